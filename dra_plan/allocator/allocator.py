@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult, ResourceClaim
@@ -121,13 +121,14 @@ class Allocator:
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
             return NodeOutcome(name, outcome, (), answer.gave_up, answer.steps, known)
-        takes = answer.takes_at(appearance)
-        if self._writes_late and self.likeness is not None and can_be_late(self.likeness.claims, takes):
+        slices = [slice_ for slice_, _ in appearance.slices]
+        if self._writes_late and self.likeness is not None and can_be_late(self.likeness.claims, slices):
+            takes = partial(answer.takes_at, appearance)
             late = LateResults(name, self._target, self.likeness.claims, takes, answer.chosen)
             return NodeOutcome(name, Outcome.FITS, late, "", answer.steps, known)
         maker = ResultMaker(name, self._target)
         try:
-            allocations = self._results(maker, takes, answer.chosen)
+            allocations = self._results(maker, answer.takes_at(appearance), answer.chosen)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, (), str(error), answer.steps, known | maker.sighted, error)
         known = known | maker.sighted if maker.sighted else known

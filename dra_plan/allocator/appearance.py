@@ -1,19 +1,17 @@
 """Share answers, and their numbers of steps, between nodes that look the same to a search.
 
 To a claim most nodes of a fleet look the same: the same number of free devices of the same kinds in the same order. In
-order: the rows of devices in slices where no device is in use; the appearance of a node, which omits devices that no
-request can take and everything that no request reads; and the answers stored by appearance. A node whose appearance
-might be incomplete has none and is searched on its own. The search itself is in `search`.
+order: the appearance of a node, which omits devices that no request can take and everything that no request reads; and
+the answers stored by appearance. A node whose appearance might be incomplete has none and is searched on its own. The
+search itself is in `search`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import repeat
 from operator import and_
-from typing import Any, Generic, NamedTuple, TypeVar
-
-import msgspec
+from typing import NamedTuple
 
 from dra_plan.releases import Quirk, Target
 
@@ -27,62 +25,11 @@ from .requests import ClaimRequests, Want
 from .results import Take
 from .search import Search
 
-# -- rows of slices without devices in use -----------------------------------------------------------------------------
-# Stored because many nodes and many searches see the same slices. `Observer` defines what a row contains.
-
-_UnusedRow = TypeVar("_UnusedRow", bound=Hashable)
-
-Rows = list[tuple[_UnusedRow, int]]
-"""The rows of a slice's devices, with their indices in the slice."""
-
-
-class _Unused(NamedTuple):
-    rows: tuple[Any, ...]
-    indices: tuple[int, ...]
-    names: tuple[str, ...]
-
-
-class UnusedRows(Generic[_UnusedRow]):
-    """The rows of slices without shared devices. Equal slices share these rows."""
-
-    def __init__(self, look: Callable[[PoolSlice, Set[str]], Rows[_UnusedRow] | None]) -> None:
-        """Create an empty store.
-
-        `look` returns the rows of a slice without the devices in use, or None if it cannot evaluate one of the devices.
-        """
-        self._look = look
-        self._found: dict[PoolSlice, _Unused | None] = {}
-        self._parts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-
-    def left(self, slice_: PoolSlice, used: Set[str]) -> Rows[_UnusedRow] | None:
-        """Return the rows of a slice without the devices in use, or None if `look` cannot evaluate another device."""
-        if slice_ not in self._found:
-            rows = self._look(slice_, frozenset())
-            self._found[slice_] = None if rows is None else self._kept(slice_, rows)
-        found = self._found[slice_]
-        if found is None:  # the device that cannot be evaluated may be in use
-            return self._look(slice_, used) if used else None
-        if not used:
-            return list(zip(found.rows, found.indices, strict=True))
-        every = zip(found.rows, found.indices, found.names, strict=True)
-        return [(row, index) for row, index, name in every if name not in used]
-
-    def _kept(self, slice_: PoolSlice, rows: Rows[_UnusedRow]) -> _Unused:
-        devices = slice_.object.spec.devices
-        parts = (
-            tuple(row for row, _ in rows),
-            tuple(index for _, index in rows),
-            tuple(devices[index].name for _, index in rows),
-        )
-        return _Unused(*(self._parts.setdefault(part, part) for part in parts))
-
-
 # -- the appearance of a node ------------------------------------------------------------------------------------------
 
 Place = tuple[PoolSlice, int]
 """A device, by its index in a slice."""
 
-_encode = msgspec.json.Encoder(decimal_format="string").encode
 _END_OF_SLICE, _NO_VALUE, _UNKNOWN_VALUE = -1, -2, -3
 
 
@@ -95,8 +42,18 @@ class _Row(NamedTuple):
     consumes: bool
 
 
-_Rows = list[tuple[_Row, int]]
+_Rows = tuple[tuple[_Row, int], ...]
 """The devices of a slice that some request may take, with their indices."""
+
+
+class _Look(NamedTuple):
+    """A slice as a search sees it, the same object for slices that look the same.
+
+    `key` is its part of the appearance of each node; None if that depends on the other slices of the node.
+    """
+
+    rows: _Rows
+    key: Hashable | None
 
 
 _SEARCHED = slice(2, 5)
@@ -156,11 +113,11 @@ class Observer:
         """By the number of the kind, and the use of the device."""
         self._numbers: dict[Hashable, int] = {}
         self._values: dict[Hashable, int] = {}
-        self._shared: dict[PoolSlice, _Rows | None] = {}
-        self._untouched: dict[tuple[str, int], _Rows | None] = {}
-        """The rows of slices without anything in use, by driver and the identity of the list of devices."""
-        self._unused: UnusedRows[_Row] | None = None
-        """None while no node is expected to be seen again."""
+        self._looks: dict[tuple[tuple[int | None, ...], Sequence[DeviceUse] | None], _Look | None] = {}
+        """The looks of slices, by the kinds of their devices and their use; None as the use if all are free."""
+        self._like_looks: dict[_Rows, _Look] = {}
+        self._shared: dict[PoolSlice, _Look | None] = {}
+        """The looks of slices that several nodes see."""
         # With C1, a device's position in the slice matters, including the devices that appearances omit.
         by_position = target.quirks.capacity_of_wrong_device and target.features.consumable_capacity
         self._kinds = None if by_position else (known or KnownKinds()).of(claims)
@@ -170,8 +127,6 @@ class Observer:
         """Continue with different devices in use; earlier and later appearances remain comparable."""
         self._state, self._counters = state, counters
         self._shared.clear()
-        if self._unused is None and not self._minds_used:
-            self._unused = UnusedRows(self._look)
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
         """Return the appearance of a node with these pools, or None if the node needs a separate search."""
@@ -182,10 +137,16 @@ class Observer:
             if not pool.usable:
                 return None
             for slice_ in pool.slices:
-                rows = self._rows_of(slice_)
-                if rows is None:
+                look = self._look_of(slice_)
+                if look is None:
                     return None
-                for (number, values, consumes), index in rows:
+                if not look.rows:
+                    continue
+                slices.append((slice_, look.rows))
+                if look.key is not None:
+                    key.append(look.key)
+                    continue
+                for (number, values, consumes), index in look.rows:
                     if consumes:
                         table = self._table(slice_.devices[index], pool)
                         if table is None:
@@ -194,9 +155,7 @@ class Observer:
                     key.append(number)
                     # Values only agree or differ, so they are numbered in the order in which they occur on the node.
                     key += values if self._lists else [seen.setdefault(v, len(seen)) if v >= 0 else v for v in values]  # type: ignore[operator]
-                if rows:
-                    key.append(_END_OF_SLICE)
-                    slices.append((slice_, rows))
+                key.append(_END_OF_SLICE)
         return Appearance(tuple(key), slices)
 
     def _value(self, constraint: int, value: AttributeValue | None) -> Hashable:
@@ -216,36 +175,38 @@ class Observer:
 
     # -- devices -------------------------------------------------------------------------------------------------
 
-    def _rows_of(self, slice_: PoolSlice) -> _Rows | None:
-        """Return the devices that some request may take, with their indices; cached for slices that many nodes see."""
-        if self._unused is not None and not self._state.shares_in(slice_.pool_id):
-            return self._unused.left(slice_, self._state.dedicated_in(slice_.pool_id))
+    def _look_of(self, slice_: PoolSlice) -> _Look | None:
+        """Return the look of a slice; None if a search is needed. Slices that several nodes see are examined once."""
         if slice_.object.spec.node_name:
-            return self._look(slice_, self._state.dedicated_in(slice_.pool_id))
+            return self._look(slice_)
         if slice_ not in self._shared:
-            self._shared[slice_] = self._look(slice_, self._state.dedicated_in(slice_.pool_id))
+            self._shared[slice_] = self._look(slice_)
         return self._shared[slice_]
 
-    def _look(self, slice_: PoolSlice, used: Set[str]) -> _Rows | None:
-        spec = slice_.object.spec
-        if spec.per_device_node_selection:
+    def _look(self, slice_: PoolSlice) -> _Look | None:
+        if slice_.object.spec.per_device_node_selection or self._kinds is None:
             return None
-        if used or slice_.has_rules or self._state.shares_in(slice_.pool_id):
-            return self._rows_among(slice_, used)
-        # Only the devices matter, and slices of similar nodes may share the very same list of them.
-        key = (spec.driver, id(spec.devices))
-        if key not in self._untouched:
-            self._untouched[key] = self._rows_among(slice_, used)
-        return self._untouched[key]
+        pool, uses = slice_.pool_id, None
+        if self._state.dedicated_in(pool) or self._state.shares_in(pool):
+            uses = self._state.uses(pool, slice_, slice_.device_ids)
+        of = (self._kinds.of(slice_), uses)
+        if of not in self._looks:
+            rows = self._rows_among(slice_, *of)
+            self._looks[of] = None if rows is None else self._like_looks.setdefault(rows, self._new_look(rows))
+        return self._looks[of]
 
-    def _rows_among(self, slice_: PoolSlice, used: Set[str]) -> _Rows | None:
-        found: _Rows = []
+    def _new_look(self, rows: _Rows) -> _Look:
+        depends = bool(self._constraints) or any(row.consumes for row, _ in rows)
+        return _Look(rows, None if depends else tuple([row.number for row, _ in rows]))
+
+    def _rows_among(
+        self, slice_: PoolSlice, kinds: Sequence[int | None], uses: Sequence[DeviceUse] | None
+    ) -> _Rows | None:
+        """Return the devices that some request may take, with their indices; None if one cannot be evaluated."""
+        found: list[tuple[_Row, int]] = []
         known, keeps_used = self._rows, self._minds_used
-        uses: Iterable[DeviceUse] = repeat(FREE, len(slice_.devices))
-        if used or self._state.shares_in(slice_.pool_id):
-            uses = self._state.uses(slice_.pool_id, slice_, slice_.device_ids)
-        kinds = self._kinds.of(slice_) if self._kinds is not None else ()
-        for index, raw in enumerate(zip(kinds, uses, strict=True)):
+        each_use: Iterable[DeviceUse] = repeat(FREE, len(kinds)) if uses is None else uses
+        for index, raw in enumerate(zip(kinds, each_use, strict=True)):
             if raw[1][0] and not keeps_used:
                 continue
             row = known.get(raw, _NOT_SEEN)
@@ -255,7 +216,7 @@ class Observer:
                 return None
             if row.number is not None:
                 found.append((row, index))
-        return found
+        return tuple(found)
 
     def _new_row(self, kind: int | None, use: DeviceUse, device: PoolDevice) -> _Row | None:
         """Return the row of a device unlike all earlier ones, or None if it cannot be evaluated or a selector fails.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from dra_plan.api.resource import (
 from dra_plan.releases import Quirk, Target
 
 from .capacity import Portion
-from .pools import PoolDevice
+from .pools import PoolDevice, PoolSlice
 from .reasons import AllocationError, Cause
 from .requests import ClaimRequests, Want
 
@@ -127,14 +127,14 @@ class ResultMaker:
 
 
 class LateResults(Sequence[AllocationResult]):
-    """The results of takes on one node, written when they are first read; only for takes that `can_be_late`."""
+    """The results of takes on one node, found and written when they are first read; only if they `can_be_late`."""
 
     def __init__(
         self,
         node: str,
         target: Target,
         claims: Sequence[ClaimRequests],
-        takes: Sequence[list[Take]],
+        takes: Callable[[], Sequence[list[Take]]],
         chosen: Sequence[dict[int, int]],
     ) -> None:
         self._parts = node, target, claims, takes, chosen
@@ -144,7 +144,7 @@ class LateResults(Sequence[AllocationResult]):
         if self._written is None:
             node, target, claims, takes, chosen = self._parts
             maker = ResultMaker(node, target)
-            self._written = [maker.result(*each) for each in zip(claims, takes, chosen, strict=True)]
+            self._written = [maker.result(*each) for each in zip(claims, takes(), chosen, strict=True)]
         return self._written
 
     def __getitem__(self, index: Any) -> Any:
@@ -154,11 +154,14 @@ class LateResults(Sequence[AllocationResult]):
         return len(self._parts[2])
 
 
-def can_be_late(claims: Sequence[ClaimRequests], takes: Sequence[list[Take]]) -> bool:
-    """Return whether writing the results cannot meet errors or defects: no configuration, and only local devices."""
-    return not any(ready.claim.spec.devices.config for ready in claims) and all(
-        take.device.slice.object.spec.node_name for claim in takes for take in claim
-    )
+def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
+    """Return whether writing results for devices of these slices cannot meet errors or defects.
+
+    It cannot if there is no configuration, and if all devices are local.
+    """
+    if any(ready.claim.spec.devices.config for ready in claims):
+        return False
+    return all(slice_.object.spec.node_name for slice_ in slices)
 
 
 @lru_cache(maxsize=MOST_SELECTORS)

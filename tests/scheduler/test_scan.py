@@ -41,17 +41,17 @@ def test_refused_nodes_are_not_asked_again_nor_counted_up(monkeypatch: pytest.Mo
     """Of 40 nodes each takes one copy: a node is asked when it is new and when it has changed."""
     asked: list[str] = []
     told: list[int] = []
-    ask, refused = NodeFilter._first_answer, Scan.refused
+    ask, refused = NodeFilter._fill, Scan.refused
 
-    def counted(self: Any, run: Any, node: Any, position: int) -> Any:
-        asked.append(node.name)
-        return ask(self, run, node, position)
+    def counted(self: Any, run: Any, nodes: Any) -> Any:
+        asked.extend(node.name for node in nodes)
+        return ask(self, run, nodes)
 
     def gathered(self: Any) -> Any:
         told.append(1)
         return refused(self)
 
-    monkeypatch.setattr(NodeFilter, "_first_answer", counted)
+    monkeypatch.setattr(NodeFilter, "_fill", counted)
     monkeypatch.setattr(Scan, "refused", gathered)
     names = [f"n{number}" for number in range(40)]
     [item] = Cluster.of([*gpus(*names, each=1), template("one")]).capacity(pod("p", templates={"gpu": "one"}))

@@ -463,8 +463,8 @@ class NodeInfo:
     scheduling order.
     """
 
-    __slots__ = ("_labelled", "affinity_pods", "allocatable", "anti_affinity_pods", "journal", "labels", "name", "node",
-                 "pods", "ports", "position", "requested", "scored_cpu", "scored_memory", "version",
+    __slots__ = ("_labelled", "affinity_pods", "allocatable", "allowed_pods", "anti_affinity_pods", "journal", "labels",
+                 "name", "node", "pods", "ports", "position", "requested", "scored_cpu", "scored_memory", "version",
                  "volume_pods")  # fmt: skip
 
     def __init__(self, node: Node, journal: Journal | None = None) -> None:
@@ -487,6 +487,8 @@ class NodeInfo:
         self.name = node.metadata.name
         self.labels: dict[str, str] = node.metadata.labels or {}
         self.allocatable = amounts(node.status.allocatable or node.status.capacity)
+        self.allowed_pods = self.allocatable.get(PODS, 0)
+        """The number of pods that the node accepts; 0 if it is not specified."""
         self.touch()
 
     def touch(self) -> None:
@@ -494,11 +496,6 @@ class NodeInfo:
         self.version = next(_versions)
         if self.journal is not None:
             self.journal.note(self.name)
-
-    @property
-    def allowed_pods(self) -> int:
-        """The number of pods that the node accepts; 0 if it is not specified."""
-        return self.allocatable.get(PODS, 0)
 
     def labelled(self, key: str, value: str) -> Sequence[PodInfo]:
         """Return the pods on the node with this label, in any namespace."""
@@ -591,6 +588,7 @@ class NodeInfo:
         other = object.__new__(NodeInfo)
         other.journal, other.position, other.version = journal, self.position, self.version
         other.node, other.name, other.labels, other.allocatable = self.node, self.name, self.labels, self.allocatable
+        other.allowed_pods = self.allowed_pods
         other.pods = dict(self.pods)
         other.requested = dict(self.requested)
         other.scored_cpu, other.scored_memory = self.scored_cpu, self.scored_memory

@@ -223,17 +223,12 @@ class NodeFilter:
         while len(passed) < enough and done < len(places):
             some = places[done : done + enough - len(passed)]  # not one too many if they all pass
             done += len(some)
+            asked = [nodes[at] for at in some if answers[at] is UNKNOWN]
             if crowded:
-                asked = [at for at in some if answers[at] is UNKNOWN or at in crowded]
-            else:
-                asked = [at for at in some if answers[at] is UNKNOWN]
-            for position in asked:
-                if position in crowded:
-                    others[position] = self(nodes[position])
-                    continue
-                status = self._first_answer(run, nodes[position], position)
-                if status is not None and status.code is Code.ERROR:
-                    others[position] = status
+                others.update((at, self(nodes[at])) for at in some if at in crowded)
+                asked = [node for node in asked if node.position not in crowded]
+            if asked:
+                others.update(self._fill(run, asked))
             if others:
                 passed += [nodes[at] for at in some if (others[at] if at in others else answers[at]) is None]
             else:
@@ -254,27 +249,40 @@ class NodeFilter:
             else:
                 status = run.known.answers[position]
                 if status is UNKNOWN:
-                    status = self._first_answer(run, node, position)
+                    errors = self._fill(run, [node])
+                    status = errors[position] if errors else run.known.answers[position]
             if status is not None:
                 return status
         return None
 
-    def _first_answer(self, run: _Run, node: NodeInfo, position: int) -> Status | None:
-        """Return the plugins' answer, remembered unless it is an error: its text may contain data of this pod alone."""
-        status: Status | None = None
+    def _fill(self, run: _Run, nodes: Sequence[NodeInfo]) -> dict[int, Status]:
+        """Find the plugins' answers for these nodes and remember them; return errors, which are not remembered.
+
+        The text of an error may contain data of this pod alone. Each plugin answers for all nodes that the plugins
+        before it have not rejected.
+        """
+        first = run.known.answers
+        errors: dict[int, Status] = {}
         for plugins, answers in run.parts:
-            status = answers[position]
-            if status is UNKNOWN:
-                status = self._ask(plugins, node)
-                if status is None or status.code is not Code.ERROR:
-                    answers[position] = status
-            if status is not None:
-                break
-        if status is None or status.code is not Code.ERROR:
-            run.known.answers[position] = status
-            if status is not None:
-                run.known.close(position)
-        return status
+            passed = []
+            for node in nodes:
+                position = node.position
+                status = answers[position]
+                if status is UNKNOWN:
+                    status = self._ask(plugins, node)
+                    if status is None or status.code is not Code.ERROR:
+                        answers[position] = status
+                if status is None:
+                    passed.append(node)
+                elif status.code is Code.ERROR:
+                    errors[position] = status
+                else:
+                    first[position] = status
+                    run.known.close(position)
+            nodes = passed
+        for node in nodes:
+            first[node.position] = None
+        return errors
 
     def _ask(self, plugins: Sequence[FilterPlugin], node: NodeInfo) -> Status | None:
         ask, state, pod = self._phase.ask_filter, self._state, self._pod

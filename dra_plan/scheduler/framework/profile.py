@@ -42,13 +42,13 @@ class ScorePhase(ProfilePlugins):
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Run the PreScore plugins; an Error if one fails. Plugins that answer Skip do not score."""
         skipped = set()
-        for plugin in self._at_pre_score:
-            with Guard(plugin, "PreScore", pod):
+        with Guard("PreScore", pod) as guard:
+            for plugin in guard.each(self._at_pre_score):
                 status = plugin.pre_score(state, pod, nodes)
-            if is_skip(status):
-                skipped.add(plugin.name)
-            elif failed(status):
-                return error(f'running PreScore plugin "{plugin.name}": {status.message}').by(plugin.name)
+                if is_skip(status):
+                    skipped.add(plugin.name)
+                elif failed(status):
+                    return error(f'running PreScore plugin "{plugin.name}": {status.message}').by(plugin.name)
         state.skip_score = frozenset(skipped)
         return None
 
@@ -65,12 +65,12 @@ class ScorePhase(ProfilePlugins):
                     plugin.name
                 )
             table[plugin.name] = raw
-        for plugin in plugins:
-            with Guard(plugin, "NormalizeScore", pod):
+        with Guard("NormalizeScore", pod) as guard:
+            for plugin in guard.each(plugins):
                 status = plugin.normalize(state, pod, nodes, table[plugin.name])
-            if failed(status):
-                text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {status.message}'
-                return error(text).by(plugin.name)
+                if failed(status):
+                    text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {status.message}'
+                    return error(text).by(plugin.name)
         for name, scores in table.items():
             level = is_level(scores)
             lowest, highest = (scores[0], scores[0]) if level else (min(scores), max(scores))
@@ -101,8 +101,8 @@ class ScorePhase(ProfilePlugins):
         remembered = self.scores_of_objects if plugin.looks_at_object_alone else self.scores
         known = None if key is None else remembered.of((plugin.name, key)).answers
         scores: list[Any] = [None] * len(nodes) if known is None else list(read(known))
-        with Guard(plugin, "Score", pod):
-            for index in places_of_none(scores):
+        with Guard("Score", pod, plugin):
+            for index in places_of_none(scores) if None in scores else ():
                 score = plugin.score(state, pod, nodes[index])
                 if isinstance(score, Status):
                     return score
@@ -146,7 +146,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
         """Return the queue sort plugin's key for a pod."""
-        with Guard(self.queue_sort, "QueueSort", item.pod):
+        with Guard("QueueSort", item.pod, self.queue_sort):
             return self.queue_sort.sort_key(item)
 
     def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
@@ -163,11 +163,11 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
         """Return the first rejection, with its plugin; `first` names the plugin to call before the others."""
-        for plugin in sorted(self._at_pre_enqueue, key=lambda p: p.name != first):
-            with Guard(plugin, "PreEnqueue", pod):
+        with Guard("PreEnqueue", pod) as guard:
+            for plugin in guard.each(sorted(self._at_pre_enqueue, key=lambda p: p.name != first)):
                 status = plugin.pre_enqueue(pod)
-            if failed(status):
-                return status.by(plugin.name)
+                if failed(status):
+                    return status.by(plugin.name)
         return None
 
     def filter_nodes(self, state: CycleState, pod: Pod) -> NodeFilter:

@@ -7,8 +7,9 @@ object that joins all runs, are in `framework/profile.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import add
+from typing import TypeVar
 
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError
@@ -51,6 +52,8 @@ from .status import (
 from .trace import Tracer
 from .waiting import WaitingPod
 
+_SomePlugin = TypeVar("_SomePlugin", bound=Plugin)
+
 
 class PluginPanicError(DraPlanError):
     """A plugin raised an exception.
@@ -65,18 +68,24 @@ class PluginPanicError(DraPlanError):
 
 
 class Guard:
-    """A context that turns a plugin's exceptions into a PluginPanicError; dra-plan's own errors pass through."""
+    """A context that turns exceptions of plugins into a PluginPanicError; dra-plan's own errors pass through."""
 
     __slots__ = ("_plugin", "_pod", "_point")
 
-    def __init__(self, plugin: Plugin, point: str, pod: Pod) -> None:
+    def __init__(self, point: str, pod: Pod, plugin: Plugin | None = None) -> None:
         self._plugin, self._point, self._pod = plugin, point, pod
 
-    def __enter__(self) -> None:
-        pass
+    def each(self, plugins: Iterable[_SomePlugin]) -> Iterator[_SomePlugin]:
+        """Yield the plugins; exceptions are those of the current one."""
+        for plugin in plugins:
+            self._plugin = plugin
+            yield plugin
+
+    def __enter__(self) -> Guard:
+        return self
 
     def __exit__(self, kind: object, cause: BaseException | None, trace: object) -> None:
-        if cause is not None and isinstance(cause, Exception) and not isinstance(cause, DraPlanError):
+        if self._plugin is not None and isinstance(cause, Exception) and not isinstance(cause, DraPlanError):
             raise PluginPanicError(self._plugin.name, self._point, self._pod.key, cause) from cause
 
 
@@ -133,28 +142,28 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         restricting: list[str] = []
         skipped: set[str] = set()
         refusal: Status | None = None
-        for plugin in self._at_pre_filter:
-            with Guard(plugin, "PreFilter", pod):
+        with Guard("PreFilter", pod) as guard:
+            for plugin in guard.each(self._at_pre_filter):
                 result, status = plugin.pre_filter(state, pod, nodes)
-            if self.tracer and not self.quiet:
-                self.tracer.pre_filter(plugin.name, status, result)
-            if is_skip(status):
-                skipped.add(plugin.name)
-                continue
-            if failed(status):
-                if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-                    state.skip_filter = frozenset(skipped)
-                    return PreFilterResult(), status.by(plugin.name), restricting
-                if status.rejected:
-                    refusal = status.by(plugin.name)
+                if self.tracer and not self.quiet:
+                    self.tracer.pre_filter(plugin.name, status, result)
+                if is_skip(status):
+                    skipped.add(plugin.name)
                     continue
-                failure = error(f'running PreFilter plugin "{plugin.name}": {status.message}')
-                return PreFilterResult(), failure.by(plugin.name), restricting
-            if result is not None and result.node_names is not None:
-                restricting.append(plugin.name)
-                names = result.node_names if names is None else names & result.node_names
-                if not names:
-                    return PreFilterResult(names), _none_left(restricting), restricting
+                if failed(status):
+                    if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                        state.skip_filter = frozenset(skipped)
+                        return PreFilterResult(), status.by(plugin.name), restricting
+                    if status.rejected:
+                        refusal = status.by(plugin.name)
+                        continue
+                    failure = error(f'running PreFilter plugin "{plugin.name}": {status.message}')
+                    return PreFilterResult(), failure.by(plugin.name), restricting
+                if result is not None and result.node_names is not None:
+                    restricting.append(plugin.name)
+                    names = result.node_names if names is None else names & result.node_names
+                    if not names:
+                        return PreFilterResult(names), _none_left(restricting), restricting
         state.skip_filter = frozenset(skipped)
         return PreFilterResult(names), refusal, restricting
 
@@ -217,7 +226,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
             if extensions is None or plugin.name in state.skip_filter:
                 continue
             change = extensions.add_pod if what == "AddPod" else extensions.remove_pod
-            with Guard(plugin, what, pod):
+            with Guard(what, pod, plugin):
                 status = change(state, pod, other, node)
             if failed(status):
                 return error(f'running {what} on PreFilter plugin "{plugin.name}": {status.message}').by(plugin.name)
@@ -239,19 +248,19 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         reasons: list[Reason] = []
         rejected_by = ""
         nomination: NominatingInfo | None = None
-        for plugin in self._at_post_filter:
-            with Guard(plugin, "PostFilter", pod):
+        with Guard("PostFilter", pod) as guard:
+            for plugin in guard.each(self._at_post_filter):
                 result, status = plugin.post_filter(state, pod, statuses)
-            if self.tracer:
-                self.tracer.post_filter(plugin.name, status, result)
-            if status is None or succeeded(status):
-                return result, None
-            if not status.rejected:
-                return None, status.by(plugin.name)
-            if result is not None:
-                nomination = result
-            reasons += status.reasons
-            rejected_by = rejected_by or plugin.name
+                if self.tracer:
+                    self.tracer.post_filter(plugin.name, status, result)
+                if status is None or succeeded(status):
+                    return result, None
+                if not status.rejected:
+                    return None, status.by(plugin.name)
+                if result is not None:
+                    nomination = result
+                reasons += status.reasons
+                rejected_by = rejected_by or plugin.name
         return nomination, Status(Code.UNSCHEDULABLE, *reasons, plugin=rejected_by)
 
 
@@ -273,17 +282,17 @@ class BindPhase(ProfilePlugins):
 
     def run_reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Return the first failure; the caller then unreserves."""
-        for plugin in self._at_reserve:
-            with Guard(plugin, "Reserve", pod):
+        with Guard("Reserve", pod) as guard:
+            for plugin in guard.each(self._at_reserve):
                 status = plugin.reserve(state, pod, node)
-            if failed(status):
-                return self.failure("Reserve", plugin, status)
+                if failed(status):
+                    return self.failure("Reserve", plugin, status)
         return None
 
     def run_unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
         """Run Unreserve of every reserve plugin, last first."""
-        for plugin in reversed(self._at_reserve):
-            with Guard(plugin, "Unreserve", pod):
+        with Guard("Unreserve", pod) as guard:
+            for plugin in guard.each(reversed(self._at_reserve)):
                 plugin.unreserve(state, pod, node)
 
     def run_permit(self, state: CycleState, pod: Pod, node: str) -> Status | None:
@@ -304,14 +313,14 @@ class BindPhase(ProfilePlugins):
         Nothing waits yet.
         """
         waits: dict[str, tuple[Status, float]] = {}
-        for plugin in self._at_permit:
-            with Guard(plugin, "Permit", pod):
+        with Guard("Permit", pod) as guard:
+            for plugin in guard.each(self._at_permit):
                 status, seconds = plugin.permit(state, pod, node)
-            if status is None or succeeded(status):
-                continue
-            if status.code is not Code.WAIT:
-                return self.failure("Permit", plugin, status), {}
-            waits[plugin.name] = (status, min(seconds, MAX_PERMIT_SECONDS))
+                if status is None or succeeded(status):
+                    continue
+                if status.code is not Code.WAIT:
+                    return self.failure("Permit", plugin, status), {}
+                waits[plugin.name] = (status, min(seconds, MAX_PERMIT_SECONDS))
         return None, waits
 
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
@@ -320,16 +329,16 @@ class BindPhase(ProfilePlugins):
         Those that answer Skip are then left out of PreBind.
         """
         idle = []
-        for plugin in self._at_pre_bind:
-            with Guard(plugin, "PreBindPreFlight", pod):
+        with Guard("PreBindPreFlight", pod) as guard:
+            for plugin in guard.each(self._at_pre_bind):
                 status = plugin.pre_bind_pre_flight(state, pod, node)
-            if is_skip(status):
-                idle.append(plugin.name)
-            elif status is not None and status.code is Code.ERROR:
-                return error(f'running PreBindPreFlight "{plugin.name}": {status.message}').by(plugin.name)
-            elif failed(status):
-                what = f'PreBindPreFlight {plugin.name} returned "{status.code.title}", which is unsupported'
-                return error(f"{what}. It is supposed to return Success, Skip, or Error status").by(plugin.name)
+                if is_skip(status):
+                    idle.append(plugin.name)
+                elif status is not None and status.code is Code.ERROR:
+                    return error(f'running PreBindPreFlight "{plugin.name}": {status.message}').by(plugin.name)
+                elif failed(status):
+                    what = f'PreBindPreFlight {plugin.name} returned "{status.code.title}", which is unsupported'
+                    return error(f"{what}. It is supposed to return Success, Skip, or Error status").by(plugin.name)
         state.skip_pre_bind = frozenset(idle)
         return Status(Code.SKIP) if len(idle) == len(self._at_pre_bind) else None
 
@@ -338,34 +347,34 @@ class BindPhase(ProfilePlugins):
 
         Plugins in `done` are not called again, and those that succeed are added.
         """
-        for plugin in self._at_pre_bind:
-            if plugin.name in done or plugin.name in state.skip_pre_bind:
-                continue
-            with Guard(plugin, "PreBind", pod):
+        with Guard("PreBind", pod) as guard:
+            for plugin in guard.each(self._at_pre_bind):
+                if plugin.name in done or plugin.name in state.skip_pre_bind:
+                    continue
                 status = plugin.pre_bind(state, pod, node)
-            if status is not None and status.code is Code.WAIT:
-                return status.by(plugin.name)
-            if failed(status):
-                return self.failure("PreBind", plugin, status)
-            done.add(plugin.name)
+                if status is not None and status.code is Code.WAIT:
+                    return status.by(plugin.name)
+                if failed(status):
+                    return self.failure("PreBind", plugin, status)
+                done.add(plugin.name)
         return None
 
     def run_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Return success when a plugin has bound the pod."""
-        for plugin in self._at_bind:
-            with Guard(plugin, "Bind", pod):
+        with Guard("Bind", pod) as guard:
+            for plugin in guard.each(self._at_bind):
                 status = plugin.bind(state, pod, node)
-            if is_skip(status):
-                continue
-            if failed(status):
-                return self.failure("Bind", plugin, status)
-            return None
+                if is_skip(status):
+                    continue
+                if failed(status):
+                    return self.failure("Bind", plugin, status)
+                return None
         return Status(Code.SKIP)
 
     def run_post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
         """Notify all PostBind plugins."""
-        for plugin in self._at_post_bind:
-            with Guard(plugin, "PostBind", pod):
+        with Guard("PostBind", pod) as guard:
+            for plugin in guard.each(self._at_post_bind):
                 plugin.post_bind(state, pod, node)
 
 
