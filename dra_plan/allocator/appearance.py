@@ -57,7 +57,7 @@ class _Look(NamedTuple):
 
 
 _SEARCHED = slice(2, 5)
-"""The fields of a `DeviceKind` that a search reads itself, in addition to selectors and constraints."""
+"""The fields of a `DeviceFacts` that a search reads itself, in addition to selectors and constraints."""
 
 
 class Appearance(NamedTuple):
