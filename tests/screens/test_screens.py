@@ -168,9 +168,9 @@ HOSTS = [f"ip-10-0-{number}.eu-central-1.compute.internal" for number in ("12-31
 
 def test_names_of_nodes_lose_the_suffix_that_they_share() -> None:
     table = Table(("POOL", "DRIVER", "HELD BY"), rows=[[name, "d.example.com", f"pod on {name}"] for name in HOSTS])
-    first, *_, last = render([table], Screen(70, colour=False)).splitlines()
+    first, *rest = render([table], Screen(70, colour=False)).splitlines()
     assert first.startswith("POOL             DRIVER")
-    assert last == "Names of nodes and pools are shown without .eu-central-1.compute.internal."
+    assert " ".join(rest).endswith("Names of nodes and pools are shown without .eu-central-1.compute.internal.")
     assert "pod on ip-10-0-14-177" in render([table], Screen(70, colour=False))
     assert ".compute." in render([table], Screen(200, colour=False)).splitlines()[1]
 
