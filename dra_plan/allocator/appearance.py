@@ -100,7 +100,7 @@ _Rows = list[tuple[_Row, int]]
 
 
 _SEARCHED = slice(2, 5)
-"""The fields of a `DeviceKind` that a search reads itself, in addition to selectors and constraints."""
+"""The fields of a `SearchedKind` that a search reads itself, in addition to selectors and constraints."""
 
 
 class Appearance(NamedTuple):

@@ -60,7 +60,7 @@ def _conditions(wants: Iterable[Want]) -> list[SelectorCondition]:
     return list(dict.fromkeys(condition for want in wants for condition in want.conditions))
 
 
-class DeviceKind(NamedTuple):
+class SearchedKind(NamedTuple):
     """The facts that a search can read from a device, regardless of the devices in use."""
 
     driver: str
@@ -79,9 +79,9 @@ class DeviceKinds:
 
     def __init__(self, names: ReadNames) -> None:
         self._names = names
-        self.kinds: list[DeviceKind] = []
+        self.kinds: list[SearchedKind] = []
         """The kinds by number."""
-        self._numbers: dict[DeviceKind, int] = {}
+        self._numbers: dict[SearchedKind, int] = {}
         self._by_slice: dict[PoolSlice, tuple[int | None, ...]] = {}
         self._alike: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
         """Equal results, shared by similar slices."""
@@ -118,7 +118,7 @@ class DeviceKinds:
         if not all(self._is_readable(each) for each in attributes.values() if each.string_value is None):
             return None
         names = self._read_from(device.id.driver)
-        kind = DeviceKind(
+        kind = SearchedKind(
             device.id.driver,
             tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
             device.capacity_key,
