@@ -120,6 +120,22 @@ def test_requests_that_conflict_are_told_beside_another_reason() -> None:
     assert "others are in use by default/held" in found
 
 
+def test_claims_that_want_the_same_device_are_told_beside_another_reason() -> None:
+    objects = [device_class(), node("n"), slice_("n", "gpu-0", "gpu-1"), allocated("held", "n/gpu-0")]
+    objects += [claim("one", request("gpu")), claim("two", request("gpu"))]
+    objects.append(pod("p", claims={"x": "one", "y": "two"}, containers=[container(cpu="64")]))
+    assert "one/gpu and two/gpu need 2 devices together, 1 is available" in text(objects)
+
+
+def test_a_change_is_listed_once_for_nodes_of_several_kinds() -> None:
+    tainted = {"taints": [taint("dedicated", "ml")]}
+    objects = [node("a", spec=tainted, cpu="9"), node("b", spec=tainted, cpu="7"), pod("p", cpu="8")]
+    changes = [str(one["changes"]) for one in verdict(objects)["suggestions"]]
+    patches = [str(one["patches"]) for one in verdict(objects)["suggestions"]]
+    assert changes
+    assert len(set(patches)) == len(patches)
+
+
 # -- what the input lacks ----------------------------------------------------------------------------------------------
 
 
