@@ -178,7 +178,8 @@ class LoadedCluster:
             before.quirks if quirks is None else quirks,
             strict_version=before.strict_version,
         )
-        return self._under(replace(asked, reported=before.reported, runtime_config=before.runtime_config))
+        asked = replace(asked, reported=before.reported, runtime_config=before.runtime_config)
+        return self._under(replace(asked, served=before.served))
 
     def reported(self, gates: Mapping[str, bool]) -> Self:
         """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
@@ -199,8 +200,13 @@ class LoadedCluster:
         return type(self)(self._inventory, view, asked, self._read, self._edits, self._ignored)
 
     def ignoring(self, *codes: str) -> Self:
-        """Return the same cluster; its answers omit warnings with these codes, so that gates do not count them."""
-        ignored = self._ignored.union(names(codes, "codes"))
+        """Return the same cluster; its answers omit warnings with these codes, so that gates do not count them.
+
+        Raises UsageError for an unknown code.
+        """
+        from .api.codes import checked
+
+        ignored = self._ignored.union(checked(names(codes, "codes"), "codes"))
         return type(self)(self._inventory, self._view, self._asked, self._read, self._edits, ignored)
 
     # What if

@@ -312,10 +312,15 @@ def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None
 
 
 def _ignored(codes: list[str] | None) -> tuple[str, ...]:
-    """Return the codes of ignored warnings, from the command line and the settings of the project."""
+    """Return the codes of ignored warnings, from the command line and the settings of the project.
+
+    Raises UsageError for an unknown code.
+    """
+    from dra_plan.api.codes import checked
     from dra_plan.cli.settings import find
 
-    return *(code for given in codes or () for code in given.split(",") if code), *find(Path()).ignore_warnings
+    given = (code.strip() for one in codes or () for code in one.split(","))
+    return *checked((code for code in given if code), "--ignore-warning"), *find(Path()).ignore_warnings
 
 
 def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from typing import TextIO
@@ -25,17 +26,23 @@ ANY_WIDTH = 100_000
 
 
 def screen(stream: TextIO) -> Screen | None:
-    """Return the terminal behind `stream`, with the width COLUMNS; unlimited width if only colours are requested.
+    """Return the terminal behind `stream`; COLUMNS sets its width, also for standard output into a file or a pipe.
 
-    Return None for any other stream, which gets plain text.
+    Without it, such a stream has unlimited width if it gets colours, and otherwise gets plain text (None).
     """
     terminal = stream.isatty()
     colour = has_colour(terminal=terminal)
-    if not terminal:
+    if not terminal and not (stream is sys.stdout and _has_width()):
         return Screen(width=ANY_WIDTH, colour=True) if colour else None
     import shutil
 
     return Screen(width=shutil.get_terminal_size().columns, colour=colour)
+
+
+def _has_width() -> bool:
+    """Return whether the environment sets a width."""
+    width = os.environ.get("COLUMNS", "")
+    return width.isascii() and width.isdigit() and int(width) > 0
 
 
 def print_document(document: D, form: Format[D]) -> None:

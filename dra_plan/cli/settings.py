@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dra_plan.api.codes import checked
 from dra_plan.errors import UsageError
 from dra_plan.near import nearest
 from dra_plan.validation.rule import Severity
@@ -96,7 +97,9 @@ def _understood(path: str, table: Any) -> Settings:
         ignore=_codes(path, "ignore", table.get("ignore")),
         per_file=_per_file(path, table.get("per-file-ignores", {})),
         ignore_unknown=_truth(path, "ignore-unknown", table.get("ignore-unknown")),
-        ignore_warnings=_codes(path, "ignore-warnings", table.get("ignore-warnings")) or (),
+        ignore_warnings=checked(
+            _codes(path, "ignore-warnings", table.get("ignore-warnings")) or (), f"{path}: ignore-warnings"
+        ),
         node_groups=_file(path, "node-groups", table.get("node-groups")),
         fail_on=severity(table["fail-on"], f"{path}: fail-on") if "fail-on" in table else None,
     )

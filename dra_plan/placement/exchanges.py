@@ -26,6 +26,9 @@ _ALIKE = 3
 
 Part = tuple[str, int, int]
 
+_Comes = tuple[int, ...]
+"""The shapes of pods that arrive, in order, as often as they do."""
+
 _Price = tuple[tuple[int, float], ...]
 """The price of one of each sort that has one."""
 
@@ -324,7 +327,7 @@ def single_exchanges(
 
     There are at most `_ALIKE` exchanges for the same pods.
     """
-    found: list[tuple[float, str, Combination, tuple[int, ...]]] = []
+    found: list[tuple[float, str, _Comes, tuple[int, ...]]] = []
     sizes = _sizes(shapes, demand)
     needs = {shape: _needs(shapes, shape, sizes) for shape in demand}
     least = [min(column) for column in zip(*needs.values(), strict=True)]
@@ -333,36 +336,39 @@ def single_exchanges(
         for group in room.groups if some else ():
             if group.shape in demand:
                 continue
-            free = room.left([(group, 1)], sizes)
-            if any(need > have for need, have in zip(least, free, strict=True)):
+            if any(need > have + more for need, have, more in zip(least, room.free, group.amounts, strict=False)):
                 continue
-            fitting = [s for s in some if all(need <= have for need, have in zip(needs[s], free, strict=True) if need)]
-            for comes in _threes(fitting, needs, free):
-                gain = sum(worth[shape] * each for shape, each in comes.items()) - group.price
-                combination = tuple(comes.get(shape, 0) for shape in range(len(shapes.needs)))
-                found.append((gain, room.name, combination, group.positions[:1]))
+            free = room.left([(group, 1)], sizes)
+            for comes in _threes(some, needs, free):
+                gain = sum(worth[shape] for shape in comes) - group.price
+                found.append((gain, room.name, comes, group.positions[:1]))
     found.sort(key=lambda each: (-each[0], each[1:]))
-    alike: Counter[Combination] = Counter()
+    alike: Counter[_Comes] = Counter()
     chosen: list[tuple[str, Combination, tuple[int, ...]]] = []
-    for _, name, combination, leaves in found:
-        alike[combination] += 1
-        if alike[combination] <= _ALIKE and len(chosen) < most:
-            chosen.append((name, combination, leaves))
+    for _, name, comes, leaves in found:
+        alike[comes] += 1
+        if alike[comes] <= _ALIKE and len(chosen) < most:
+            chosen.append((name, tuple(comes.count(shape) for shape in range(len(shapes.needs))), leaves))
     return chosen
 
 
-def _threes(some: Sequence[int], needs: dict[int, list[int]], free: Sequence[int]) -> Iterator[dict[int, int]]:
+def _threes(some: Sequence[int], needs: dict[int, list[int]], free: Sequence[int]) -> Iterator[_Comes]:
     """Yield the combinations of one to three pods that fit, except those that are part of another."""
-    stack: list[tuple[int, list[int], dict[int, int]]] = [(0, list(free), {})]
+    stack: list[tuple[_Comes, Sequence[int], Sequence[int]]] = [((), some, free)]
     while stack:
-        start, left, comes = stack.pop()
-        is_part = False
-        for index in range(start, len(some)):
-            shape = some[index]
-            if all(have >= need for have, need in zip(left, needs[shape], strict=True) if need):
-                is_part = True
-                if sum(comes.values()) < 3:
-                    rest = [have - need for have, need in zip(left, needs[shape], strict=True)]
-                    stack.append((index, rest, {**comes, shape: comes.get(shape, 0) + 1}))
-        if comes and (not is_part or sum(comes.values()) == 3):
+        comes, others, left = stack.pop()
+        fitting = []
+        for shape in others:
+            for need, have in zip(needs[shape], left, strict=True):
+                if need and need > have:
+                    break
+            else:
+                fitting.append(shape)
+        if len(comes) < 2:
+            for index, shape in enumerate(fitting):
+                rest = [have - need for have, need in zip(left, needs[shape], strict=True)]
+                stack.append(((*comes, shape), fitting[index:], rest))
+        elif fitting:
+            yield from ((*comes, shape) for shape in fitting)
+        if comes and not fitting:
             yield comes

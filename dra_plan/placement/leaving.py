@@ -47,6 +47,14 @@ class Resident:
 
 
 @dataclass(frozen=True)
+class _Coming:
+    """The shapes of pods that arrive, and their needs in total, by sort."""
+
+    shapes: tuple[int, ...]
+    needs: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
 class Leavings:
     """Sets of pods, by their positions on the node, that must all leave so that others fit.
 
@@ -71,7 +79,8 @@ class Vacancies:
         self._layouts: dict[str, _DeviceLayout] = {}
         self._taking: dict[str, tuple[object, ...]] = {}
         self._answers: dict[Hashable, bool] = {}
-        self._refused: dict[tuple[int, str], bool] = {}
+        self._refused: dict[tuple[int, Hashable], bool] = {}
+        self._comings: dict[Combination, _Coming] = {}
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
             info.terms.required_anti for node in ground.nodes for info in node.pods.values()
         )
@@ -145,12 +154,12 @@ class Vacancies:
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Return whether these pods fit together with the residents that stay, given by their positions."""
-        coming = [shape for shape, number in enumerate(comes) if number]
-        if any(self._is_refused(shape, node) for shape in coming):
+        coming = self._coming(comes)
+        if any(self._is_refused(shape, node) for shape in coming.shapes):
             return False
-        if coming and not self._is_in_numbers(node, stay, comes):
+        if coming.shapes and not self._is_in_numbers(node, stay, comes):
             return False
-        pods = [pod for shape in coming for pod in self.shapes[shape].take(comes[shape])]
+        pods = [pod for shape in coming.shapes for pod in self.shapes[shape].take(comes[shape])]
         here = self.residents[node]
         trial = self._standing(node, stay)
         if pods and self._ground.lack(pods[0], trial) is not None:
@@ -166,14 +175,18 @@ class Vacancies:
 
     def _is_in_numbers(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Return whether these pods, with those that stay, need no more than the node has in total."""
-        left: Sequence[int] = self.rooms_by_name[node].free_beside(stay)
-        for shape, number in enumerate(comes):
-            if number:
-                needs = self.needed.needs[shape]
-                if any(number * need > have for need, have in zip(needs, left, strict=True) if need):
-                    return False
-                left = [have - number * need for need, have in zip(needs, left, strict=True)]
-        return True
+        left = self.rooms_by_name[node].free_beside(stay)
+        return all(left[sort] >= need for sort, need in self._coming(comes).needs)
+
+    def _coming(self, comes: Combination) -> _Coming:
+        if comes not in self._comings:
+            shapes = tuple(shape for shape, number in enumerate(comes) if number)
+            needs: Counter[int] = Counter()
+            for shape in shapes:
+                for sort, need in enumerate(self.needed.needs[shape]):
+                    needs[sort] += comes[shape] * need
+            self._comings[comes] = _Coming(shapes, tuple((sort, need) for sort, need in needs.items() if need))
+        return self._comings[comes]
 
     def _standing(self, node: str, stay: Sequence[int]) -> NodeInfo:
         """Return the node with the residents that stay; not to be changed."""
@@ -199,11 +212,19 @@ class Vacancies:
 
     def _is_refused(self, shape: int, node: str) -> bool:
         """Return whether the node without its residents does not fit the shape, ignoring devices."""
-        key = shape, node
+        key = shape, self._looks[node] if self._compares_amounts[shape] else node
         if key not in self._refused:
             ground = self._ground
             self._refused[key] = ground.refusal(self.shapes[shape].first, ground.cluster.nodes[node]) is not None
         return self._refused[key]
+
+    @cached_property
+    def _compares_amounts(self) -> list[bool]:
+        return [self._ground.compares_amounts(kind.first) for kind in self.shapes]
+
+    @cached_property
+    def _looks(self) -> dict[str, Hashable]:
+        return {node.name: self._ground.look(node) for node in self._ground.nodes}
 
     def _shun(self, node: NodeInfo, coming: Sequence[PodInfo]) -> bool:
         """Return whether a required term separates one of the new pods from another one, or from one on the node."""

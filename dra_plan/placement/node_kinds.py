@@ -300,6 +300,16 @@ class PlacementCluster:
                 return status.by(plugin.name)
         return None if all(self._in_reach(claim, node) for claim in candidate.settled) else UNAVAILABLE
 
+    def compares_amounts(self, candidate: PodToPlace) -> bool:
+        """Return whether `refusal` is the same for nodes with the same `look`: no filter reads names or labels."""
+        reads_more = candidate.only is not None or candidate.settled or candidate.pod.spec.node_name
+        return not reads_more and all(plugin.name != plugin_names.NODE_AFFINITY for plugin in candidate.filters)
+
+    def look(self, node: NodeInfo) -> Hashable:
+        """Return the properties of the node that the filters read, apart from its name and labels."""
+        spec, amounts = node.node.spec, (sorted(node.allocatable.items()), sorted(node.requested.items()))
+        return msgspec.json.encode((spec.unschedulable, spec.taints, amounts, len(node.pods), sorted(node.ports)))
+
     def _in_reach(self, claim: ResourceClaim, node: NodeInfo) -> bool:
         if not is_in_reach(claim, node.name, node.labels):
             return False

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 
 from .exchanges import NodeRoom, WorthPrices, most_worth, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
@@ -329,17 +329,20 @@ class Repacker:
                 self._take_takers(self._leaving())
             case 2:
                 demand = self._leaving()
-                self._columns.update(dict.fromkeys(self._exchanges(demand)))
+                self._columns.update(dict.fromkeys(self._single_columns(demand)))
                 self._take_takers(self._leaving() - demand)
             case 3:
                 self._complete = self._all_columns()
                 if self._complete:
                     cuts, self._cuts = self._cuts, []
                     self._bound, self._cuts = self._solved(self._columns), cuts
-            case 4:
-                if not self._complete and not is_found:
-                    self._take_roomy(MOST_ROOMY)
-                    self._take_takers(self._leaving())
+            case 4 if not self._complete:
+                demand = self._leaving()
+                self._columns.update(dict.fromkeys(self._exchanges(demand)))
+                self._take_takers(self._leaving() - demand)
+            case 5 if not self._complete and not is_found:
+                self._take_roomy(MOST_ROOMY)
+                self._take_takers(self._leaving())
             case _:
                 return False
         return True
@@ -393,20 +396,18 @@ class Repacker:
                 self.vacancies.rooms, self.vacancies.needed, stuck, self._worths[-1], MOST_SINGLE
             )
 
-    def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield nodes on which pods of a shape fit once others have left, several if the numbers allow it."""
-        vacancies, asked = self.vacancies, 0
+    def _single_columns(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
+        """Yield nodes on which pods fit once one other has left, several if the numbers allow it."""
         for node, comes, leaves in self._single(demand):
-            stay = [each for each in range(len(vacancies.residents[node])) if each not in leaves]
-            if vacancies.fits(node, stay, comes):
+            stay = [each for each in range(len(self.vacancies.residents[node])) if each not in leaves]
+            if self.vacancies.fits(node, stay, comes):
                 yield MoveColumn(node, comes, leaves)
-        for node in self.vacancies.residents:
-            for shape in sorted(demand):
-                asked += 1
-                if asked > MOST_DEEP:
-                    return
-                found = self.leavings(node, self._alone(shape))
-                yield from (MoveColumn(node, self._alone(shape), leaves) for leaves in found.sets)
+
+    def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
+        """Yield nodes on which a pod of a shape fits once others have left."""
+        for node, shape in islice(product(self.vacancies.residents, sorted(demand)), MOST_DEEP):
+            found = self.leavings(node, self._alone(shape))
+            yield from (MoveColumn(node, self._alone(shape), leaves) for leaves in found.sets)
 
     def _alone(self, shape: int) -> Combination:
         return tuple(int(i == shape) for i in range(len(self.wanted.pods)))

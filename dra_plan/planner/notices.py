@@ -93,6 +93,15 @@ def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
     return [Notice("upstream-defect", text, f"DeviceTaintRule {rule}", defects=("E3",)) for rule in rules]
 
 
+def of_assumed_rules(target: Target) -> Notice:
+    """Return the note that device taint rules are assumed to be served, because a change creates or edits one."""
+    text = (
+        f"Kubernetes {target.release} ignores device taint rules by default; dra-plan assumes that their API and "
+        "feature gate are enabled"
+    )
+    return Notice("taint-rules-taken-as-on", text)
+
+
 def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
     """Return defects that occur once a device taint rule exists (E1, E3), and rules that the gates ignore."""
     rules = inventory.taint_rules

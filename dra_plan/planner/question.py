@@ -77,7 +77,8 @@ class AskedRelease:
 
     With `strict_version`, a version that was not recorded is rejected. `reported` are the gates of the scheduler
     itself, which override those that a snapshot has of its API server. `runtime_config` is the API server's: the API
-    versions that it serves, `{}` for its default; None: all that the release can.
+    versions that it serves, `{}` for its default; None: all that the release can. `served` are gates that objects of
+    the cluster show to be on.
     """
 
     version: str | None = None
@@ -86,21 +87,24 @@ class AskedRelease:
     strict_version: bool = False
     reported: Mapping[str, bool] | None = None
     runtime_config: Mapping[str, bool] | None = None
+    served: tuple[str, ...] = ()
 
     def target(self, inventory: Inventory) -> Target:
         """Return the target for an input. Raises UsageError like `releases.target`."""
         version = self.version if self.version is not None else version_of(inventory) or releases.NEWEST
         gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
+        for gate in self.served:
+            needed = releases.switched_on_with(gate, version)
+            if all((self.gates or {}).get(name, True) for name in needed):
+                gates |= dict.fromkeys(needed, True)
         return releases.target(version, gates, self.quirks, strict_version=self.strict_version)
 
     def serving(self, gate: str) -> AskedRelease:
-        """Return the same release with a gate on if objects of the cluster show that it is on.
+        """Return the same release with a gate on, and those that it needs, because objects of the cluster show it.
 
         An explicit choice overrides this.
         """
-        if gate in (self.gates or {}):
-            return self
-        return replace(self, gates={**(self.gates or {}), gate: True})
+        return replace(self, served=(*self.served, gate))
 
 
 def version_of(inventory: Inventory) -> str:

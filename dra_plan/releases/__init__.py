@@ -13,7 +13,7 @@ from .autoscaler import (
     AutoscalerQuirks,
 )
 from .fields import FIELDS, ApiField, unused
-from .gates import GATES, NEEDS, FeatureGate, Features, gate_defaults, gates_of
+from .gates import GATES, NEEDS, FeatureGate, Features, gate_defaults, gates_of, switched_on_with
 from .quirks import DEFECTS, FIXED, NOT_APPLICABLE, Defect, Quirk, Quirks, quirks_of
 from .rules import Rules
 from .target import QUIRK_MODES, Target, target
@@ -52,6 +52,7 @@ __all__ = [
     "gates_of",
     "newest_patch",
     "quirks_of",
+    "switched_on_with",
     "target",
     "unused",
 ]

@@ -18,7 +18,7 @@ from dra_plan.api.inventory import Notice
 from dra_plan.errors import UsageError
 from dra_plan.near import nearest
 
-from .versions import MINORS, not_recorded, not_simulated
+from .versions import MINORS, find_release, not_recorded, not_simulated
 
 OTHERS = {
     "InPlacePodLevelResourcesVerticalScaling": "1.35",
@@ -107,6 +107,15 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "WorkloadAwarePreemption": ("GangScheduling",),
 }
 """Gate -> the gates without which it has no effect, if the release knows them."""
+
+
+def switched_on_with(gate: str, version: str) -> list[str]:
+    """Return the gates that a cluster of a release must have on for the feature of a gate, as far as it knows them.
+
+    A release older than the gate has the feature with the gates that the gate needs.
+    """
+    known = gates_of(find_release(version).minor)
+    return [name for name in (gate, *NEEDS.get(gate, ())) if name in known]
 
 
 def gates_of(version: str) -> dict[str, FeatureGate]:

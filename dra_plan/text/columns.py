@@ -1,13 +1,13 @@
 """Text tables: aligned columns under UPPER CASE headers, as kubectl prints them.
 
-A table is a value; `plain` writes it for files and pipes, `screen.py` for a terminal. Plain text is never truncated.
+A table is a value; `plain` writes it for files and pipes, `screen.py` for a terminal. Nothing is truncated.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dra_plan import shown
 
@@ -39,13 +39,16 @@ class Table:
     """Headers and rows.
 
     The first `grouped` columns identify the row: a screen leaves them blank where they repeat the row above, and a
-    narrow screen turns them into headings. The columns numbered in `flexible` shrink on a narrow screen.
+    narrow screen turns them into headings. The columns numbered in `flexible` shrink on a narrow screen; before
+    that, the `spare` columns are moved below the rows, in this order; a zero is not shown there, and cells that are
+    equal in all rows are shown once.
     """
 
     headers: Sequence[str]
     grouped: int = 0
     flexible: Sequence[int] = ()
     rows: list[Sequence[str]] = field(default_factory=list)
+    spare: Sequence[int] = ()
 
     def add(self, *cells: str) -> None:
         """Add a row; an empty cell is shown as a dash."""
@@ -75,8 +78,20 @@ class Screen:
     colour: bool
 
 
+def short_cells(table: Table) -> Table:
+    """Return the table with the short forms of its cells."""
+    rows: list[Sequence[str]] = [
+        [cell.short if isinstance(cell, Folded) else cell for cell in row] for row in table.rows
+    ]
+    return replace(table, rows=rows)
+
+
+WIDEST = 160
+"""The width up to which a table in a file or a pipe shows whole cells: logs of CI systems show little more."""
+
+
 def plain(parts: Sequence[Part]) -> str:
-    """Return the parts with blank lines between them; every row and every cell is complete."""
+    """Return the parts with blank lines between them; a row is one line, and only very wide tables have short cells."""
     return "\n".join(map(_plain, parts))
 
 
@@ -88,11 +103,18 @@ def _plain(part: Part) -> str:
 
 
 def _plain_table(table: Table) -> str:
+    if width_of(table.widths()) > WIDEST:
+        table = short_cells(table)
     widths = table.widths()
     padded = (
         (cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (table.headers, *table.rows)
     )
     return "".join((" " * GAP).join(cells).rstrip() + "\n" for cells in padded)
+
+
+def width_of(widths: Sequence[int], gap: int = GAP) -> int:
+    """Return the width of columns with gaps between them."""
+    return sum(widths) + gap * (len(widths) - 1)
 
 
 Lines = Iterator[str]

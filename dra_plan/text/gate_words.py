@@ -41,9 +41,9 @@ def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
         else:
             undecided.append(name)
     return [
-        *cause(refused, "claim set", "does not fit", "do not fit"),
-        *cause(few, "claim set", *[f"fit{s} on fewer than {gate.min_nodes} nodes (--min-nodes)" for s in ("s", "")]),
-        *undecided_cause(undecided, "claim set"),
+        *cause(refused, "workload", "does not fit", "do not fit"),
+        *cause(few, "workload", *[f"fit{s} on fewer than {gate.min_nodes} nodes (--min-nodes)" for s in ("s", "")]),
+        *undecided_cause(undecided, "workload"),
     ]
 
 

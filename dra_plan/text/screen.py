@@ -1,16 +1,30 @@
 """Tables on a terminal: they fit its width, and outcomes have colours. Words are never broken, text is never truncated.
 
-A table that is too wide is shown with its short cells, then under headings, then with cells that wrap between words;
-cells that still do not fit are shown below their row, with their header. A name longer than the screen overflows.
+A table that is too wide is shown with short cells, then without the common suffix of names, then under headings, then
+with cells that wrap between words; cells that still do not fit are shown below their row, with their header. A name
+longer than the screen overflows.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from dra_plan import shown
-from dra_plan.text.columns import BOLD, GAP, PLAIN, Folded, Paragraph, Part, Screen, Table, wrapped
+from dra_plan.text.columns import (
+    BOLD,
+    GAP,
+    PLAIN,
+    Paragraph,
+    Part,
+    Screen,
+    Table,
+    short_cells,
+    width_of,
+    wrapped,
+)
 
 _GREEN, _RED, _YELLOW = "\x1b[32m", "\x1b[31m", "\x1b[33m"
 
@@ -70,9 +84,19 @@ def _styled(text: str, style: str, screen: Screen) -> str:
 
 def _table(table: Table, screen: Screen) -> Iterator[str]:
     """Yield the table unchanged if it fits, or with short cells; otherwise its groups, each under a heading."""
-    if _needs(table.widths()) > screen.width:
-        table = _short(table)
-    if not table.grouped or _needs(table.widths()) <= screen.width:
+    if width_of(table.widths()) > screen.width:
+        table = short_cells(table)
+    suffix = ""
+    if width_of(table.widths()) > screen.width:
+        table, suffix = _without_suffix(table)
+    yield from _grouped(table, screen)
+    if suffix:
+        yield from wrapped([f"Names of nodes and pools are shown without {suffix}."], screen.width)
+
+
+def _grouped(table: Table, screen: Screen) -> Iterator[str]:
+    """Yield the table, or its groups under headings if it is too wide."""
+    if not table.grouped or width_of(table.widths()) <= screen.width:
         yield from _columns(table, screen, indent=0)
         return
     for number, (about, rows) in enumerate(groupby(table.rows, key=lambda row: tuple(row[: table.grouped]))):
@@ -80,13 +104,16 @@ def _table(table: Table, screen: Screen) -> Iterator[str]:
             yield ""
         yield from _heading(list(zip(table.headers, about, strict=False)), screen)
         rest = [row[table.grouped :] for row in rows]
-        flexible = [column - table.grouped for column in table.flexible if column >= table.grouped]
-        yield from _columns(Table(table.headers[table.grouped :], 0, flexible, rest), screen, indent=INDENT)
+        flexible, spare = (
+            [c - table.grouped for c in cs if c >= table.grouped] for cs in (table.flexible, table.spare)
+        )
+        headers = table.headers[table.grouped :]
+        yield from _columns(Table(headers, flexible=flexible, rows=rest, spare=spare), screen, indent=INDENT)
 
 
 def _heading(entries: Sequence[tuple[str, str]], screen: Screen) -> Iterator[str]:
     """Yield HEADER and cell of the grouped columns: in one line, or in a line each."""
-    together = _needs([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width
+    together = width_of([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width
     said = [_entry(header, cell, screen) for header, cell in entries]
     yield from ([(" " * GAP).join(said)] if together else said)
 
@@ -95,15 +122,34 @@ def _entry(header: str, cell: str, screen: Screen) -> str:
     return f"{_styled(header, BOLD, screen)} {_styled(cell, STYLES.get(cell, ''), screen)}"
 
 
-def _short(table: Table) -> Table:
-    rows: list[Sequence[str]] = [
-        [cell.short if isinstance(cell, Folded) else cell for cell in row] for row in table.rows
-    ]
-    return Table(table.headers, table.grouped, table.flexible, rows)
+NAMED = frozenset({"FROM", "NODE", "NODES", "POOL", "TO"})
+"""The headers of columns with names of nodes and pools."""
 
 
-def _needs(widths: Sequence[int], gap: int = GAP) -> int:
-    return sum(widths) + gap * (len(widths) - 1)
+_SUFFIX = re.compile(r"\.[A-Za-z0-9.-]+")
+"""A suffix of a name that may be cut: it begins with a dot."""
+
+
+def _without_suffix(table: Table) -> tuple[Table, str]:
+    """Return the table without the suffix that all names of nodes and pools share, and this suffix, or ""."""
+    named = [column for column, header in enumerate(table.headers) if header in NAMED]
+    names = {row[column].split(",")[0].split(" ")[0] for row in table.rows for column in named} - {"-", ""}
+    ends = [name[name.index(".") + 1 :] if "." in name else "" for name in names]
+    suffix = _common_end(ends) if len(names) > 1 and all(ends) else ""
+    if not _SUFFIX.fullmatch(suffix):
+        return table, ""
+    end = re.compile(re.escape(suffix) + r"(?![A-Za-z0-9.-])")
+    return replace(table, rows=[[end.sub("", cell) for cell in row] for row in table.rows]), suffix
+
+
+def _common_end(names: Sequence[str]) -> str:
+    """Return the end that all names share, from a dot on."""
+    shared: list[str] = []
+    for labels in zip(*(name.split(".")[::-1] for name in names), strict=False):
+        if len(set(labels)) > 1:
+            break
+        shared.append(labels[0])
+    return ".".join(["", *reversed(shared)]) if shared else ""
 
 
 def _columns(table: Table, screen: Screen, *, indent: int) -> Iterator[str]:
@@ -114,12 +160,14 @@ def _columns(table: Table, screen: Screen, *, indent: int) -> Iterator[str]:
     while (widths := _allotted(table, words, below, width)) is None:
         below.add(_widest(table, below))
     beside = [column for column in range(len(table.headers)) if column not in below]
-    gap = GAP if _needs([table.widths()[column] for column in beside]) <= width else NARROW_GAP
+    gap = GAP if width_of([table.widths()[column] for column in beside]) <= width else NARROW_GAP
     margin = " " * indent
     headers = [table.headers[column] for column in beside]
     for line in _row([[header] for header in headers], widths, gap):
         yield f"{margin}{_styled(line.rstrip(), BOLD, screen)}"
     above: Sequence[str] = ()
+    spare = below & {*table.spare}
+    constant = {column for column in spare if len(table.rows) > 1 and len({row[column] for row in table.rows}) == 1}
     for row in table.rows:
         same = _repeated(row, above, table.grouped)
         above = row
@@ -128,8 +176,13 @@ def _columns(table: Table, screen: Screen, *, indent: int) -> Iterator[str]:
         styles = [STYLES.get(row[column], "") for column in beside]
         for line in _row(blank, widths, gap, styles, screen):
             yield f"{margin}{line}"
-        entries = [(table.headers[column], row[column]) for column in sorted(below) if row[column] != "-"]
+        cells_below = [(column, row[column]) for column in sorted(below - constant) if row[column] != "-"]
+        entries = [(table.headers[c], cell) for c, cell in cells_below if c not in spare or cell != "0"]
         yield from _below(entries, indent + INDENT, screen)
+    same_cells = [(table.headers[column], table.rows[0][column]) for column in sorted(constant)]
+    if any(cell != "-" for _, cell in same_cells):
+        said = "   ".join(f"{header} {cell}" for header, cell in same_cells if cell != "-")
+        yield from (f"{margin}{line}" for line in wrapped([f"In all rows: {said}"], width))
 
 
 def _row(
@@ -153,7 +206,7 @@ def _row(
 def _below(entries: Sequence[tuple[str, str]], indent: int, screen: Screen) -> Iterator[str]:
     """Yield HEADER and cell of each: in one line if they fit, else in lines of their own, wrapped between words."""
     margin = " " * indent
-    if entries and _needs([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width - indent:
+    if entries and width_of([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width - indent:
         yield f"{margin}{(' ' * GAP).join(_entry(header, cell, screen) for header, cell in entries)}"
         return
     for header, cell in entries:
@@ -163,12 +216,18 @@ def _below(entries: Sequence[tuple[str, str]], indent: int, screen: Screen) -> I
 
 
 def _widest(table: Table, below: set[int]) -> int:
-    """Return the next column to move below: one without text, else the widest flexible one, never the first."""
+    """Return the next column to move below: one without text, a spare one, else the widest flexible one.
+
+    The first column is never moved.
+    """
     widths = table.widths()
     left = [column for column in range(1, len(widths)) if column not in below]
     empty = [column for column in left if all(row[column] == "-" for row in table.rows)]
     if empty:
         return empty[-1]
+    spare = [column for column in table.spare if column in left]
+    if spare:
+        return spare[0]
     return max([column for column in left if column in table.flexible] or left, key=lambda column: widths[column])
 
 
@@ -177,10 +236,10 @@ def _allotted(table: Table, words: Sequence[int], below: set[int], width: int) -
     needed = table.widths()
     beside = [column for column in range(len(needed)) if column not in below]
     allotted = {column: needed[column] for column in beside}
-    if len(beside) == 1 or _needs(list(allotted.values())) <= width:
+    if len(beside) == 1 or width_of(list(allotted.values())) <= width:
         return list(allotted.values())
     least = {c: max(words[c], min(LEAST, needed[c])) if c in table.flexible else needed[c] for c in beside}
-    for _ in range(_needs(list(allotted.values()), NARROW_GAP) - width):
+    for _ in range(width_of(list(allotted.values()), NARROW_GAP) - width):
         column = max(beside, key=lambda each: (allotted[each] > least[each], allotted[each]))
         if allotted[column] <= least[column]:
             return None

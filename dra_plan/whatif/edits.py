@@ -309,7 +309,7 @@ class Drain:
             deallocated=departed.deallocated,
             held_by=held_by(index, leaving),
         )
-        notices = [bare_pod_notice(pod, self.node) for pod in bare if is_bare(pod)]
+        notices = [bare_pod_notice(pod, f"{self.node} is drained") for pod in bare if is_bare(pod)]
         absent = index.absent_pods.on(node_named(inventory, self.node))
         if absent:
             notices.append(absent_pods_notice(absent, "the drain", self.node))
@@ -334,9 +334,9 @@ def is_bare(pod: Pod) -> bool:
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
-def bare_pod_notice(pod: Pod, node: str) -> Notice:
-    """Return the warning that draining the node deletes the pod permanently."""
-    message = f"no controller recreates this pod: when {node} is drained, it is gone"
+def bare_pod_notice(pod: Pod, event: str) -> Notice:
+    """Return the warning that the event, such as "NODE is drained", deletes the pod permanently."""
+    message = f"no controller recreates this pod: when {event}, it is gone"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")
 
 
@@ -422,8 +422,9 @@ class Bind:
 class Without:
     """An edit that removes the object, and everything that the garbage collector deletes with it.
 
-    With a pod it deletes the claims that it controls, with a workload the objects that it controls, with a node its
-    pods and its node-local slices, with a namespace everything in it, whether there is a Namespace object or not.
+    With a pod it deletes the claims that it controls, with a workload the objects that it controls, with a namespace
+    everything in it, whether there is a Namespace object or not. With a node it deletes its node-local slices and its
+    pods; controllers recreate these, except those of DaemonSets and static pods.
     `kind` is any name of the kind that kubectl accepts; without a namespace all of them are searched.
     """
 
@@ -446,6 +447,8 @@ class Without:
         """
         target = self.target(inventory)
         doomed = [target, *_dependents(target, inventory)]
+        if isinstance(target, Node):
+            return self._without_node(target, doomed, inventory)
         departed = depart(inventory, [obj for obj in doomed if isinstance(obj, Pod)])
         entry = AppliedEdit(
             edit="Without",
@@ -454,6 +457,28 @@ class Without:
             deallocated=departed.deallocated,
         )
         return Edited(_dropped(departed.inventory, doomed), entry)
+
+    def _without_node(self, node: Node, doomed: Sequence[Kinded], inventory: Inventory) -> Edited:
+        """Return the cluster after the node is lost: its pods are deleted, and their controllers recreate them."""
+        pods = [obj for obj in doomed if isinstance(obj, Pod)]
+        returning = [pod for pod in pods if comes_back(pod) and not belongs_to_node(pod)]
+        index = Index(inventory)
+        ended = depart(inventory, [pod for pod in pods if pod not in returning], index)
+        departed = replaced(ended.inventory, returning, index)
+        pending = [pod_name(pod) for pod in returning]
+        gone = [name for name in map(_name, doomed[1:]) if name not in pending]
+        entry = AppliedEdit(
+            edit="Without",
+            object=_name(node),
+            pending=pending,
+            gone=list(dict.fromkeys([*gone, *ended.claims_gone, *departed.claims_gone])),
+            deallocated=[*ended.deallocated, *departed.deallocated],
+        )
+        notices = [bare_pod_notice(pod, f"{node.metadata.name} is removed") for pod in pods if is_bare(pod)]
+        absent = index.absent_pods.on(node)
+        if absent:
+            notices.append(absent_pods_notice(absent, "the removal", node.metadata.name))
+        return Edited(_dropped(departed.inventory, doomed), entry, notices)
 
     def target(self, inventory: Inventory) -> Kinded:
         """Return the object itself. Raises UsageError like `apply`."""

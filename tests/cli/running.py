@@ -24,9 +24,9 @@ class Ran(NamedTuple):
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of every run: as wide as in the golden files, nothing that changes colours or completion."""
+    """The environment of every run: nothing that changes the width, colours or completion."""
     kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR", "SYSTEMROOT"}}
-    return {**kept, "COLUMNS": "80", "PYTHONPATH": str(ROOT), **more}
+    return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
 def dra_plan(*arguments: str, stdin: str = "", cwd: Path = ROOT, **env: str) -> Ran:
@@ -43,15 +43,18 @@ def dra_plan(*arguments: str, stdin: str = "", cwd: Path = ROOT, **env: str) -> 
 
 def in_process(*arguments: str, stdin: str = "", **env: str) -> Ran:
     """As `dra_plan`, without a new process: quicker, for tests of many arguments."""
+    is_help = not arguments or bool({"-h", "--help"} & {*arguments})  # as wide as in the golden files
     given_in = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with (
         patch.object(sys, "argv", ["dra-plan", *arguments]),
         patch.object(sys, "stdin", given_in),
-        patch.dict(os.environ, {"COLUMNS": "80", **env}),
+        patch.dict(os.environ),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
+        os.environ.pop("COLUMNS", None)
+        os.environ.update({**({"COLUMNS": "80"} if is_help else {}), **env})
         try:
             run()
         except SystemExit as left:

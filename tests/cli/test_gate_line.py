@@ -39,16 +39,22 @@ def gate_lines(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["allocate", "--min-nodes", "2"], "gate failed: 1 claim set does not fit: pod/default/train"),
+        (["allocate", "--min-nodes", "2"], "gate failed: 1 workload does not fit: pod/default/train"),
         (
             ["allocate", "--min-nodes", "3"],
             (
-                "gate failed: 1 claim set does not fit: pod/default/train;"
-                " 1 claim set fits on fewer than 3 nodes (--min-nodes): resourceclaim/default/one on 2"
+                "gate failed: 1 workload does not fit: pod/default/train;"
+                " 1 workload fits on fewer than 3 nodes (--min-nodes): resourceclaim/default/one on 2"
             ),
         ),
-        (["explain", "--require-fit"], "gate failed: 1 owner gets no node: pod/default/train"),
-        (["schedule", "--require-fit"], "gate failed: 1 pod has no node: default/train"),
+        (["explain", "--require-fit"], "gate failed: 1 workload gets no node: pod/default/train"),
+        (
+            ["schedule", "--require-fit"],
+            (
+                "gate failed: 1 pod has no node: default/train (on 2 nodes: "
+                "Request gpu of claim all needs 2 devices of class gpu.example.com; the node has only 1)"
+            ),
+        ),
     ],
 )
 @pytest.mark.parametrize("output", ["json", "name"])
@@ -63,7 +69,7 @@ def test_a_gate_that_failed_says_so(cluster: str, arguments: list[str], said: st
 def test_what_is_undecided_is_named() -> None:
     document = explain(SITUATIONS["undecided"](), **{"together": False, **ASKED["undecided"]}).document
     assert failure(Gate(require_fit=True), JUDGE, document).startswith(
-        "gate failed: 1 owner is undecided (--require-fit)"
+        "gate failed: 1 workload is undecided (--require-fit)"
     )
     assert failure(Gate(), JUDGE, document) == ""
 

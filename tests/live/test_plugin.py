@@ -64,7 +64,7 @@ class Installed(NamedTuple):
 
     def run(self, *command: str, cwd: Path, **env: str) -> Ran:
         """Runs a program with nothing in its environment but these."""
-        kept = {"PATH": str(self.bin), "HOME": str(self.home), "COLUMNS": "80", **env}
+        kept = {"PATH": str(self.bin), "HOME": str(self.home), **env}
         done = limits.run([str(self.bin / command[0]), *command[1:]], cwd=cwd, env=kept, capture_output=True)
         return Ran(done.returncode, done.stdout, done.stderr)
 

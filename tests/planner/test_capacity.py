@@ -160,7 +160,7 @@ def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
 def test_a_gate_that_fails_says_so() -> None:
     ran = in_process("capacity", QUICKSTART, "serve", "--at-least", "2")
     assert ran.err == (
-        "gate failed: 1 owner has room for fewer than 2 more copies (--at-least): deployment/default/serve for 1\n"
+        "gate failed: 1 workload has room for fewer than 2 more copies (--at-least): deployment/default/serve for 1\n"
     )
 
 

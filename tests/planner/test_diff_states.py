@@ -74,7 +74,7 @@ def test_a_file_with_nodes_is_a_state(files: Path) -> None:
 
 
 def test_a_rule_that_is_applied_is_served(files: Path) -> None:
-    """As `impact -f` says it; of two states that are named, each is taken as it is."""
+    """As `impact -f` says it."""
     rule = {
         "apiVersion": "v1",
         "kind": "List",
@@ -88,6 +88,27 @@ def test_a_rule_that_is_applied_is_served(files: Path) -> None:
     }
     off = ("--kubernetes-version", "1.36", "--feature-gates", "DRADeviceTaintRules=false")
     assert told(str(files / "fleet.json"), str(files / "rule.json"), *off)["pods"] == []
+
+
+@pytest.mark.parametrize("version", ["1.34", "1.35", "1.36"])
+def test_a_rule_that_only_one_of_two_states_has_is_served(version: str) -> None:
+    """1.34 has no gate of its own for rules: DRADeviceTaints is enough there."""
+    objects = [*gpus("a"), template("one", request()), *runs("s1", "a", "gpu-0")]
+    rule = taint_rule("recall", taint("bad", effect="NoExecute"), pool="a")
+    plain, ruled = (Cluster.of(each, kubernetes_version=version) for each in (objects, [*objects, rule]))
+    for one, other in ((plain, ruled), (ruled, plain)):
+        found = one.diff(other).document
+        assert [pod.change for pod in found.pods] == (["Lost"] if other is ruled else ["Gained"])
+        assert "taint-rules-taken-as-on" in {each.code for each in found.warnings}
+    assert not plain.diff(ruled.at(feature_gates={"DRADeviceTaints": False})).document.pods
+
+
+def test_an_old_rule_keeps_the_gates_of_its_release() -> None:
+    rule = taint_rule("recall", taint("bad", effect="NoExecute"), pool="a")
+    cluster = Cluster.of([*gpus("a"), template("one", request()), *runs("s1", "a", "gpu-0"), rule])
+    found = cluster.diff(cluster.cordon("a")).document
+    assert "taint-rules-ignored" in {each.code for each in found.warnings}
+    assert not found.pods
 
 
 def test_states_are_said(files: Path) -> None:

@@ -161,3 +161,60 @@ def test_every_word_is_there_at_every_width(width: int, grouped: int) -> None:
         made.add(*row)
     words = render([made], Screen(width, colour=False)).split()
     assert all(word in words for row in rows for cell in row for word in cell.split())
+
+
+HOSTS = [f"ip-10-0-{number}.eu-central-1.compute.internal" for number in ("12-31", "14-177", "15-9")]
+
+
+def test_names_of_nodes_lose_the_suffix_that_they_share() -> None:
+    table = Table(("POOL", "DRIVER", "HELD BY"), rows=[[name, "d.example.com", f"pod on {name}"] for name in HOSTS])
+    first, *_, last = render([table], Screen(70, colour=False)).splitlines()
+    assert first.startswith("POOL             DRIVER")
+    assert last == "Names of nodes and pools are shown without .eu-central-1.compute.internal."
+    assert "pod on ip-10-0-14-177" in render([table], Screen(70, colour=False))
+    assert ".compute." in render([table], Screen(200, colour=False)).splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [HOSTS[0]],
+        [*HOSTS, "control-plane-with-a-rather-long-name-of-its-own"],
+        ["node-a.eu-central-1.compute.internal", "node-b.eu-central-2.compute.external"],
+        ["pool-internal-a-long-name-that-does-not-fit", "cool-internal-a-long-name-that-does-not-fit"],
+    ],
+)
+def test_names_without_a_common_suffix_are_whole(names: list[str]) -> None:
+    table = Table(("POOL", "DRIVER"), rows=[[name, "gpu.example.com"] for name in names])
+    shown_text = render([table], Screen(50, colour=False))
+    assert "without" not in shown_text
+    assert all(name in shown_text for name in names)
+
+
+def test_a_suffix_is_cut_at_a_dot_between_whole_labels() -> None:
+    names = ["a.one-west.internal.example", "b.two-west.internal.example"]
+    text = render([Table(("NODE", "X"), rows=[[name, "y" * 20] for name in names])], Screen(45, colour=False))
+    assert text.splitlines()[1].startswith("a.one-west ")
+    assert " ".join(text.split()).endswith("without .internal.example.")
+
+
+def test_spare_columns_leave_first() -> None:
+    rows = [[f"pool-{number}", "Complete", "1/1", str(number // 2)] for number in range(3)]
+    table = Table(("POOL", "STATE", "SLICES", "TAINTED"), rows=rows, spare=(2, 3))
+    assert render([table], Screen(20, colour=False)).splitlines() == [
+        "POOL     STATE",
+        "pool-0   Complete",
+        "pool-1   Complete",
+        "pool-2   Complete",
+        "  TAINTED 1",
+        "In all rows: SLICES",
+        "1/1",
+    ]
+
+
+def test_a_pipe_has_the_width_of_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    settings: list[dict[str, str]] = [{"COLUMNS": "80"}, {}, {"COLUMNS": "none"}]
+    texts = [in_process("pools", "cluster.json", "-q", **setting).out for setting in settings]
+    assert [max(map(len, text.splitlines())) <= 80 for text in texts] == [True, False, False]

@@ -143,11 +143,34 @@ def test_with_a_pod_go_its_claims(cluster: Cluster) -> None:
     assert allocated(without) == ["both"]
 
 
-def test_with_a_node_go_its_pods_and_its_slices(cluster: Cluster) -> None:
+def test_with_a_node_go_its_slices_and_controllers_recreate_its_pods(cluster: Cluster) -> None:
     without = cluster.without("no/a")
     assert names(without.inventory.nodes) == ["b", "c"]
     assert names(without.inventory.slices) == [f"b-{GPU}", f"c-{GPU}"]
-    assert names(without.inventory.pods) == ["reader", "writer"]
+    assert {each.metadata.name: each.spec.node_name for each in without.inventory.pods} == {
+        **{each.metadata.name: each.spec.node_name for each in cluster.inventory.pods if each.spec.node_name != "a"},
+        "served": "",
+    }
+
+
+def test_a_node_that_dies_and_one_that_is_drained_lose_the_same_pods() -> None:
+    """Daemon pods aside: a drain leaves them, and with the node they are gone."""
+    serve = owned("ReplicaSet", "serve")
+    pods = [
+        running("bare", "a"),
+        running("web", "a", metadata={"uid": "u-web", **serve}),
+        running("agent", "a", metadata={"uid": "u-agent", **owned("DaemonSet", "agents")}),
+    ]
+    cluster = Cluster.of([node("a"), node("b"), *pods])
+    dead, drained = (each.diff for each in (cluster, cluster))
+    lost = {pod.name: pod.change for pod in dead(cluster.without("node/a"))}
+    assert lost == {"bare": "Gone", "web": "OtherNode", "agent": "Gone"}
+    assert {pod.name: pod.change for pod in drained(cluster.drain("a"))} == {"bare": "Gone", "web": "OtherNode"}
+    [edit] = cluster.without("node/a").schedule().document.what_if
+    assert [each.name for each in edit.pending] == ["web"]
+    assert [(each.kind, each.name) for each in edit.gone] == [("Pod", "bare"), ("Pod", "agent")]
+    warned = [each for each in cluster.without("node/a").schedule().document.warnings if each.code == "bare-pod-gone"]
+    assert [each.object for each in warned] == ["Pod default/bare"]
 
 
 def test_with_a_workload_goes_what_it_controls() -> None:

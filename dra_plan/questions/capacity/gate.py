@@ -51,7 +51,7 @@ def _causes(gate: Gate, document: CapacityDocument) -> list[str]:
         is_short = of_mix(gate, document.mix, document.items) is Verdict.FAILED
         few = [f"all together for {document.mix.more}"] if is_short else []
     verbs = [f"{verb} room for fewer than {gate.min_copies} more copies (--at-least)" for verb in ("has", "have")]
-    return cause(few, "owner", *verbs)
+    return cause(few, "workload", *verbs)
 
 
 JUDGE = Judge(_verdicts, _causes)

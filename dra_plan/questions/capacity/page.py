@@ -50,7 +50,7 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
         if not made.scenes:
             pick.marks = []
         made.picks.append(pick)
-        blocks = told.blocks([*capacity.details(alone), *told.without(capacity.nodes(alone), "OWNER")])
+        blocks = told.blocks([*capacity.details(alone), *told.without(capacity.nodes(alone), "WORKLOAD")])
         sentence = f"The scheduler binds {pick.word}."
         article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence, [told.TextLine(pick.line)])
         if best and made.scenes:

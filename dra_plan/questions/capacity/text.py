@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _ENDS = {
     "EveryNode": "a DaemonSet has one pod on each node that may have one",
     "Limit": "the limit was reached (--limit)",
-    "OtherRefused": "a copy of another owner was rejected",
+    "OtherRefused": "a copy of another workload was rejected",
     "Refused": "the API server rejects one",
     "Undecided": "undecided: the search was cut short (--max-steps)",
 }
@@ -64,7 +64,7 @@ def details(document: CapacityDocument) -> list[Part]:
 
 def nodes(document: CapacityDocument) -> list[Part]:
     """Return a table of the nodes that hold copies, if there are any."""
-    made = Table(("OWNER", "NODE", "COPIES", "POSSIBLE"), grouped=1)
+    made = Table(("WORKLOAD", "NODE", "COPIES", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)
     if document.mix is not UNSET:
@@ -95,7 +95,7 @@ def _mix(document: CapacityDocument) -> list[Part]:
 
 
 def _owners(document: CapacityDocument) -> Table:
-    made = Table(("OWNER", "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4))
+    made = Table(("WORKLOAD", "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4))
     for item in document.items:
         first = runs_out(item.next_copy) if item.next_copy is not None else ""
         first = "rejected when created" if _is_refused(item.scheduled) else first

@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from dra_plan.options import Allotted, Bounded, Chosen, DevicesOnly, Flag, WithoutNodes, spelled_out, within_its_time
+from dra_plan.options import (
+    TAINT_RULES,
+    Allotted,
+    Bounded,
+    Chosen,
+    DevicesOnly,
+    Flag,
+    WithoutNodes,
+    spelled_out,
+    within_its_time,
+)
 
 if TYPE_CHECKING:
+    from dra_plan.api.inventory import Notice
+    from dra_plan.api.resource import DeviceTaintRuleSpec
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.diff.answer import ClusterDiff
 
@@ -33,9 +45,34 @@ def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: 
     from dra_plan.questions.diff.answer import State, compare
 
     required(other, LoadedCluster, "other", "a Cluster")
+    cluster, other, assumed = _with_rules(cluster, other)
     before, after = (State(each.inventory, each.view, each.what_if) for each in (cluster, other))
+    found = compare(before, after, cluster.question(owners, options))
     return replace(
-        compare(before, after, cluster.question(owners, options)),
+        found,
+        notices=(*assumed, *found.notices),
         ignored=cluster.ignored,
         drawn=(after.inventory, after.view),
     )
+
+
+def _with_rules(
+    cluster: LoadedCluster, other: LoadedCluster
+) -> tuple[LoadedCluster, LoadedCluster, tuple[Notice, ...]]:
+    """Return both states with device taint rules served if these differ, and the note about what is assumed.
+
+    A state under another release keeps its gates, so that an upgrade shows which rules take effect.
+    """
+    from dra_plan.planner.notices import of_assumed_rules
+
+    if _rules(cluster) == _rules(other):
+        return cluster, other, ()
+    served = other.with_gate(TAINT_RULES)
+    if served.target == other.target:
+        return cluster, other, ()
+    before = cluster.with_gate(TAINT_RULES) if cluster.target == other.target else cluster
+    return before, served, (of_assumed_rules(other.target),)
+
+
+def _rules(cluster: LoadedCluster) -> dict[str, DeviceTaintRuleSpec]:
+    return {rule.metadata.name: rule.spec for rule in cluster.inventory.taint_rules}

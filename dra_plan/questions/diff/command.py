@@ -12,7 +12,7 @@ from dra_plan.cli.inputs import refuse_missing_files, tell_apart
 from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit, of_document
 from dra_plan.cli.whatif import Edits
-from dra_plan.options import TAINT_RULES, QuirkOptions, ServedVersions, parse_gates
+from dra_plan.options import QuirkOptions, ServedVersions, parse_gates
 from dra_plan.questions.diff import ask
 from dra_plan.questions.drain_each.ask import DrainEachOptions
 
@@ -133,10 +133,7 @@ def _states(
         return loaded(context, before), loaded(context, after)
     if is_live:
         first = loaded(context, [])
-        second = loaded(context, paths) if paths else first
-        if second.inventory.taint_rules == first.inventory.taint_rules:
-            return first, second
-        return first.with_gate(TAINT_RULES), second.with_gate(TAINT_RULES)
+        return first, loaded(context, paths) if paths else first
     first = loaded(context, paths[:1])
     if len(paths) < 2:
         return first, first
@@ -146,8 +143,6 @@ def _states(
     from dra_plan.cli.printing import print_note
 
     print_note(f"note: {', '.join(paths[1:])} applied to {paths[0]}; to compare two states, use --before and --after")
-    if second.inventory.taint_rules:  # applied rules are served
-        first = first.with_gate(TAINT_RULES)
     return first, first.applied(second)
 
 

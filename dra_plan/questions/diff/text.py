@@ -129,7 +129,7 @@ def _pods(document: DiffDocument, *, whole: bool) -> Table:
             alike.setdefault((change(pod.change), before, after, _alone(pod)), []).append(pod)
     if not whole:
         alike = dict(_folded(alike))
-    for cells, pods in alike.items():
+    for cells, pods in sorted(alike.items(), key=lambda row: row[0][0] != change("Lost")):
         named = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
         made.add(named, cells[0], cells[1], f"{cells[2]}{cells[3]}" if cells[3] else cells[2])
     return made

@@ -220,7 +220,7 @@ class _Drains:
         """Yield a notice for each selected bare pod on these nodes, which is lost in a drain."""
         for pod in self._inventory.pods:
             if pod.spec.node_name in nodes and is_bare(pod) and self._chosen(pod):
-                yield bare_pod_notice(pod, "its node")
+                yield bare_pod_notice(pod, "its node is drained")
 
     def _of_chosen(self, outcome: SettledOutcome) -> Records:
         """Return the selected pods that the scheduler handles."""

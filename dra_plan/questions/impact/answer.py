@@ -197,4 +197,4 @@ def _of_running(pod: ChangedPod) -> PodEffect:
         return "EvictedAgain"
     if after.node_name is None:
         return "WithoutPlace"
-    return "Restarts" if pod.change == "Restarted" else "Moves"
+    return "Restarts" if pod.before is not None and after.node_name == pod.before.node_name else "Moves"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from dra_plan.options import TAINT_RULES, Allotted, Flag, PodOptions, spelled_out, within_its_time
 
 if TYPE_CHECKING:
-    from dra_plan.api.inventory import Inventory, Notice
+    from dra_plan.api.inventory import Inventory
     from dra_plan.documents.refusals import ApiServerRefusal
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.impact.answer import Impact
@@ -45,6 +45,7 @@ def impact(
     from dra_plan.arguments import required
     from dra_plan.errors import UsageError
     from dra_plan.loaded import LoadedCluster
+    from dra_plan.planner.notices import of_assumed_rules
     from dra_plan.questions.impact.answer import WrittenChange, impact_of
     from dra_plan.whatif import Apply
 
@@ -55,28 +56,21 @@ def impact(
     has_rules = False
     refused: list[ApiServerRefusal] = []
     after = cluster
-    if objects is not None:
-        has_rules = bool(required(objects, LoadedCluster, "objects", "a Cluster").inventory.taint_rules)
-        refused = _refused(objects.with_gate(TAINT_RULES) if has_rules else objects, asked.runtime_config)
-        after = cluster.edited(Apply(_taken(objects, refused)))
     upgraded = cluster if version is None else cluster.at(version)
+    if objects is not None:
+        written = required(objects, LoadedCluster, "objects", "a Cluster").at(upgraded.target.release)
+        serving = written.with_gate(TAINT_RULES) if written.inventory.taint_rules else written
+        refused = _refused(serving, asked.runtime_config)
+        taken = _taken(objects, refused)
+        has_rules = bool(taken.taint_rules)
+        after = cluster.edited(Apply(taken))
     later = upgraded.target_with(TAINT_RULES) if has_rules else upgraded.target
     before = cluster.target_with(TAINT_RULES) if has_rules and version is None else cluster.target
-    written = None if objects is None else after.what_if[-1]
+    applied = None if objects is None else after.what_if[-1]
     is_on, was_on = (each.features.device_taint_rules for each in (later, upgraded.target))
-    notices = [_of_rules(cluster)] if is_on and not was_on else []
-    change = WrittenChange(after.inventory, later, written, refused, notices)
+    notices = [of_assumed_rules(cluster.target)] if is_on and not was_on else []
+    change = WrittenChange(after.inventory, later, applied, refused, notices)
     return replace(cluster.with_edits(impact_of(cluster.inventory, before, change, asked)), ignored=cluster.ignored)
-
-
-def _of_rules(cluster: LoadedCluster) -> Notice:
-    from dra_plan.api.inventory import Notice
-
-    said = (
-        f"Kubernetes {cluster.target.release} serves device taint rules only where resource.k8s.io/v1beta2 and"
-        f" {TAINT_RULES} are switched on; dra-plan assumes that they are"
-    )
-    return Notice("taint-rules-taken-as-on", said)
 
 
 def _refused(objects: LoadedCluster, runtime_config: RuntimeConfig | None) -> list[ApiServerRefusal]:

@@ -34,7 +34,7 @@ PodEffect = Literal[
     "Other",
 ]
 """Gone: it runs, ends, and nothing recreates it. WithoutPlace: its replacement gets no node. EvictedAgain: its
-replacements are evicted as well, endlessly. Moves, Restarts: its replacement gets another node or devices, or the same.
+replacements are evicted as well, endlessly. Moves, Restarts: its replacement gets another node, or the same one.
 Starts, NoLongerStarts: it is pending, and gets a node only after, or only before. Elsewhere: it is pending, and gets
 another node. Refused: the API server no longer accepts it. Undecided: a search was cut short. Waits: it is new, and
 gets no node. Other: it is pending in both, with a different scheduler message."""

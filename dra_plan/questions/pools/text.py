@@ -85,6 +85,9 @@ def _first(document: PoolsDocument, *, every: bool) -> list[Part]:
     return [made, Paragraph(_totals(document))] if made.rows else [Paragraph(["No pools."])]
 
 
+_FLEXIBLE, _SPARE = ("POOL", "MODEL", "NODES"), ("SLICES", "TAINTED", "ALLOC")
+
+
 def _pools(document: PoolsDocument, *, every: bool) -> Table:
     """Return one row per pool, or one for many equal pools."""
     if every:
@@ -97,7 +100,8 @@ def _pools(document: PoolsDocument, *, every: bool) -> Table:
     has_nodes = any(pool.nodes != [pool.pool_name] for pool in document.pools)
     headers = ["DRIVER", "POOL", "MODEL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES"]
     shown = [name for name in headers if {"MODEL": has_models, "NODES": has_nodes}.get(name, True)]
-    made = Table(shown, grouped=1, flexible=[shown.index(name) for name in ("POOL", "MODEL", "NODES") if name in shown])
+    at = [[shown.index(name) for name in some if name in shown] for some in (_FLEXIBLE, _SPARE)]
+    made = Table(shown, grouped=1, flexible=at[0], spare=at[1])
     for group in groups:
         first = group[0]
         model = [", ".join(models(first))] if has_models else []

@@ -16,7 +16,7 @@ from dra_plan.placement.gangs import PodShapes
 from dra_plan.placement.leaving import Resident, Vacancies
 from dra_plan.placement.limits import SearchTime
 from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
-from dra_plan.placement.repacking import MoveColumn, Repacker, Repacking, RoomWanted, moves_of
+from dra_plan.placement.repacking import Repacker, Repacking, RoomWanted, moves_of
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.nodes import of_devices
@@ -229,10 +229,10 @@ class _Started:
                 return self._told(plan, "Impossible" if is_all else "Undecided", message)
             if not found.columns or found.price == 0:
                 message = "the scheduler does not place all of the pods, though there is room for them"
-            done = self._carried(vacancies, found.columns, repacker.wanted.pods)
-            if isinstance(done, RepackedCluster) and len(done.places) >= (found.rooms if self._room.most else 0):
+            done = self._carried(vacancies, found, repacker.wanted.pods)
+            if isinstance(done, RepackedCluster):
                 return replace(plan, outcome="Moves", carried=done, found=len(done.places))
-            message = done.message if isinstance(done, Stopped) else message
+            message = done.message
             repacker.exclude(found.columns)
             found = repacker.best()
         return self._told(plan, "Undecided", message)
@@ -251,11 +251,11 @@ class _Started:
             return False
         return plan.at_least > plan.most_moves
 
-    def _carried(
-        self, vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]
-    ) -> RepackedCluster | Stopped:
+    def _carried(self, vacancies: Vacancies, found: Repacking, wanted: Sequence[int]) -> RepackedCluster | Stopped:
+        columns = found.columns or ()
         roomy = {column.node for column in columns if any(a and b for a, b in zip(column.comes, wanted, strict=True))}
-        return self._carrying.out(moves_of(vacancies, columns, wanted), roomy)
+        rooms = found.rooms if self._room.most else len(self._room.pods)
+        return self._carrying.out(moves_of(vacancies, columns, wanted), roomy, rooms)
 
 
 def _looks_around(pod: Pod) -> bool:

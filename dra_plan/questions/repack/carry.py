@@ -3,13 +3,14 @@
 A pod moves once the pods have left without which it does not fit on its new node. The scheduler chooses the node of a
 pod, so nodes are cordoned meanwhile: those to be freed, and, if it would otherwise take the devices of another pod,
 those intended for other pods. If it chooses another node than the program, and every pod has a node in the end, this is
-equally good. Pods that wait for each other's devices leave together.
+equally good. Pods that wait for each other's devices leave together, or, if the scheduler would return them to their
+own nodes, in turn: one waits without a node until the next has left.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dra_plan.api.core import Pod
@@ -19,12 +20,12 @@ from dra_plan.claims.owners import wanted
 from dra_plan.documents.base import ObjectName
 from dra_plan.placement.repacking import Move
 from dra_plan.planner.question import Question
-from dra_plan.planner.waves import PodKey, come_to_rest, devices_of, let_go, pod_key, without_place
+from dra_plan.planner.waves import AtRest, PodKey, come_to_rest, devices_of, let_go, pod_key, without_place
 from dra_plan.questions.repack.document import RepackedPod, RepackWave, RoomPlace
 from dra_plan.questions.repack.wanted import RoomAsked
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.common import Common
-from dra_plan.whatif.edits import cordoned, replaced
+from dra_plan.whatif.edits import cordoned, pod_name, replaced
 
 
 class Way(enum.Enum):
@@ -33,6 +34,7 @@ class Way(enum.Enum):
     LOOSE = "only nodes that are to have room are cordoned"
     LED = "nodes that are meant for others are cordoned, too, and fewer pods move at a time where more do not do"
     ONE_BY_ONE = "and one pod moves at a time"
+    IN_TURN = "pods that wait for each other are evicted before the node that they wait for is free"
 
 
 @dataclass(frozen=True)
@@ -63,14 +65,21 @@ class MoveCarrier:
     prices: dict[PodKey, int]
     common: Common
 
-    def out(self, moves: Sequence[Move], roomy: Collection[str]) -> RepackedCluster | Stopped:
-        """Return the moves in waves, with as little guidance as possible; `roomy` are the nodes to be freed."""
+    def out(self, moves: Sequence[Move], roomy: Collection[str], rooms: int) -> RepackedCluster | Stopped:
+        """Return the moves in waves, with as little guidance as possible.
+
+        `roomy` are the nodes to be freed; at the end, this number of wanted pods must fit.
+        """
         stopped = Stopped("")
+        has_circles = False
         for way in Way:
-            found = _Attempt(self, list(moves), frozenset(roomy), way).run()
+            if way is Way.IN_TURN and not has_circles:
+                break
+            attempt = _Attempt(self, list(moves), frozenset(roomy), way, rooms)
+            found = attempt.run()
             if isinstance(found, RepackedCluster):
                 return found
-            stopped = found
+            stopped, has_circles = found, has_circles or attempt.has_circles
         return stopped
 
     def places(self, inventory: Inventory, number: int) -> RepackedCluster | Stopped:
@@ -97,21 +106,22 @@ class MoveCarrier:
 class _Attempt:
     """One way to carry the moves out."""
 
-    def __init__(self, given: MoveCarrier, moves: list[Move], roomy: frozenset[str], way: Way) -> None:
-        self._given, self._left, self._roomy, self._way = given, moves, roomy, way
-        self._number = 0
+    def __init__(self, given: MoveCarrier, moves: list[Move], roomy: frozenset[str], way: Way, rooms: int) -> None:
+        self._given, self._left, self._roomy, self._way, self._rooms = given, moves, roomy, way, rooms
         self._now = given.inventory
         self._waves: list[RepackWave] = []
         self._path: list[Inventory] = []
+        self._waiting: dict[PodKey, tuple[Move, Pod]] = {}
+        """The evicted pods without a node, by the name of the replacement."""
+        self.has_circles = False
 
     def run(self) -> RepackedCluster | Stopped:
         """Return the waves and the final nodes, or the stop."""
-        self._number = len(self._given.room.pods)
         while self._left:
             stopped = self._step()
             if stopped is not None:
                 return stopped
-        found = self._given.places(self._now, 0 if self._given.room.most else self._number)
+        found = self._given.places(self._now, self._rooms)
         if isinstance(found, RepackedCluster):
             return replace(found, waves=tuple(self._waves), path=tuple(self._path))
         return found
@@ -120,6 +130,9 @@ class _Attempt:
         """Carry out one wave: moves that need not wait; else one that fits now all the same; else a cycle at once."""
         ready = [move for move in self._left if not self._before(move)]
         if not ready:
+            self.has_circles = True
+            if self._way is Way.IN_TURN:
+                return self._in_turn(self._circle())
             if any(self._wave([move]) is None for move in list(self._left)):
                 return None
             return self._wave(self._circle())
@@ -139,26 +152,69 @@ class _Attempt:
             found += [each for each in self._before(move) if each not in found]
         return found
 
-    def _wave(self, moves: Sequence[Move]) -> Stopped | None:
-        going, cordons = self._going(moves), self._cordons(moves)
-        if isinstance(going, Stopped):
-            return going
+    def _in_turn(self, circle: list[Move]) -> Stopped | None:
+        """Evict pods whose new node is not free yet, then those on it: the first are the first to be scheduled there.
+
+        The other nodes of the circle are cordoned meanwhile, so that no pod returns.
+        """
+        closed = self._roomy | {node for move in circle for node in (move.to_node, move.resident.node)}
+        while circle or self._waiting:
+            going = [] if self._waiting else [circle.pop(0)]
+            [first, *_] = [*(move for move, _ in self._waiting.values()), *going]
+            going += [move for move in circle if move.resident.node == first.to_node]
+            circle = [move for move in circle if move not in going]
+            stopped = self._wave(going, closed - {first.to_node}, may_wait=True)
+            if stopped is not None:
+                return stopped
+        return None
+
+    def _wave(
+        self, moves: Sequence[Move], cordons: Collection[str] | None = None, *, may_wait: bool = False
+    ) -> Stopped | None:
+        """Evict the pods, and schedule them and those that wait; with `may_wait`, some may stay without a node."""
+        going = self._going(moves) if moves else []
+        if isinstance(going, Stopped) or (may_wait and len(going) < len(moves)):
+            return going if isinstance(going, Stopped) else Stopped("a budget does not let all of the pods go")
+        cordons = self._cordons(moves) if cordons is None else cordons
         given, before = self._given, self._now
         nodes = [cordoned(node) if node.metadata.name in cordons else node for node in before.nodes]
         vacated = replaced(replace(before, nodes=nodes), going, Index(before), recreates=True).inventory
         keys = {pod_key(pod) for pod in going}
-        after = come_to_rest(vacated, given.target, given.question, lambda pod: pod_key(pod) in keys, given.common)
-        lost = next(without_place(before, after), None)
+        chosen = keys | set(self._waiting)
+        after = come_to_rest(vacated, given.target, given.question, lambda pod: pod_key(pod) in chosen, given.common)
+        names = {pod.key for pod in going} if may_wait else set()
+        lost = next((each for each in without_place(before, after) if each[0] not in names), None)
         if lost is not None:
             return Stopped(f"pod {lost[0]} has no place after its move: {lost[2]}".rstrip(": "))
         if after.evicts:
             return Stopped("the scheduler would evict other pods for those that move")
+        meant = {move.resident.key: move for move in moves}
+        waited = {key: pod for key, (_, pod) in self._waiting.items()}
+        left = dict(self._waiting) | {pod_key(pod): (meant[pod_key(pod)], pod) for pod in going}
+        told = list(self._moved(before, after, waited | {pod_key(pod): pod for pod in going}))
+        if not told:
+            return Stopped("pods that wait for each other do not get their nodes")
+        placed = {(each.namespace, each.name) for each in told}
+        self._waiting = {
+            pod_key(after.records[key].pod): (move, pod)
+            for key, (move, pod) in left.items()
+            if pod_key(pod) not in placed
+        }
+        waiting = [pod_name(pod) for pod in going if pod_key(pod) not in placed]
+        own = {node.metadata.name for node in before.nodes if node.spec.unschedulable}
+        self._waves.append(RepackWave(cordoned=sorted(set(cordons) - own), moved=told, waiting=waiting))
+        self._left = [move for move in self._left if move.resident.key not in keys]
+        self._now = replace(after.inventory, nodes=given.inventory.nodes)
+        self._path.append(self._now)
+        return None
+
+    def _moved(self, before: Inventory, after: AtRest, pods: Mapping[PodKey, Pod]) -> Iterator[RepackedPod]:
+        """Yield those of the pods that have a node now, by the name of the pod that waited for it."""
         devices, owners = devices_of(after.inventory), _Owners(Index(before))
-        told = []
-        for pod in going:
-            record = after.records[pod_key(pod)]
-            told.append(
-                RepackedPod(
+        for key, pod in pods.items():
+            record = after.records[key]
+            if record.node:
+                yield RepackedPod(
                     namespace=pod.metadata.namespace,
                     name=pod.metadata.name,
                     owner=owners.of(pod),
@@ -166,20 +222,15 @@ class _Attempt:
                     from_node=pod.spec.node_name,
                     to_node=record.node,
                     devices=devices.get(pod_key(record.pod), []),
-                    price=given.prices[pod_key(pod)],
+                    price=self._given.prices[pod_key(pod)],
                 )
-            )
-        own = {node.metadata.name for node in before.nodes if node.spec.unschedulable}
-        self._waves.append(RepackWave(cordoned=sorted(cordons - own), moved=told))
-        self._left = [move for move in self._left if move.resident.key not in keys]
-        self._now = replace(after.inventory, nodes=given.inventory.nodes)
-        self._path.append(self._now)
-        return None
 
     def _going(self, moves: Sequence[Move]) -> list[Pod] | Stopped:
         """Return the pods of these moves that budgets allow to evict now."""
-        keys = {move.resident.key for move in moves}
+        keys = {move.resident.key: position for position, move in enumerate(moves)}
         leaving = [pod for pod in self._now.pods if pod_key(pod) in keys]
+        if self._way is Way.IN_TURN:
+            leaving.sort(key=lambda pod: keys[pod_key(pod)])
         going, budget = let_go(Index(self._now), leaving)
         if not going or len(leaving) < len(keys):
             return Stopped(f"budget {budget} does not let the pods go" if budget else "a pod is gone before its move")

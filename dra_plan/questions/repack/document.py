@@ -43,12 +43,16 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class RepackWave(DocumentPart, frozen=True, kw_only=True):
-    """Pods that leave together, and have their new nodes before the next wave."""
+    """Pods that leave together, and have their new nodes before the next wave, except for `waiting` ones."""
 
     cordoned: Annotated[
         list[str], Meta(description=("Nodes to cordon during the wave, in addition to already cordoned ones."))
     ]
     moved: list[RepackedPod]
+    waiting: Annotated[
+        list[ObjectName],
+        Meta(description="Pods that are evicted after the moved ones, and stay pending until a later wave moves them."),
+    ] = []
 
 
 class RoomPlace(DocumentPart, frozen=True, kw_only=True):

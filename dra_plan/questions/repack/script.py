@@ -41,13 +41,21 @@ def script(document: RepackDocument) -> str:
     room = shown.line(document.room)
     lines = [_HEAD.format(room=room)]
     cordoned: set[str] = set()
+    later = {(pod.namespace, pod.name): pod for wave in document.waves for pod in wave.moved}
+    files = {key: number for number, key in enumerate(later)}
+    evicted: set[tuple[str, str]] = set()
     for number, wave in enumerate(document.waves, 1):
         lines.append(_comment(f"Wave {number}: {len(wave.moved)} of {document.moves} moves"))
         wanted = set(wave.cordoned)
         lines += _nodes("uncordon", sorted(cordoned - wanted))
         lines += _nodes("cordon", sorted(wanted - cordoned))
         cordoned = wanted
-        lines += _moved(wave.moved)
+        first = [pod for pod in wave.moved if (pod.namespace, pod.name) not in evicted]
+        then = [later[each.namespace, each.name] for each in wave.waiting]
+        for pods in (first, then):
+            lines += _leaving(pods, [files[pod.namespace, pod.name] for pod in pods])
+            evicted.update((pod.namespace, pod.name) for pod in pods)
+        lines += _ready(wave.moved)
     lines.append(_comment("All pods have moved."))
     lines += _nodes("uncordon", sorted(cordoned))
     return "".join(lines)
@@ -66,8 +74,9 @@ def _nodes(verb: str, nodes: Sequence[str]) -> Iterator[str]:
         yield _command("kubectl", verb, "--", *nodes)
 
 
-def _moved(pods: Sequence[RepackedPod]) -> Iterator[str]:
-    for number, pod in enumerate(pods):
+def _leaving(pods: Sequence[RepackedPod], files: Sequence[int]) -> Iterator[str]:
+    """Yield the commands that evict pods; those that no controller recreates are saved in these files first."""
+    for number, pod in zip(files, pods, strict=True):
         yield _comment(f"{pod.namespace}/{pod.name}: {pod.from_node} to {pod.to_node}")
         if pod.owner is None:
             got = shlex.join(["kubectl", "get", f"--namespace={pod.namespace}", "-o", "json", "--", f"pod/{pod.name}"])
@@ -75,10 +84,9 @@ def _moved(pods: Sequence[RepackedPod]) -> Iterator[str]:
         yield _eviction(pod)
     for pod in pods:
         yield _wait(pod, "delete")
-    for number, pod in enumerate(pods):
+    for number, pod in zip(files, pods, strict=True):
         if pod.owner is None:
             yield _recreated(number)
-    yield from _ready(pods)
 
 
 def _eviction(pod: RepackedPod) -> str:

@@ -129,6 +129,11 @@ def _led(document: RepackDocument) -> Iterator[str]:
     nodes = sorted({node for wave in document.waves for node in wave.cordoned})
     if nodes:
         yield f"{cordoned(nodes)}. `-o script` prints the commands."
+    for number, wave in enumerate(document.waves, 1):
+        if wave.waiting:
+            pods = listed([_name(each) for each in wave.waiting], 3)
+            stays = "is" if len(wave.waiting) == 1 else "are"
+            yield f"{pods} {stays} evicted in wave {number}, after the others, and pending until a later wave."
     if any(pod.owner is None for wave in document.waves for pod in wave.moved):
         yield (
             "Bare pods must be deleted and created again, because no controller does it; `-o script` has the commands."

@@ -76,10 +76,11 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
     `owners` name the pods to schedule and report, or workloads whose pods are; without them, `namespace` and `selector`
     select pending pods. `then` are later states of the cluster; `config` is a decoded KubeSchedulerConfiguration,
     `extenders` replace those that it names, `plugins` are factories of custom plugins; `api_server` is "real", or
-    "recorded" for the one with which most outcomes were recorded; `order` is "arrival" (by creationTimestamp, then by
-    input order), or "name" for a restarted scheduler; among several best nodes, `ties` takes the "first", or a "random"
-    one by `seed`. With `explain`, the plan contains, for each pod without a node, why it got no devices in the state of
-    its last attempt. An input without nodes is scheduled as a cluster without nodes, or rejected with `requires_nodes`.
+    "recorded" for the one with which most outcomes were recorded; `order` is "arrival" (by creationTimestamp,
+    resourceVersion and input order), or "name" for a restarted scheduler; among several best nodes, `ties` takes the
+    "first", or a "random" one by `seed`. With `explain`, the plan contains, for each pod without a node, why it got no
+    devices in the state of its last attempt. An input without nodes is scheduled as a cluster without nodes, or
+    rejected with `requires_nodes`.
     With `settle`, controllers act as well: pods are evicted and recreated, claims deallocated, quota enforced, until
     nothing changes, and again in each later state; `events` are steps such as {"create": object} that then happen one
     after another (docs/schedule.md); `never_ready` pods (NAME or NAMESPACE/NAME) start and do not become ready. A

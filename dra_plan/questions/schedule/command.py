@@ -85,7 +85,10 @@ def schedule(
             key: origin for state in (*reversed(later), cluster) for key, origin in state.inventory.origins.items()
         }
         wanted = options_of(context, asked, ask.ScheduleOptions)
-        more = {"trace": wanted["trace"] or output == "wide", "explain": wanted["explain"] or reports.has_pages}
+        more = {
+            "trace": wanted["trace"] or output == "wide",
+            "explain": wanted["explain"] or bool(report) or require_fit,
+        }
         found = ask.schedule(
             cluster,
             *asked.owners,
@@ -101,9 +104,9 @@ def schedule(
         missing = _nothing(plan, selecting=selecting, named=bool(asked.owners))
         if missing and not allow_empty:
             raise nothing_to_do(plan.warnings, f"nothing to schedule: {missing}")
-        reports.tell(lambda: _content(plan, gate, origins, anchor=reports.anchor), page_of(cluster, found))
+        reports.tell(lambda: _content(found.document, gate, origins, anchor=reports.anchor), page_of(cluster, found))
         print_document(plan, form)
-        return of_document(plan, JUDGE, gate)
+        return of_document(found.document, JUDGE, gate)
 
 
 def _content(document: ScheduleDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:

@@ -33,6 +33,7 @@ def never_made(settled: SettledCluster) -> list[str]:
 
 
 def _causes(gate: Gate, document: ScheduleDocument) -> list[str]:
+    from dra_plan.questions.schedule.reasons import of_pods
     from dra_plan.text.gate_words import cause, undecided_cause
     from dra_plan.text.words import listed
 
@@ -40,8 +41,9 @@ def _causes(gate: Gate, document: ScheduleDocument) -> list[str]:
     missing = never_made(document.settled) if document.settled else []
     undecided = [f"{pod.namespace}/{pod.name}" for pod in failed if of_pod(Gate(), pod) is Verdict.UNDECIDED]
     refused = [f"{pod.namespace}/{pod.name}" for pod in failed if of_pod(Gate(), pod) is not Verdict.UNDECIDED]
+    why = of_pods(document, refused)
     return [
-        *cause(refused, "pod", "has no node", "have no node"),
+        *(f"{line}{why}" for line in cause(refused, "pod", "has no node", "have no node")),
         *([f"not created: {listed(missing)}"] if missing else []),
         *undecided_cause(undecided, "pod"),
     ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dra_plan.api.inventory import Origin
-from dra_plan.documents.scheduling import ScheduledPod
+from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.questions.schedule.gate import never_made, of_pod
+from dra_plan.questions.schedule.reasons import of_attempts, short, whole, without_template
 from dra_plan.text.gate import Gate, Verdict
 from dra_plan.text.reports import refusals
 from dra_plan.text.reports.claim_sets import Origins
 from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
+from dra_plan.text.words import capital, scheduler_says
 
 RULES = {
     "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
@@ -35,7 +37,9 @@ CODES = {
 
 def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
     """Return the result of each pod of a SchedulePlan, and the warnings."""
-    checks = [_check(pod, gate, origins) for pod in document.pods]
+    attempts = of_attempts(document)
+    checks = [_check(pod, gate, origins, attempts.get(f"{pod.namespace}/{pod.name}")) for pod in document.pods]
+    checks = [_with_template(check, document) for check in checks]
     checks += refusals.checks(document.refusals)
     checks += [_never_made(what) for what in (never_made(document.settled) if document.settled else ())]
     failed, notes = of_warnings(document.warnings, gate)
@@ -47,19 +51,30 @@ def _never_made(what: str) -> ReportCase:
     return ReportCase(what, Result.FAILED, Entry(Level.ERROR, "not-created", f"not created: {what}"))
 
 
-def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> ReportCase:
+def _with_template(check: ReportCase, document: ScheduleDocument) -> ReportCase:
+    """Return the check with the missing template of a claim as its reason, if this is the reason."""
+    why = without_template(document, check.name.removeprefix("pod/"))
+    if check.entry is None or not why:
+        return check
+    return check._replace(entry=check.entry._replace(message=f"{why}. {scheduler_says(check.entry.message)}"))
+
+
+def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAttempt | None) -> ReportCase:
     name = f"pod/{pod.namespace}/{pod.name}"
     verdict = of_pod(gate, pod)
     if verdict is Verdict.PASSED:
         return ReportCase(name)
     origin = _origin(pod, origins)
+    message = pod.message or pod.waiting or f"stays unbound: {pod.outcome}"
+    reason = short(attempt) if attempt is not None else ""
     entry = Entry(
         Level.ERROR,
         "undecided" if pod.is_undecided else CODES[pod.outcome],
-        pod.message or pod.waiting or f"stays unbound: {pod.outcome}",
+        f"{capital(reason)}. {scheduler_says(message)}" if reason else message,
         source=origin.source,
         line=origin.line,
         object=f"Pod {pod.namespace}/{pod.name}",
+        details=whole(attempt) if attempt is not None else "",
     )
     return ReportCase(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
 

@@ -19,9 +19,10 @@ from dra_plan.documents.scheduling import (
 )
 from dra_plan.documents.verdicts import PodOutcome
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
+from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE
 from dra_plan.text import formats, refusals
-from dra_plan.text.columns import Lines, Paragraph, Part, Screen, Table, indented
-from dra_plan.text.folding import device_cell
+from dra_plan.text.columns import WIDEST, Lines, Paragraph, Part, Screen, Table, indented, width_of
+from dra_plan.text.folding import by_pool, device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target, unsettled_words
 from dra_plan.text.stories import told_lines
@@ -29,10 +30,6 @@ from dra_plan.text.words import NAMES, counted, listed, scheduler_says
 
 FEW = 10
 """The number of already bound pods that are shown if there are no others, since the user may want to see them."""
-
-
-MISSING_TEMPLATE = "missing-template"
-"""The code of the warning that the template of a claim is not in the input."""
 
 
 LEGEND = "ok: passed Filter; numbers: weighted scores."
@@ -210,7 +207,11 @@ def pods_table(
     if not pods:
         return []
     explained = {f"{pod.namespace}/{pod.name}" for told in document.explanations or () for pod in told.pods}
-    below = bool(explained) or (screen is not None and screen.width < NARROW)
+    below = (
+        bool(explained)
+        or (screen is None and _is_wide(document, pods))
+        or (screen is not None and screen.width < NARROW)
+    )
     headers = ("POD", "OUTCOME", "NODE", "DEVICES", *([] if below else ["MESSAGE"]))
     made = Table(headers, flexible=(0, 3) if below else (0, 3, 4))
     devices = devices_by_pod(document)
@@ -225,6 +226,14 @@ def pods_table(
         if said and below and full not in explained:
             messages.append(f"{name}: {said}")
     return [made, totals(pods), *messages]
+
+
+def _is_wide(document: ScheduleDocument, pods: Iterable[ScheduledPod]) -> bool:
+    """Return whether the devices push a message out of sight in a file or a log: beyond the widest table."""
+    devices = devices_by_pod(document)
+    cells = ((f"{pod.namespace}/{pod.name}", pod.node_name or "") for pod in pods)
+    row = ((name, node, by_pool(devices.get(name, ()), node)) for name, node in cells)
+    return width_of([*(max(map(len, column)) for column in zip(*row, strict=True)), len("Unschedulable")]) > WIDEST
 
 
 def totals(pods: Iterable[ScheduledPod]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
@@ -68,6 +69,28 @@ def test_a_bare_pod_ends_for_good_and_a_controlled_one_is_placed_again() -> None
     serves = runs("serve", "a", **owned("ReplicaSet", "serve"))
     assert effects(of([*FLEET, *serves], tainted("a"))) == {"serve": "Moves"}
     assert effects(of([*FLEET, *serves, *runs("other", "b")], tainted("a"))) == {"serve": "WithoutPlace"}
+
+
+def test_a_pod_that_gets_other_devices_of_its_node_stays_there() -> None:
+    objects = [*gpus("a", each=2), template("one", request()), *runs("serve", "a", **owned("ReplicaSet", "serve"))]
+    rule = taint_rule("recall", EVICTS, pool="a", device="gpu-0")
+    found = of(objects, rule)
+    assert effects(found) == {"serve": "Restarts"}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "written", "is_served"),
+    [("1.35", "v1alpha3", True), ("1.35", "v1beta2", False), ("1.36", "v1beta2", True), ("1.37", "v1", True)],
+)
+def test_objects_are_written_to_the_cluster_s_release(cluster: str, written: str, is_served: bool) -> None:
+    objects = [*FLEET, *runs("serve", "a", **owned("ReplicaSet", "serve"))]
+    rule = taint_rule("recall", EVICTS, pool="a") | {"apiVersion": f"resource.k8s.io/{written}"}
+    asked = Cluster.of(objects, kubernetes_version=cluster).serving({})
+    found = asked.impact(Cluster.of([rule])).document
+    assert [each.effect for each in found.pods] == (["Moves"] if is_served else [])
+    assert (found.refusals is UNSET) is is_served
+    codes = {each.code for each in found.warnings}
+    assert ("taint-rules-taken-as-on" in codes) is (is_served and cluster != "1.37")
 
 
 def test_a_toleration_says_when() -> None:

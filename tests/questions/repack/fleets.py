@@ -150,6 +150,21 @@ def scattered(seed: int) -> Scattered:
     return made
 
 
+def crossed(seed: int) -> Scattered:
+    """A random cluster with one large pod on most nodes: a node takes another one only once its own has left."""
+    draw = random.Random(seed)
+    names = [f"n{number}" for number in range(draw.randint(2, 4))]
+    nodes = {name: (draw.randint(1, 4), 4, "A") for name in names}
+    made = Scattered(nodes, {}, Asks(1, 1), 1)
+    for number, where in enumerate(draw.sample(names, draw.randint(max(2, len(names) - 1), len(names)))):
+        made.pods[f"p{number}"] = (where, Asks(draw.randint(0, nodes[where][0]), 3))
+    free = max(has - sum(asks.devices for at, asks in made.pods.values() if at == n) for n, (has, *_) in nodes.items())
+    made.room = Asks(max(1, min(4, free + draw.choice([1, 1, 2]))), 1)
+    if draw.random() < 0.2:
+        made.bare.add(draw.choice(list(made.pods)))
+    return made
+
+
 # -- by hand -----------------------------------------------------------------------------------------------------------
 
 
@@ -157,16 +172,20 @@ def carried_out(objects: Sequence[Plain], waves: Sequence[Any], room: Sequence[s
     """Where every pod is once the waves have been carried out by editing manifests, and the room is taken."""
     now = [each for each in copy.deepcopy(list(objects)) if _name(each) not in room]
     last = [each for each in copy.deepcopy(list(objects)) if _name(each) in room]
+    waiting: set[str] = set()
     for wave in waves:
         cordoned = [_cordoned(each) if _name(each) in wave.cordoned else each for each in now]
-        names = [one.name for one in wave.moved]
-        vacated = list(_vacated(cordoned, names))
-        after = _scheduled(vacated)
+        then = [one.name for one in wave.waiting]
+        for names in ([one.name for one in wave.moved if one.name not in waiting], then):
+            cordoned = list(_vacated(cordoned, names))
+        after = _scheduled(cordoned)
         for one in wave.moved:
-            assert _place(now, one.name) == one.from_node, one
+            assert _place(now, one.name) == ("" if one.name in waiting else one.from_node), one
             assert _place(after, one.name) == one.to_node, one
+        waiting = {name for name in (*waiting, *then) if not _place(after, name)}
         specs = {_name(each): each.get("spec") for each in now if each["kind"] == "Node"}
         now = [{**each, "spec": specs[_name(each)]} if each["kind"] == "Node" else each for each in after]
+    assert not waiting
     done = _scheduled([*now, *last])
     return {_name(each): each["spec"].get("nodeName", "") for each in done if each["kind"] == "Pod"}
 

@@ -1,0 +1,94 @@
+"""The codes of all warnings and notes, which `--ignore-warning` and settings accept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dra_plan.errors import UsageError
+
+CODES = frozenset(
+    {
+        "autoscaler-defect",
+        "bare-pod-gone",
+        "bound-without-devices",
+        "claims-missing",
+        "classes-missing",
+        "comment-spares-nothing",
+        "defects-not-compared",
+        "deprecated-api",
+        "devices-twice",
+        "disruption-budgets-missing",
+        "error-on-some-nodes",
+        "evicted-claims-kept",
+        "evicted-for-another",
+        "extended-resources-not-evaluated",
+        "field-dropped",
+        "finished-pods-count",
+        "gang-in-part",
+        "gate-locked",
+        "gate-needs",
+        "gate-not-recorded",
+        "gate-not-simulated",
+        "gate-seems-on",
+        "given-back-unchanged",
+        "inferred-nodes",
+        "input-incomplete",
+        "kubelet-version",
+        "list-incomplete",
+        "lost-reservation",
+        "missing-template",
+        "nodes-missing",
+        "nodes-not-drained",
+        "not-drained",
+        "not-listed",
+        "not-planned",
+        "not-served",
+        "not-simulated",
+        "object-overridden",
+        "one-order",
+        "order-random-upstream",
+        "others-wait",
+        "owner-circle",
+        "pods-missing",
+        "priority-classes-missing",
+        "quota-counts-nothing",
+        "random-deallocation",
+        "refused",
+        "release-not-recorded",
+        "rule-taints-nothing",
+        "rules-of-another-release",
+        "scale-up-not-enough",
+        "selector-refused",
+        "selector-too-expensive",
+        "selectors-not-tried",
+        "several-best-nodes",
+        "shared-claim",
+        "slices-missing",
+        "suspended",
+        "suspended-left-out",
+        "taint-rules-ignored",
+        "taint-rules-taken-as-on",
+        "timed-out",
+        "uid-repeated",
+        "undecided",
+        "unknown-field",
+        "upstream-defect",
+        "upstream-may-time-out",
+        "volumes-missing",
+        "workload-not-planned",
+    }
+)
+"""A code that an answer can have is in this set; a test compares it with the code that creates notices."""
+
+
+def checked(codes: Iterable[str], where: str) -> tuple[str, ...]:
+    """Return the codes. Raises UsageError for one that no warning has; `where` names the option or the setting."""
+    given = tuple(codes)
+    for code in given:
+        if code not in CODES:
+            from dra_plan.near import the_nearest
+
+            near = the_nearest(code, CODES)
+            hint = f"; did you mean {near!r}?" if near else " (warnings show their code in square brackets)"
+            raise UsageError(f"{where}: no warning has the code {code!r}{hint}")
+    return given

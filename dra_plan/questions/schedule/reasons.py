@@ -1,0 +1,74 @@
+"""The reason of a pod without a node in one line, for gates and CI reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
+from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.text.stories import story_lines, told_lines
+from dra_plan.text.words import counted
+
+MISSING_TEMPLATE = "missing-template"
+"""The code of the warning that the template of a claim is not in the input."""
+
+
+MOST = 2
+"""The number of different reasons that a line contains."""
+
+
+def of_attempts(document: ScheduleDocument) -> dict[str, ExplainedAttempt]:
+    """Return the last explained attempt of each pod, by NAMESPACE/NAME."""
+    explained = document.explanations if document.explanations is not UNSET else ()
+    return {f"{pod.namespace}/{pod.name}": attempt for attempt in explained for pod in attempt.pods}
+
+
+def short(attempt: ExplainedAttempt) -> str:
+    """Return the reason on most nodes, and their number; "" if no node was rejected because of devices."""
+    if not attempt.stories:
+        return ""
+    story = max(attempt.stories, key=lambda each: len(each.nodes) if each.devices else 0)
+    line = next(iter(story_lines(story)), "").rstrip(".:")
+    where = story.nodes[0] if len(story.nodes) == 1 else counted(len(story.nodes), "node")
+    return f"on {where}: {line}" if line else ""
+
+
+def whole(attempt: ExplainedAttempt) -> str:
+    """Return the explanation in full, with a line for each fact."""
+    return "\n".join(told_lines(attempt.absent, attempt.leading, attempt.stories)).strip()
+
+
+def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
+    """Return the reasons of these pods in brackets, to be added to a line with their names; "" without any."""
+    attempts = of_attempts(document)
+    pods = {f"{pod.namespace}/{pod.name}": pod for pod in document.pods}
+    reasons: dict[str, str] = {}
+    for name in names:
+        said = (short(attempts[name]) if name in attempts else "") or without_template(document, name)
+        said = said or _scheduler_says(pods.get(name))
+        reasons.setdefault(said, name)
+    reasons.pop("", None)
+    if len(reasons) == 1:
+        [only] = reasons
+        return f" ({only})"
+    told = [f"{name}: {said}" for said, name in list(reasons.items())[:MOST]]
+    return f" ({'; '.join(told)})" if told else ""
+
+
+def without_template(document: ScheduleDocument, name: str) -> str:
+    """Return that the template of a pod's claim is missing, which the scheduler's message does not say; or ""."""
+    for warning in document.warnings:
+        owner = warning.object.rpartition(" ")[2]
+        if warning.code == MISSING_TEMPLATE and (name == owner or name.startswith(f"{owner}-")):
+            return warning.message
+    return ""
+
+
+def _scheduler_says(pod: ScheduledPod | None) -> str:
+    """Return the scheduler's message without the part about preemption, or what the pod waits for."""
+    if pod is None:
+        return ""
+    said = (pod.message or pod.waiting).removeprefix(f'pod "{pod.namespace}/{pod.name}": ')
+    return said.partition(". still not schedulable")[0].partition(". preemption:")[0].rstrip(".")
