@@ -138,6 +138,10 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     min_domains: Annotated[Amount, Meta(description="What minDomains asks for, where there are fewer.")] = 0
     selector: Annotated[str, Meta(description="The pods that a term of affinity or spread selects, as -l would.")] = ""
     elsewhere: Annotated[list[str], Meta(description="Other namespaces in which there are such pods.")] = []
+    finished: Annotated[
+        list[str],
+        Meta(description="NAMESPACE/NAME of finished pods that a term of affinity would select."),
+    ] = []
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description=("NAMESPACE/NAME of a pod that prevents it, on the first of the nodes."))] = ""

@@ -101,6 +101,13 @@ def _port(of: NodeObstacle) -> str:
     return f"host port {of.port}/{of.protocol} is taken by pod {of.pod}"
 
 
+def _where(of: NodeObstacle, where: str) -> str:
+    """Return the domain of a term, or words for the domains of several nodes."""
+    if not of.varies:
+        return f"in {where}"
+    return "on the same node" if of.topology_key == HOSTNAME else f"in their {of.topology_key}"
+
+
 def _affinity(of: NodeObstacle) -> str:
     key, where = of.topology_key, f"{of.topology_key}={of.domain}"
     if not of.domain:
@@ -108,11 +115,14 @@ def _affinity(of: NodeObstacle) -> str:
     pods = f"with {of.selector}" if of.selector else "that its term selects"
     if of.term == "affinity":
         other = f"; namespace {words.listed(of.elsewhere)} has such pods" if of.elsewhere else ""
-        return f"pod affinity: no pod {pods} in {f'their {key}' if of.varies else where}{other}"
+        if of.finished:
+            verb, count = ("has", "it does") if len(of.finished) == 1 else ("have", "they do")
+            other = f" ({words.listed(of.finished)} {verb} finished, so {count} not count){other}"
+        return f"pod affinity: no pod {pods} {_where(of, where)}{other}"
     if of.term == "existing":
         mine = f"pods {pods} such as this one"
         if of.varies:
-            return f"a pod in their {key} ({of.domain}: {of.pod}) keeps {mine} away (its anti-affinity)"
+            return f"a pod {_where(of, where)} ({of.domain}: {of.pod}) keeps {mine} away (its anti-affinity)"
         return f"pod {of.pod} keeps {mine} away from {where} (its anti-affinity)"
     if of.varies and key == HOSTNAME:
         return f"pod anti-affinity: each already has a pod {pods} ({of.domain}: {of.pod})"

@@ -138,20 +138,37 @@ def conflict(of: NotTogether, where: str = "") -> str:
     begins what is only known of one node.
     """
     constraint = next((one for one in of.elements if isinstance(one, BlockingConstraint) and one.values), None)
+    holders = [words.holder(one.claim) for one in of.elements if isinstance(one, BlockingClaim)]
+    rest = f" (others are in use by {words.listed(holders)})" if holders else ""
     if constraint is None:
-        return where + "; ".join(map(shortage, of.shortages)) if of.shortages else ""
+        said = "; ".join(map(shortage, of.shortages)) or _too_few([*_requests(of)])
+        return f"{where}{said}{rest}" if said else ""
     attribute = (constraint.match_attribute or constraint.distinct_attribute or "").rpartition("/")[2]
     rule = f"different values of {attribute}" if constraint.match_attribute is None else f"the same {attribute}"
-    needs = {one.request: one.need or 1 for one in of.elements if isinstance(one, BlockingRequest)}
+    needs = {one.request: one.need or 1 for one in _requests(of)}
     names = [
         f"{met.request} ({needs[met.request]} devices)" if needs.get(met.request, 1) > 1 else met.request
         for met in constraint.values
     ]
     verb = "need" if len(names) > 1 else "needs"
     free = [f"{met.request} can have {_free(met)}" for met in constraint.values]
-    holders = [words.holder(one.claim) for one in of.elements if isinstance(one, BlockingClaim)]
-    rest = f" (others are in use by {words.listed(holders)})" if holders else ""
     return f"{words.listed(names)} {verb} {rule}; {where}{', '.join(free)}{rest}"
+
+
+def _requests(of: NotTogether) -> Iterator[BlockingRequest]:
+    return (one for one in of.elements if isinstance(one, BlockingRequest))
+
+
+def _too_few(asked: Sequence[BlockingRequest]) -> str:
+    """Return the number of devices that requests need together, if they have fewer; "" if that is not known."""
+    devices = {str(device) for one in asked for device in one.left_devices or ()}
+    need = sum(one.need or 0 for one in asked)
+    if len(asked) < 2 or any(one.left != len(one.left_devices or ()) for one in asked) or need <= len(devices):
+        return ""
+    several = len({one.claim.name for one in asked}) > 1
+    names = [f"{one.claim.name}/{one.request}" if several else one.request for one in asked]
+    are = "is" if len(devices) == 1 else "are"
+    return f"{words.listed(names)} need {need} devices together, {len(devices)} {are} available"
 
 
 def _free(met: MetValues) -> str:

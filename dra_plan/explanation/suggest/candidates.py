@@ -516,6 +516,13 @@ def _of_pools(offer: NodeOffer) -> Iterator[Change]:
         if pool.state is not PoolState.INCOMPLETE or pool.seen >= pool.expected:
             continue  # if it states fewer slices than exist, no further one will come
         generation, seen = pool.generation, pool.seen
+        counts = {
+            each.object.spec.pool.resource_slice_count
+            for each in offer.placement.view.gatherer.slices[pool.id]
+            if each.generation == generation
+        }
+        if len(counts) > 1:
+            continue  # the slices contradict each other, so waiting does not help
         told = PoolAwaited(
             code="wait-for-slice",
             pool=pool_name(pool.id),

@@ -15,6 +15,7 @@ from msgspec import structs
 from dra_plan.allocator import Outcome
 from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.selectors import labels_match, parse_selector
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.devices import RemovedDevices
@@ -197,11 +198,12 @@ class _AlikeNodes:
 
 
 class OnNodes(NamedTuple):
-    """The pod that nodes reject, the final pods of a node, and the LimitRanges of the input."""
+    """The pod that nodes reject, the final pods of a node, and the LimitRanges and finished pods of the input."""
 
     pod: Pod
     pods: Callable[[str], Iterable[Pod]]
     limit_ranges: Sequence[LimitRange]
+    finished: Sequence[Pod]
 
 
 def refusing_nodes(
@@ -313,6 +315,8 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
         maker = there.pod.metadata.controller
         pins = maker is not None and maker.kind == "DaemonSet"
         return structs.replace(of, near=f"DaemonSet {maker.name}" if maker is not None and pins else "")
+    if of.kind == "Affinity" and of.term == "affinity" and of.selector:
+        return structs.replace(of, finished=_finished(of.selector, there))
     if of.kind != "Resource":
         return of
     if of.resource == PODS:
@@ -326,6 +330,13 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
         return structs.replace(of, unhealthy=has) if has != "0" else of
     holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
     return structs.replace(of, holders=holders, varies=len(nodes) > 1)
+
+
+def _finished(selector: str, there: OnNodes) -> list[str]:
+    """Return the pods that the term would select if they had not finished."""
+    wanted, namespace = parse_selector(selector), there.pod.metadata.namespace
+    own = [pod for pod in there.finished if pod.metadata.namespace == namespace]
+    return [pod.key for pod in own if labels_match(wanted, pod.metadata.labels)]
 
 
 def _tolerated(pod: Pod, key: str) -> str:

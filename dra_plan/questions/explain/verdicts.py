@@ -406,7 +406,12 @@ class _Verdicts:
                 self._of_interest(refusals),
                 self._nodes,
                 of_devices,
-                OnNodes(record.pod, run.pods_on, self._inventory.limit_ranges),
+                OnNodes(
+                    record.pod,
+                    run.pods_on,
+                    self._inventory.limit_ranges,
+                    [pod for pod in self._inventory.pods if ended(pod)],
+                ),
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
