@@ -1,11 +1,14 @@
 """What tests of all folders share: texts kept in files (golden texts), which `make golden` writes anew; settings."""
 
 import gc
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+os.environ.pop("COLUMNS", None)  # workers of pytest-xdist have one, and it sets the width of what is printed
 
 settings.register_profile(
     "same",  # the same examples on every run: a change is judged by what it changes

@@ -263,13 +263,16 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
     [namespace] = pods
     claims = {claim.metadata.namespace for claim in inventory.claims if _is_of_cluster(claim.metadata)}
     both = claims <= pods and not was_listed(inventory, "ResourceClaim")
-    plurals = ("pods", "resourceclaims") if both else ("pods",)
-    subject, free = ("pods and claims", "cpu, memory and devices") if both else ("pods", "cpu and memory")
+    subject, free, command = (
+        ("pods and claims", "cpu, memory and devices", "`kubectl get pods,resourceclaims -A -o yaml`")
+        if both
+        else ("pods", "cpu and memory", "`kubectl get pods -A -o yaml`")
+    )
     yield Notice(
         "one-namespace",
         f"all {subject} of the input are in namespace {namespace}, as after `kubectl get` without -A, so the {free} of"
-        f" pods in other namespaces count as free: add the output of `kubectl get {','.join(plurals)} -A -o yaml`",
-        brings=plurals,
+        f" pods in other namespaces count as free: add the output of {command}",
+        brings=("pods", "resourceclaims") if both else ("pods",),
     )
 
 

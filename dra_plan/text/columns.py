@@ -102,9 +102,13 @@ def _plain(part: Part) -> str:
     return "".join(f"{shown.line(line)}\n" for line in lines)
 
 
+def readable(table: Table) -> Table:
+    """Return the table; with short cells if it is wider than `WIDEST`."""
+    return short_cells(table) if width_of(table.widths()) > WIDEST else table
+
+
 def _plain_table(table: Table) -> str:
-    if width_of(table.widths()) > WIDEST:
-        table = short_cells(table)
+    table = readable(table)
     widths = table.widths()
     padded = (
         (cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (table.headers, *table.rows)

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 
 from dra_plan import shown
-from dra_plan.text.columns import Paragraph, Part, Table
+from dra_plan.text.columns import Paragraph, Part, Table, readable
 
 MOST_ROWS = 200
 """The number of table rows that a notebook shows; the rest is counted."""
@@ -24,7 +24,7 @@ def text(of: str) -> str:
 
 def _part(part: Part) -> Iterator[str]:
     if isinstance(part, Table):
-        yield from _table(part)
+        yield from _table(readable(part))
     elif isinstance(part, Paragraph):
         yield f"<pre>{_safe_lines(part.lines)}</pre>"
     else:

@@ -35,7 +35,7 @@ def test_gates_are_options_of_the_commands_that_the_table_names() -> None:
 def test_every_command_that_takes_reports_is_named() -> None:
     names = [command.callback.__name__ for command in program().registered_commands if command.callback]
     taking = {name for name in names if "junit=FILE" in " ".join(in_process(name, "--help").out.split())}
-    (sentence,) = re.findall(r"^You can use `--report` several times.*$", CI.read_text(encoding="utf-8"), re.MULTILINE)
+    (sentence,) = re.findall(r"^`--report` can be repeated.*$", CI.read_text(encoding="utf-8"), re.MULTILINE)
     assert {name for name in names if f"`{name}`" in sentence} == taking
 
 

@@ -131,7 +131,7 @@ def test_terms_of_affinity_say_which_pods_they_mean() -> None:
     near = pod("p", affinity=affinity("podAffinity", HOST, app="cache"))
     other = running("c", "a-1", labels={"app": "cache"}, namespace="data")
     said = text([*nodes, other, near])
-    assert f"no pod with app=cache in their {HOST}; namespace data has such pods\n" in said
+    assert "no pod with app=cache on the same node; namespace data has such pods\n" in said
     guard = running("g", "a-1", affinity=affinity("podAntiAffinity", ZONE, app="p"))
     said = text([*nodes, guard, pod("p", labels={"app": "p"})])
     assert f"pod default/g keeps pods with app=p such as this one away from {ZONE}=a (its anti-affinity)\n" in said
@@ -256,7 +256,8 @@ def test_the_order_of_pools_matters_only_where_there_are_pools() -> None:
 
     assert "order-random-upstream" not in codes([node("a"), pod("p")])
     devices = [*gpus("a"), template("t", request("gpu")), pod("p", templates={"gpu": "t"})]
-    assert "order-random-upstream" in codes(devices)
+    assert "order-random-upstream" not in codes(devices)
+    assert "order-random-upstream" in codes([*devices, slice_("a", "nic-0", driver="nic.example.com")])
 
 
 def test_a_request_that_a_limit_range_makes_is_named() -> None:

@@ -82,17 +82,17 @@ REFUSAL = (
     "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
 )
 NEWS = f"""\
-default/p1    Bound           b      gpu.example.com/b/gpu-0   -
-default/p2    Unschedulable   -      -                         {REFUSAL}
-default/p3    Gated           -      -                         waiting for scheduling gates: [later]
+default/p1    Bound           b      gpu.example.com: gpu-0   -
+default/p2    Unschedulable   -      -                        {REFUSAL}
+default/p3    Gated           -      -                        waiting for scheduling gates: [later]
 """
 PODS = f"""\
-POD           OUTCOME         NODE   DEVICES                   MESSAGE
-default/old   Bound           a      -                         -
+POD           OUTCOME         NODE   DEVICES                  MESSAGE
+default/old   Bound           a      -                        -
 {NEWS}"""
 TARGET = "Kubernetes 1.36.3.\n"
 TABLE = f"""\
-POD          OUTCOME         NODE   DEVICES                   MESSAGE
+POD          OUTCOME         NODE   DEVICES                  MESSAGE
 {"".join(line[:10] + line[11:] + chr(10) for line in NEWS.splitlines())}
 1 Bound, 1 Unschedulable, 1 Gated.
 

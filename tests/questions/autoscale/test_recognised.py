@@ -37,7 +37,7 @@ def test_a_label_of_the_cloud_names_the_group_and_its_sizes_stay_unknown(label: 
     found = Cluster.of(objects).autoscale()
     assert f"Groups from the node label {label}: gpu (2 nodes)." in str(found)
     assert "Group gpu grows from 2 to 3 if its max (unknown) allows it." in str(found)
-    assert "Node labels do not specify the minimum and maximum size of a group" in str(found)
+    assert "Node labels do not specify the min and max of a group" in str(found)
 
 
 def test_cluster_api_says_it_in_an_annotation() -> None:
