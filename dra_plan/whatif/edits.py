@@ -309,11 +309,16 @@ class Drain:
             deallocated=departed.deallocated,
             held_by=held_by(index, leaving),
         )
-        notices = [bare_pod_notice(pod, f"{self.node} is drained") for pod in bare if is_bare(pod)]
-        absent = index.absent_pods.on(node_named(inventory, self.node))
-        if absent:
-            notices.append(absent_pods_notice(absent, "the drain", self.node))
-        return Edited(departed.inventory, entry, notices)
+        node = node_named(inventory, self.node)
+        return Edited(departed.inventory, entry, _notices(node, bare, index, ("drained", "the drain")))
+
+
+def _notices(node: Node, ending: Iterable[Pod], index: Index, event: tuple[str, str]) -> list[Notice]:
+    """Return the warnings about bare pods among those that end with the node, and about pods that only claims know."""
+    done, name = event
+    notices = [bare_pod_notice(pod, f"{node.metadata.name} is {done}") for pod in ending if is_bare(pod)]
+    absent = index.absent_pods.on(node)
+    return [*notices, absent_pods_notice(absent, name, node.metadata.name)] if absent else notices
 
 
 def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
@@ -460,24 +465,23 @@ class Without:
 
     def _without_node(self, node: Node, doomed: Sequence[Kinded], inventory: Inventory) -> Edited:
         """Return the cluster after the node is lost: its pods are deleted, and their controllers recreate them."""
-        pods = [obj for obj in doomed if isinstance(obj, Pod)]
-        returning = [pod for pod in pods if comes_back(pod) and not belongs_to_node(pod)]
+        returning: list[Pod] = []
+        ending: list[Pod] = []
+        for obj in doomed:
+            if isinstance(obj, Pod):
+                (returning if comes_back(obj) and not belongs_to_node(obj) else ending).append(obj)
         index = Index(inventory)
-        ended = depart(inventory, [pod for pod in pods if pod not in returning], index)
-        departed = replaced(ended.inventory, returning, index)
-        pending = [pod_name(pod) for pod in returning]
-        gone = [name for name in map(_name, doomed[1:]) if name not in pending]
+        without = depart(inventory, ending, index)
+        departed = replaced(without.inventory, returning, index)
+        others = [_name(obj) for obj in doomed[1:] if not isinstance(obj, Pod)]
         entry = AppliedEdit(
             edit="Without",
             object=_name(node),
-            pending=pending,
-            gone=list(dict.fromkeys([*gone, *ended.claims_gone, *departed.claims_gone])),
-            deallocated=[*ended.deallocated, *departed.deallocated],
+            pending=[pod_name(pod) for pod in returning],
+            gone=list(dict.fromkeys([*map(pod_name, ending), *others, *without.claims_gone, *departed.claims_gone])),
+            deallocated=[*without.deallocated, *departed.deallocated],
         )
-        notices = [bare_pod_notice(pod, f"{node.metadata.name} is removed") for pod in pods if is_bare(pod)]
-        absent = index.absent_pods.on(node)
-        if absent:
-            notices.append(absent_pods_notice(absent, "the removal", node.metadata.name))
+        notices = _notices(node, ending, index, ("removed", "the removal"))
         return Edited(_dropped(departed.inventory, doomed), entry, notices)
 
     def target(self, inventory: Inventory) -> Kinded:
