@@ -138,9 +138,12 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
-    """A rule of the pod about other pods becomes a preference, or a container gives up its host port."""
+    """A rule of the pod about other pods becomes a preference, or a container gives up its host port.
 
-    code: Annotated[str, one_of("relax-spread", "relax-anti-affinity", "drop-host-port")]
+    `honor-taints`: a spread no longer counts nodes that the pod does not tolerate.
+    """
+
+    code: Annotated[str, one_of("honor-taints", "relax-spread", "relax-anti-affinity", "drop-host-port")]
     topology_key: str = ""
     port: Amount = 0
 
@@ -228,6 +231,7 @@ SuggestedChange = (
 
 CHANGES: dict[str, type[SuggestedChange]] = {
     "uncordon-node": NodeUncordoned,
+    "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,
     "guard-selector": SelectorChanged,

@@ -133,6 +133,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     pods: Annotated[Amount, Meta(description="Pods in the domain that a spread constraint counts.")] = 0
     least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
     emptiest: Annotated[str, Meta(description="Its name; empty where there are fewer domains than minDomains.")] = ""
+    tainted: Annotated[
+        Amount, Meta(description="The nodes of the emptiest domain, if all have taints that the pod does not tolerate.")
+    ] = 0
     max_skew: Amount = 0
     domains: Annotated[Amount, Meta(description="How many domains there are, where minDomains asks for more.")] = 0
     min_domains: Annotated[Amount, Meta(description="What minDomains asks for, where there are fewer.")] = 0

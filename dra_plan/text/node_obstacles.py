@@ -142,7 +142,11 @@ def _spread(of: NodeObstacle) -> str:
         few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
         return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
     emptiest = f"{of.emptiest} has only" if of.emptiest else "the emptiest has"
-    return f"topology spread: {there}, {emptiest} {of.least}, and maxSkew is {of.max_skew}"
+    why = ""
+    if of.tainted:
+        nodes = "its only node has a taint" if of.tainted == 1 else f"all of its {of.tainted} nodes have taints"
+        why = f" ({nodes} that the pod does not tolerate)"
+    return f"topology spread: {there}, {emptiest} {of.least}{why}, and maxSkew is {of.max_skew}"
 
 
 def _volume(of: NodeObstacle) -> str:

@@ -171,6 +171,13 @@ def relax_spread(objects: Objects, change: dict[str, Any]) -> None:
                 each["whenUnsatisfiable"] = "ScheduleAnyway"
 
 
+def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in spec.get("topologySpreadConstraints", ()):
+            if each["topologyKey"] == change["topologyKey"]:
+                each["nodeTaintsPolicy"] = "Honor"
+
+
 def relax_anti_affinity(objects: Objects, change: dict[str, Any]) -> None:
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     for spec in pod_specs(objects):
@@ -224,6 +231,7 @@ _APPLY = {
     "lower-request": lower_request,
     "rename-resource": rename_resource,
     "lower-replicas": lower_replicas,
+    "honor-taints": honor_taints,
     "relax-spread": relax_spread,
     "relax-anti-affinity": relax_anti_affinity,
     "drop-host-port": drop_host_port,

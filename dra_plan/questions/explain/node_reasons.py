@@ -43,6 +43,7 @@ from dra_plan.scheduler.framework.status import (
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
 from dra_plan.scheduler.obstacles import node_obstacle
+from dra_plan.scheduler.plugins.node_checks import untolerated
 
 if TYPE_CHECKING:
     from dra_plan.explanation.elements import BlockingSet
@@ -198,22 +199,24 @@ class _AlikeNodes:
 
 
 class OnNodes(NamedTuple):
-    """The pod that nodes reject, the final pods of a node, and the LimitRanges and finished pods of the input."""
+    """The pod that nodes reject, the final pods of a node, and what the input has: LimitRanges, finished pods, nodes."""
 
     pod: Pod
     pods: Callable[[str], Iterable[Pod]]
     limit_ranges: Sequence[LimitRange]
     finished: Sequence[Pod]
+    nodes: Mapping[str, Node]
 
 
 def refusing_nodes(
-    found: NodeRefusals, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
+    found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes
 ) -> list[RefusingNodes]:
     """Return the groups, closest to fitting first: with the fewest reasons, then with the most nodes.
 
     Nodes that are reserved for the control plane, or that are not ready, come last.
     """
     groups: dict[Any, _AlikeNodes] = {}
+    nodes = there.nodes
     place = {name: at for at, name in enumerate(nodes)}
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
@@ -223,7 +226,7 @@ def refusing_nodes(
         group.nodes.append(name)
         group.refusals.append(refusals)
     told = [
-        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, nodes, of_devices, there)))
+        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there)))
         for group in groups.values()
     ]
     return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), -len(one.nodes)))
@@ -284,8 +287,9 @@ def _key(of: Obstacle) -> Any:
 
 
 def _reasons(
-    group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
+    group: _AlikeNodes, of_devices: DeviceReasons, there: OnNodes
 ) -> Iterator[NodeRefusalReason]:
+    nodes = there.nodes
     for place, refusal in enumerate(group.refusals[0]):
         same = [refusals[place] for refusals in group.refusals]
         own = [reason for reason in refusal.reasons if reason.about is not None]
@@ -317,6 +321,8 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
         return structs.replace(of, near=f"DaemonSet {maker.name}" if maker is not None and pins else "")
     if of.kind == "Affinity" and of.term == "affinity" and of.selector:
         return structs.replace(of, finished=_finished(of.selector, there))
+    if of.kind == "Spread" and of.emptiest:
+        return structs.replace(of, tainted=_tainted(of, there))
     if of.kind != "Resource":
         return of
     if of.resource == PODS:
@@ -330,6 +336,13 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
         return structs.replace(of, unhealthy=has) if has != "0" else of
     holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
     return structs.replace(of, holders=holders, varies=len(nodes) > 1)
+
+
+def _tainted(of: NodeObstacle, there: OnNodes) -> int:
+    """Return the number of nodes in the emptiest domain of a spread, if all have taints that the pod doesn't tolerate."""
+    domain = [node for node in there.nodes.values() if (node.metadata.labels or {}).get(of.topology_key) == of.emptiest]
+    tolerations = there.pod.spec.tolerations
+    return len(domain) if all(untolerated(node.spec.taints, tolerations) for node in domain) else 0
 
 
 def _finished(selector: str, there: OnNodes) -> list[str]:

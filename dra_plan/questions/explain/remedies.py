@@ -55,7 +55,7 @@ from dra_plan.questions.explain.editing import (
     with_containers,
 )
 from dra_plan.questions.explain.peaks import asked_of, overhead_of, peak
-from dra_plan.questions.explain.rules import of_rules, preferring_distance, spreading_anyway, without_port
+from dra_plan.questions.explain.rules import honoring_taints, of_rules, preferring_distance, spreading_anyway, without_port
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
@@ -283,6 +283,9 @@ class Remedies:
             told = PodRuleRelaxed(code="drop-host-port", port=one.port)
             yield from self._of_pod(told, lambda spec: without_port(spec, one.port, one.protocol), fixed=True)
         elif one.kind == "Spread" and one.domain:
+            if one.tainted and self._pods.spec is not None and self._pods.spec.topology_spread_constraints:
+                told = PodRuleRelaxed(code="honor-taints", topology_key=key)
+                yield from self._of_pod(told, lambda spec: honoring_taints(spec, key), fixed=True)
             told = PodRuleRelaxed(code="relax-spread", topology_key=key)
             yield from self._of_pod(told, lambda spec: spreading_anyway(spec, key), fixed=True)
         elif one.term == "anti-affinity":

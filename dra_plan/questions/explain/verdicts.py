@@ -404,13 +404,13 @@ class _Verdicts:
             total_nodes=len(refusals.of_nodes),
             nodes=refusing_nodes(
                 self._of_interest(refusals),
-                self._nodes,
                 of_devices,
                 OnNodes(
                     record.pod,
                     run.pods_on,
                     self._inventory.limit_ranges,
                     [pod for pod in self._inventory.pods if ended(pod)],
+                    self._nodes,
                 ),
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
