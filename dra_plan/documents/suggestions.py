@@ -56,9 +56,12 @@ class CountLowered(RequestChange, frozen=True, kw_only=True):
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):
-    """Less of a capacity is requested, a different one, or none of it."""
+    """Less of a capacity is requested, a different one, or none of it.
 
-    code: Annotated[str, one_of("lower-capacity", "rename-capacity", "drop-capacity")]
+    `request-capacity`: an amount is requested, instead of the one that applies without a request.
+    """
+
+    code: Annotated[str, one_of("lower-capacity", "request-capacity", "rename-capacity", "drop-capacity")]
     capacity: str
     from_: str = ""
     to: str = ""
@@ -246,6 +249,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-count": CountLowered,
     "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
+    "request-capacity": CapacityChanged,
     "tolerate-taint": TaintTolerated,
     "lower-request": ResourceLowered,
     "lower-replicas": ReplicasLowered,

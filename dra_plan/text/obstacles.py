@@ -413,6 +413,8 @@ def _users(of: SelectorChanged) -> str:
 def _capacity(of: CapacityChanged) -> str:
     if not of.to:
         return f"do not ask for capacity {of.capacity}"
+    if of.code == "request-capacity":
+        return f"ask for {of.to} of capacity {of.capacity}, not the default {of.from_},"
     if of.from_:
         return f"ask for {of.capacity} {of.to} instead of {of.from_}"
     return f"ask for capacity {of.to} instead of {of.capacity}"

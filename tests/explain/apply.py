@@ -40,7 +40,7 @@ def count(objects: Objects, change: dict[str, Any]) -> None:
 
 
 def capacity(objects: Objects, change: dict[str, Any]) -> None:
-    asked(objects, change)["capacity"]["requests"][change["capacity"]] = change["to"]
+    asked(objects, change).setdefault("capacity", {}).setdefault("requests", {})[change["capacity"]] = change["to"]
 
 
 def rename_capacity(objects: Objects, change: dict[str, Any]) -> None:
@@ -218,6 +218,7 @@ _APPLY = {
     "lower-count": count,
     "count-instead-of-all": count,
     "lower-capacity": capacity,
+    "request-capacity": capacity,
     "rename-capacity": rename_capacity,
     "drop-capacity": rename_capacity,
     "drop-constraint": drop_constraint,

@@ -199,7 +199,7 @@ class _AlikeNodes:
 
 
 class OnNodes(NamedTuple):
-    """The pod that nodes reject, the final pods of a node, and what the input has: LimitRanges, finished pods, nodes."""
+    """The pod that nodes reject, the final pods of a node, and LimitRanges, finished pods and nodes of the input."""
 
     pod: Pod
     pods: Callable[[str], Iterable[Pod]]
@@ -208,9 +208,7 @@ class OnNodes(NamedTuple):
     nodes: Mapping[str, Node]
 
 
-def refusing_nodes(
-    found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes
-) -> list[RefusingNodes]:
+def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
     """Return the groups, closest to fitting first: with the fewest reasons, then with the most nodes.
 
     Nodes that are reserved for the control plane, or that are not ready, come last.
@@ -226,8 +224,7 @@ def refusing_nodes(
         group.nodes.append(name)
         group.refusals.append(refusals)
     told = [
-        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there)))
-        for group in groups.values()
+        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
     return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), -len(one.nodes)))
 
@@ -286,9 +283,7 @@ def _key(of: Obstacle) -> Any:
 # -- one group ---------------------------------------------------------------------------------------------------------
 
 
-def _reasons(
-    group: _AlikeNodes, of_devices: DeviceReasons, there: OnNodes
-) -> Iterator[NodeRefusalReason]:
+def _reasons(group: _AlikeNodes, of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeRefusalReason]:
     nodes = there.nodes
     for place, refusal in enumerate(group.refusals[0]):
         same = [refusals[place] for refusals in group.refusals]
@@ -339,7 +334,7 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
 
 
 def _tainted(of: NodeObstacle, there: OnNodes) -> int:
-    """Return the number of nodes in the emptiest domain of a spread, if all have taints that the pod doesn't tolerate."""
+    """Return the number of nodes in the emptiest domain of a spread, if the pod tolerates none of them."""
     domain = [node for node in there.nodes.values() if (node.metadata.labels or {}).get(of.topology_key) == of.emptiest]
     tolerations = there.pod.spec.tolerations
     return len(domain) if all(untolerated(node.spec.taints, tolerations) for node in domain) else 0

@@ -55,7 +55,13 @@ from dra_plan.questions.explain.editing import (
     with_containers,
 )
 from dra_plan.questions.explain.peaks import asked_of, overhead_of, peak
-from dra_plan.questions.explain.rules import honoring_taints, of_rules, preferring_distance, spreading_anyway, without_port
+from dra_plan.questions.explain.rules import (
+    honoring_taints,
+    of_rules,
+    preferring_distance,
+    spreading_anyway,
+    without_port,
+)
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
