@@ -326,6 +326,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     spared: Annotated[
         list[OtherPod], Meta(description="Pods that it would preempt if its preemptionPolicy were not Never.")
     ] = []
+    low_priority: Annotated[
+        int | None, Meta(description="Of a pod that no node can take: its priority, if that is below 0.")
+    ] = None
     held_by: HeldBy | Literal[""] = ""
     held: Annotated[
         list[str],

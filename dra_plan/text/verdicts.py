@@ -478,6 +478,8 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
+    if of.low_priority is not None:
+        yield f"Its priority is {of.low_priority}, below the default of 0: it preempts no ordinary pod."
     if of.kubelet:
         yield (
             f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane. If it "

@@ -26,7 +26,7 @@ from dra_plan.documents.verdicts import (
     NodeRefusalReason,
     RefusingNodes,
 )
-from dra_plan.explanation.suggest.admissions import CONDITIONS
+from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.peaks import parts
 from dra_plan.questions.explain.reasons import DeviceAttempt
@@ -237,7 +237,7 @@ def _distance(of: RefusingNodes) -> int:
 
 def _is_kept_free(of: RefusingNodes) -> bool:
     taints = [one.taint.key for reason in of.reasons for one in reason.about if one.taint is not None]
-    return any(key in CONTROL_PLANE or (key.startswith(CONDITIONS) and key != UNSCHEDULABLE.key) for key in taints)
+    return any(key in CONTROL_PLANE or (is_of_condition(key) and key != UNSCHEDULABLE.key) for key in taints)
 
 
 def _texts(refusal: NodeRefusal) -> tuple[str, ...]:
@@ -309,6 +309,8 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
     toleration that the pod has instead; the name of another node with the DaemonSet that pins the pod to it.
     """
     if of.kind == "Taint" and of.taint is not None:
+        if is_of_condition(of.taint.key):
+            return of  # that every pod tolerates some of these for a while says nothing
         return structs.replace(of, near=_tolerated(there.pod, of.taint.key))
     if of.kind == "Label" and of.label == "metadata.name":
         maker = there.pod.metadata.controller
