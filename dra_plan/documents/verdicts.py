@@ -294,6 +294,9 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
 DEVICES = "DynamicResources"
 """The plugin that handles devices."""
 
+GOOD = ("WouldBind", "WouldPreempt")
+"""Verdicts that promise a node."""
+
 TRIED = ("Unschedulable", "Error")
 """Verdicts for which changes are tried with the whole scheduler."""
 
@@ -349,6 +352,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[DefaultedRequest], Meta(description="Requests that a LimitRange makes, of what the quota has too little.")
     ] = []
     missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
+    partial: Annotated[
+        list[str],
+        Meta(
+            description="Of what would be bound: kinds of which the input has only a part, so that devices, cpu or "
+            "memory count as free that may be in use."
+        ),
+    ] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, as the scheduler's message.")] = ""
     refused_by: Annotated[list[str], Meta(description=("The plugins that reject nodes, the most common first."))] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from tests.build import (
     running,
     taint,
 )
+from tests.cli.running import in_process
 
 
 def text(objects: list[Object], owner: str = "pod/p", **options: Any) -> str:
@@ -52,3 +55,28 @@ def test_a_priority_below_all_others_is_named() -> None:
 @pytest.mark.parametrize(("left", "helps"), [("820m", True), ("600m", False)])
 def test_a_request_is_lowered_to_a_third_at_most(left: str, helps: bool) -> None:
     assert suggested([node("a", cpu=left), pod("p", cpu="2")]) == ([["lower-request"]] if helps else [])
+
+
+def of_cluster(made: Object, namespace: str = "default") -> Object:
+    stored = {"uid": f"u-{made['metadata']['name']}", "creationTimestamp": "2026-11-01T08:00:00Z"}
+    made["metadata"] |= stored | {"namespace": namespace}
+    return made
+
+
+@pytest.mark.parametrize("other", ["default", "kube-system"])
+def test_what_a_part_of_the_input_shows_is_no_promise(other: str, tmp_path: Path) -> None:
+    """A dump without -A: what pods in other namespaces use is not known."""
+    objects = [of_cluster(node("n")), of_cluster(running("a", "n"), other), of_cluster(pod("p"))]
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    whole = other != "default"
+    said = text(objects)
+    assert ("pod/default/p would be bound to n now.\n" in said) == whole
+    shows = "would be bound to n now, as far as the input shows: some pods and resourceclaims seem to be missing.\n"
+    assert (shows in said) != whole
+    for command in ("explain", "schedule"):
+        ran = in_process(command, str(path), "pod/p", "--require-fit")
+        assert ran.status == (0 if whole else 1)
+        assert ("gate failed: 1 warning (--require-fit): one-namespace" in ran.err) != whole
+        assert in_process(command, str(path), "pod/p", "--require-fit", "--ignore-warning", "one-namespace").status == 0
+    assert "as far as" not in in_process("explain", str(path), "pod/p", "--ignore-warning", "one-namespace").out
