@@ -33,8 +33,8 @@ class Gate(NamedTuple):
     """The conditions: by default, that every claim set fits on some node and every pod is bound.
 
     `min_copies` requires that at least this many copies of an owner fit, `min_nodes` that a claim set fits on at least
-    this many nodes; `require_fit` counts undecided as failed, and inputs in which something in use is missing; `no_warnings`
-    counts every warning.
+    this many nodes; `require_fit` counts undecided as failed, and also inputs that lack something in use;
+    `no_warnings` counts every warning.
     """
 
     require_fit: bool = False
