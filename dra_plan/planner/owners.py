@@ -215,7 +215,7 @@ class ChosenSets:
 
 
 def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
-    """Return the claim sets of the question: those of the owners that it names, or all that `-n` and `-l` choose.
+    """Return the claim sets to examine: those of the named owners, or all that `-n` and `-l` select.
 
     A named pod or workload is planned regardless of its controller; a named claim is planned with its users. With
     `together` all of it is one set. Raises UsageError for names that no object has.

@@ -266,7 +266,7 @@ _KINDS = {
     "class-not-named": "the request names no device class",
     "count-mode": "the allocation mode is unknown",
     "request-empty": "a request or selector is empty, or of an unknown kind",
-    "too-many-devices": "the claim asks for more than the 32 devices that a claim may have",
+    "too-many-devices": "the claim asks for more than 32 devices, the maximum for one claim",
     "constraint-unknown": "a constraint is empty, or of a kind that is unknown in this release",
     "capacity-request": "a capacity request is negative, or its steps cannot be counted",
     "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",

@@ -228,7 +228,7 @@ def blocking_lines(story: NodeStory) -> Lines:
     yield (
         "Enough devices pass every check, but these cannot be met together:"
         if one
-        else "Each request can be met on its own, but not these together:"
+        else "Each request can be met on its own, but these cannot be met together:"
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:

@@ -44,7 +44,7 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-UNKNOWN = "the input lacks the objects that decide this"
+UNKNOWN = "the input lacks the objects needed to decide this"
 """The reason for the lack of details when the input decides that something does not fit."""
 
 

@@ -58,7 +58,7 @@ def allocate(
       dra-plan allocate cluster.json job.yaml --require-fit
       dra-plan allocate --live pod/train -o wide
 
-    Each pod, workload and lone claim is planned separately, on the current cluster; `schedule` lets them compete. PATH
+    Each pod, workload and standalone claim is planned separately, on the current cluster; `schedule` lets them compete. PATH
     is a file, a directory, or - for standard input. The cluster (nodes, slices, classes, claims in use) and the pods to
     plan can be in any of them. Arguments that are not files are names, as in kubectl: pod/train, deploy/serve, po
     train, train.

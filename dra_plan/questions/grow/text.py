@@ -21,7 +21,7 @@ FEWER = (
 
 
 TIED = (
-    "Of nodes with the same score, the first in node order was chosen. In a real cluster, the number depends on timing "
+    "Among nodes with the same score, the first in node order was chosen. In a real cluster, the number depends on timing "
     "and may differ."
 )
 """The note for answers that depend on ties between nodes."""

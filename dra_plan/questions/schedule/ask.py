@@ -25,7 +25,7 @@ A_CONFIGURATION = "a decoded KubeSchedulerConfiguration"
 
 
 class ScheduleOptions(PodOptions, Ties, Timed, total=False):
-    """The options that select the pods, the scheduler, and the later events."""
+    """The options that select the pods, the scheduler, and the events that follow."""
 
     then: Iterable[LoadedCluster | Objects]
     config: Mapping[str, Any] | None

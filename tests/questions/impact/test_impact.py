@@ -231,10 +231,10 @@ def test_without_the_class_nothing_is_said_to_be_lost() -> None:
     lacking = [each for each in whole if each["kind"] != "DeviceClass"]
     found = of(lacking, slice_("b", "gpu-0", "gpu-1"))
     assert effects(found) == {"waits": "Undecided"}
-    assert "Undecided: the input lacks the objects that decide this." in str(found)
+    assert "Undecided: the input lacks the objects needed to decide this." in str(found)
     between = Cluster.of(whole).diff(Cluster.of(lacking))
     assert {one.change for one in between.claim_sets} == {"Undecided"}
-    assert "changes there are unknown: the input lacks the objects that decide this." in str(between)
+    assert "changes there are unknown: the input lacks the objects needed to decide this." in str(between)
     drains = Cluster.of(lacking).drain_each()
     assert all(lost.undecided for each in drains for lost in each.lost)
 
