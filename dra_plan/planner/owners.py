@@ -65,6 +65,7 @@ class Known:
         for key in self.keys:
             self._by_name[key[2].lower()].append(key)
         self._pods = inventory.pods
+        self.empty = "".join(f"; {notice.message}" for notice in inventory.notices if notice.code == "file-empty")
         self.nodes = {node.metadata.name.lower(): node.metadata.name for node in inventory.nodes}
         self._kinds = {
             form: kind.lower()
@@ -170,7 +171,7 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
         there = ", ".join(dict.fromkeys(_form(key) for key in elsewhere[:3]))
         return f"{told}; there is {there}"
     near = _near(text, reading, known, namespace)
-    return told + (f" (did you mean {near}?)" if near else "")
+    return told + (f" (did you mean {near}?)" if near else "") + known.empty
 
 
 def _pods_told(pods: Sequence[Pod]) -> str:

@@ -433,7 +433,7 @@ def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
-        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} also checks these."
+        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} checks these too."
 
 
 def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:

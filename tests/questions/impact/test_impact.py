@@ -703,3 +703,10 @@ def test_pods_of_a_stateful_set_that_are_not_created_yet_are_named() -> None:
     assert of(ordered_set(), at_once).document.later_pods == []
     small = workload("StatefulSet", "s", pod(templates={"gpu": "one"}, cpu="1"), replicas=3)
     assert of(ordered_set(), small).document.later_pods == []
+
+
+def test_an_option_for_another_cluster_alone_is_a_question_for_diff() -> None:
+    ran = in_process("impact", FIXTURE, "--without", "node/gpu-1", "--cordon", "gpu-2")
+    assert ran.status == 2
+    assert "for the effect of --cordon and --without alone, run `dra-plan diff` with the same options" in ran.err
+    assert "diff" not in in_process("impact", FIXTURE).err
