@@ -20,7 +20,7 @@ from dra_plan.allocator import AllocatedState, AllocationError, Outcome
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 
-from .amounts import NodeAmounts
+from .amounts import Amounts, NodeAmounts
 from .exchanges import AlikeResidents, NodeRoom, ShapeNeeds
 from .node_capacity import BY_ORDER, Combination
 from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded
@@ -80,6 +80,8 @@ class Vacancies:
         self._taking: dict[str, tuple[object, ...]] = {}
         self._answers: dict[Hashable, bool] = {}
         self._refused: dict[tuple[int, Hashable], bool] = {}
+        self._within: dict[tuple[int, Amounts], tuple[int, ...]] = {}
+        self._empty_fits: dict[tuple[int, Combination], bool] = {}
         self._comings: dict[Combination, _Coming] = {}
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
             info.terms.required_anti for node in ground.nodes for info in node.pods.values()
@@ -131,16 +133,23 @@ class Vacancies:
                 AlikeResidents(tuple(own), held[own[0]], here[own[0]].shape, here[own[0]].price)
                 for own in groups.values()
             ),
-            shapes=tuple(
-                shape
-                for shape, needs in enumerate(amounts.needs)
-                if all(need <= have for need, have in zip(needs, total, strict=True) if need)
-                and not self._is_refused(shape, name)
-            ),
+            shapes=self._shapes_within(total, name),
             devices=tuple((capacity, amount) for (_, capacity), amount in devices.items()),
             held=tuple(held),
             takes=tuple(takes),
         )
+
+    def _shapes_within(self, total: Amounts, node: str) -> tuple[int, ...]:
+        """Return the shapes that the node does not refuse and that need no more than its total."""
+        key = self.empty_kinds[node], total
+        if key not in self._within:
+            self._within[key] = tuple(
+                shape
+                for shape, needs in enumerate(self._amounts.needs)
+                if all(need <= have for need, have in zip(needs, total, strict=True) if need)
+                and not self._is_refused(shape, node)
+            )
+        return self._within[key]
 
     def most_of(self, node: str, shape: int, most: int) -> int:
         """Return the number of pods of a shape that fit if all residents leave, at most this many."""
@@ -154,6 +163,26 @@ class Vacancies:
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Return whether these pods fit together with the residents that stay, given by their positions."""
+        if stay:
+            return self._fits(node, stay, comes)
+        key = self.empty_kinds[node], comes
+        if key not in self._empty_fits:
+            self._empty_fits[key] = self._fits(node, (), comes)
+        return self._empty_fits[key]
+
+    @cached_property
+    def empty_kinds(self) -> dict[str, int]:
+        """Return a number for each node; without their residents, nodes of one number fit the same pods."""
+        numbers: dict[Hashable, int] = {}
+        return {n.name: numbers.setdefault(self._empty_kind(n), len(numbers)) for n in self._ground.nodes}
+
+    def _empty_kind(self, node: NodeInfo) -> Hashable:
+        layout = self._layout(node)
+        if layout is None or self.apart or not all(self._compares_amounts):
+            return node.name
+        return self._looks[node.name], layout.key, tuple(sorted(self._taken(layout, claim) for claim in layout.held))
+
+    def _fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         coming = self._coming(comes)
         if any(self._is_refused(shape, node) for shape in coming.shapes):
             return False

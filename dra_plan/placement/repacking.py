@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product
 
-from .exchanges import NodeRoom, WorthPrices, most_worth, single_exchanges, stuck_shapes, worths
+from .exchanges import NodeRoom, PlaceWorths, WorthPrices, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
 from .limits import SearchTime
 from .node_capacity import Combination
@@ -93,7 +93,9 @@ class Repacker:
     _columns: dict[MoveColumn, int | None] = field(default_factory=dict)
     _cuts: list[frozenset[MoveColumn]] = field(default_factory=list)
     _leavings: dict[tuple[str, Combination], Leavings] = field(default_factory=dict)
-    _most_held: dict[tuple[str, int], int] = field(default_factory=dict)
+    _most_held: dict[tuple[int, int], int] = field(default_factory=dict)
+    _held: dict[tuple[int, frozenset[int]], Sequence[Combination]] = field(default_factory=dict)
+    _departures: dict[tuple[str, tuple[int, ...]], Mapping[int, int]] = field(default_factory=dict)
     _roomy: list[str] = field(default_factory=list)
     _takes: dict[int, bool] = field(default_factory=dict)
     _round: int = 0
@@ -209,9 +211,9 @@ class Repacker:
             return 0
         least = 0
         for worth in self._worths:
-            amounts = WorthPrices(self.vacancies.needed, worth)
+            places = PlaceWorths(WorthPrices(self.vacancies.needed, worth))
             prices = {
-                column: math.floor(_UNITS * self._with_worth(column, price, amounts))
+                column: math.floor(_UNITS * self._with_worth(column, price, places))
                 for column, price in self._room_columns.items()
             }
             found = self._solved(prices, self._tight)
@@ -219,23 +221,22 @@ class Repacker:
             least = max(least, -(-found.least // _UNITS))
         return least
 
-    def _with_worth(self, column: MoveColumn, price: int, amounts: WorthPrices) -> float:
+    def _with_worth(self, column: MoveColumn, price: int, places: PlaceWorths) -> float:
         """Return the minimum cost of a column.
 
         It includes the places that its leaving pods need elsewhere, minus the places that others may find here.
         """
-        room = self.vacancies.rooms_by_name[column.node]
-        needs, worth = amounts.shapes.needs, amounts.weights
-        left = list(room.total)
-        for shape, number in enumerate(column.comes):
-            left = [have - number * need for have, need in zip(left, needs[shape], strict=True)] if number else left
-        own = sum(worth[shape] * number for shape, number in self._gone(column).items())
-        own -= sum(worth[shape] * number for shape, number in enumerate(column.comes))
-        return max(0.0, price + own - most_worth(room, amounts, left))
+        own = sum(places.weights[shape] * number for shape, number in self._gone(column).items())
+        here = places.beside(self.vacancies.rooms_by_name[column.node], column.comes)
+        return max(0.0, price + own - here)
 
-    def _gone(self, column: MoveColumn) -> Counter[int]:
-        here = self.vacancies.residents[column.node]
-        return Counter(here[position].shape for position in column.leaves)
+    def _gone(self, column: MoveColumn) -> Mapping[int, int]:
+        """Return the number of pods of each shape that leave."""
+        found = self._departures.get((column.node, column.leaves))
+        if found is None:
+            here = self.vacancies.residents[column.node]
+            found = self._departures[column.node, column.leaves] = Counter(here[each].shape for each in column.leaves)
+        return found
 
     def _has_taker(self, shape: int) -> bool:
         """Return whether a pod of the shape fits on some node now."""
@@ -266,25 +267,30 @@ class Repacker:
                     prices[MoveColumn(node, comes, ())] = found.least
         return prices
 
-    def _rooms_on(self, node: str, shapes: Collection[int]) -> Iterator[Combination]:
-        """Yield the combinations of these shapes that the node can hold if all residents leave."""
-        most = self._most_on(node, shapes)
-        if math.prod(each + 1 for each in most) > MOST_HELD:
-            most = [min(each, 1) for each in most]
-        for comes in product(*(range(number + 1) for number in most)):
-            if any(comes) and self.vacancies.fits(node, (), comes):
-                yield comes
+    def _rooms_on(self, node: str, shapes: Collection[int]) -> Sequence[Combination]:
+        """Return the combinations of these shapes that the node can hold if all residents leave."""
+        key = self.vacancies.empty_kinds[node], frozenset(shapes)
+        if key not in self._held:
+            most = self._most_on(node, shapes)
+            if math.prod(each + 1 for each in most) > MOST_HELD:
+                most = [min(each, 1) for each in most]
+            every = product(*(range(number + 1) for number in most))
+            self._held[key] = [comes for comes in every if any(comes) and self.vacancies.fits(node, (), comes)]
+        return self._held[key]
 
     def _most_on(self, node: str, shapes: Collection[int]) -> list[int]:
         """Return for each shape how many pods the node can hold alone; 0 for those that are not given."""
+        found = [0] * len(self.wanted.pods)
         for shape in shapes:
-            if (node, shape) not in self._most_held:
-                self._most_held[node, shape] = self.vacancies.most_of(node, shape, self._demand[shape])
-        return [self._most_held[node, i] if i in shapes else 0 for i in range(len(self.wanted.pods))]
+            key = self.vacancies.empty_kinds[node], shape
+            if key not in self._most_held:
+                self._most_held[key] = self.vacancies.most_of(node, shape, self._demand[shape])
+            found[shape] = self._most_held[key]
+        return found
 
     def _is_counted(self, shapes: Collection[int]) -> bool:
         """Return whether every combination of these shapes is examined on each node, so that they bound something."""
-        nodes = self.vacancies.residents
+        nodes = {kind: node for node, kind in self.vacancies.empty_kinds.items()}.values()
         return all(math.prod(each + 1 for each in self._most_on(node, shapes)) <= MOST_HELD for node in nodes)
 
     @cached_property
@@ -466,8 +472,8 @@ class Repacker:
         for index, column in enumerate(chosen):
             by_node.setdefault(column.node, {})[index] = 1
             gone = self._gone(column)
-            for shape, number in enumerate(column.comes):
-                net = gone[shape] - number
+            for shape in {*gone, *_present(column.comes)}:
+                net = gone.get(shape, 0) - column.comes[shape]
                 if net and (tight is None or shape in tight):
                     balance[shape][index] = net
             if column.leaves:
@@ -517,6 +523,10 @@ def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequen
             places.remove(to_node)
             moves.append(Move(resident, to_node))
     return moves
+
+
+def _present(comes: Combination) -> list[int]:
+    return [shape for shape, number in enumerate(comes) if number]
 
 
 def _roomy(columns: Sequence[MoveColumn], wanted: Sequence[int]) -> set[str]:
