@@ -1,12 +1,11 @@
 """The fewest moves that free enough capacity: an integer program over the contents of each node after moves.
 
-A column lists the pods that arrive at one node and those that leave it. Every pod that leaves has to arrive somewhere,
-pods of one shape in place of each other, and the wanted capacity must exist; the price of the leaving pods is as low as
-possible. The first program assumes that leaving pods always have a node, except for shapes that no node fits now:
-nothing can cost less. A node for one of those has a worth, which is added to their price (`placement/exchanges.py`).
-Columns are created in rounds until that price is reached: nodes where capacity costs least, nodes that fit the pods
-leaving there, nodes where pods leave for that; at last, on small clusters, all columns: then the program's own bound is
-the answer's.
+Every pod that leaves has to arrive somewhere, pods of one shape in place of each other, and the wanted capacity must
+exist; the price of the leaving pods is as low as possible (`placement/move_program.py`). The first program assumes that
+leaving pods always have a node, except for shapes that no node fits now: nothing can cost less. A node for one of those
+has a worth, which is added to their price (`placement/exchanges.py`). Columns are created in rounds until that price is
+reached: nodes where capacity costs least, nodes that fit the pods leaving there, nodes where pods leave for that; at
+last, on small clusters, all columns: then the program's own bound is the answer's.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from itertools import islice, product
 from .exchanges import NodeRoom, PlaceWorths, WorthPrices, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
 from .limits import SearchTime
+from .move_program import MoveColumn, MoveProgram, PricedColumn, Repacking, RoomWanted
 from .node_capacity import Combination
-from .solver import Model, Solved, SolverEnd, solve
 
 MOST_COLUMNS = 6_000
 """The number of columns above which not all are created."""
@@ -44,43 +43,6 @@ _UNITS = 1_000
 """The parts in which fractional prices are counted, rounded down."""
 MOST_DEEP = 1_000
 """The number of times a node is examined for the pods that would have to leave for a pod of a shape."""
-
-
-@dataclass(frozen=True)
-class MoveColumn:
-    """The changes on one node: the number of pods of each shape that arrive, and the residents that leave."""
-
-    node: str
-    comes: Combination
-    leaves: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class RoomWanted:
-    """The wanted capacity: a number of pods of each shape.
-
-    With `most`, as much of it as possible; at most `moves` pods may leave.
-    """
-
-    pods: Combination
-    moves: int | None = None
-    most: bool = False
-
-
-@dataclass(frozen=True)
-class Repacking:
-    """The result of the program: columns, the price of their moves, and the proved bounds on all others.
-
-    `columns` are None if it found nothing. `possible` is False if that is proved; `least` is the lowest price that is
-    not excluded, `rooms` and `most_rooms` are the available part of the wanted capacity, and its upper bound.
-    """
-
-    columns: tuple[MoveColumn, ...] | None
-    price: int
-    least: int
-    rooms: int
-    most_rooms: int
-    possible: bool = True
 
 
 @dataclass
@@ -429,70 +391,15 @@ class Repacker:
 
         With `tight`, leaving pods have to arrive somewhere only if they are of these shapes.
         """
-        chosen = list(columns)
-        if not chosen:  # the solver does not accept an empty model
+        if not columns:  # the solver does not accept an empty model
             everything = self.wanted.most or not any(self.wanted.pods)
             return Repacking(() if everything else None, 0, 0, 0, 0, possible=everything)
-        model = Model([1] * len(chosen))
-        self._rows(model, chosen, tight)
-        rooms = range(len(chosen), len(model.upper))
-        all_rooms = most = sum(self.wanted.pods)
-        seconds = self.time.seconds
-        if self.wanted.most:
-            goal = dict.fromkeys(rooms, 1)
-            found = solve(model, goal, model.keeps, seconds=seconds)
-            reached = sum(found.values[i] for i in goal) if found.values is not None else 0
-            most = min(all_rooms, max(found.bound, reached))
-            model.at_most(dict.fromkeys(rooms, -1), -reached)
-            all_rooms = reached
-        own = [self._price(each) if price is None else price for each, price in columns.items()]
-        # the price first; among equal prices, the fewest nodes
-        scale = len(chosen) + 1
-        cheap = solve(model, {i: -price * scale - 1 for i, price in enumerate(own)}, model.keeps, seconds=seconds)
-        return self._told(cheap, chosen, own, scale, (all_rooms, most))
-
-    def _told(
-        self, cheap: Solved, chosen: Sequence[MoveColumn], own: Sequence[int], scale: int, rooms: tuple[int, int]
-    ) -> Repacking:
-        if cheap.outcome is SolverEnd.IMPOSSIBLE:
-            return Repacking(None, 0, 0, 0, rooms[1], possible=False)
-        least = max(0, -((cheap.bound + len(chosen)) // scale))
-        if cheap.values is None:
-            return Repacking(None, 0, least, 0, rooms[1])
-        taken = tuple(column for column, value in zip(chosen, cheap.values, strict=False) if value)
-        price = sum(cost for cost, value in zip(own, cheap.values, strict=False) if value)
-        if cheap.outcome is SolverEnd.BEST:
-            least = price
-        return Repacking(taken, price, min(least, price), rooms[0], rooms[1])
-
-    def _rows(self, model: Model, chosen: Sequence[MoveColumn], tight: Collection[int] | None) -> None:
-        by_node: dict[str, dict[int, int]] = {}
-        balance: dict[int, dict[int, int]] = {shape: {} for shape in range(len(self.wanted.pods))}
-        leaving: dict[int, int] = {}
-        for index, column in enumerate(chosen):
-            by_node.setdefault(column.node, {})[index] = 1
-            gone = self._gone(column)
-            for shape in {*gone, *_present(column.comes)}:
-                net = gone.get(shape, 0) - column.comes[shape]
-                if net and (tight is None or shape in tight):
-                    balance[shape][index] = net
-            if column.leaves:
-                leaving[index] = len(column.leaves)
-        for row in by_node.values():
-            model.at_most(row, 1)
-        for shape, row in balance.items():
-            number = self.wanted.pods[shape]
-            if self.wanted.most and number:
-                model.upper.append(number)
-                row[len(model.upper) - 1] = 1
-                number = 0
-            if row or number:
-                model.at_most(row, -number)
-        if self.wanted.moves is not None:
-            model.at_most(leaving, self.wanted.moves)
-        positions = {column: index for index, column in enumerate(chosen)}
-        for cut in self._cuts if tight is None else ():
-            model.at_most({positions[each]: 1 for each in cut if each in positions}, len(cut) - 1)
+        priced = [
+            PricedColumn(column, self._gone(column), self._price(column) if price is None else price)
+            for column, price in columns.items()
+        ]
+        cuts = self._cuts if tight is None else ()
+        return MoveProgram(priced, self.wanted, tight, cuts).solved(self.time)
 
 
 @dataclass(frozen=True)
@@ -523,10 +430,6 @@ def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequen
             places.remove(to_node)
             moves.append(Move(resident, to_node))
     return moves
-
-
-def _present(comes: Combination) -> list[int]:
-    return [shape for shape, number in enumerate(comes) if number]
 
 
 def _roomy(columns: Sequence[MoveColumn], wanted: Sequence[int]) -> set[str]:
