@@ -79,6 +79,8 @@ class Vacancies:
         self._layouts: dict[str, _DeviceLayout] = {}
         self._taking: dict[str, tuple[object, ...]] = {}
         self._answers: dict[Hashable, bool] = {}
+        self._searched: dict[Hashable, bool] = {}
+        """The allocator's answers by everything that it can see."""
         self._refused: dict[tuple[int, Hashable], bool] = {}
         self._within: dict[tuple[int, Amounts], tuple[int, ...]] = {}
         self._empty_fits: dict[tuple[int, Combination], bool] = {}
@@ -291,13 +293,19 @@ class Vacancies:
     def _allocates(self, node: NodeInfo, held: Sequence[ResourceClaim], claims: Sequence[ResourceClaim]) -> bool:
         ground = self._ground
         state = AllocatedState.of(held, consumable_capacity=ground.target.features.consumable_capacity)
-        outcome = ground.allocate(claims, node, ground.joint.with_state(state))
-        if outcome.outcome is Outcome.DOES_NOT_FIT:
-            return bool(BY_ORDER.intersection(ground.target.quirks.among(outcome.sighted)))
-        if outcome.outcome in (Outcome.FITS, Outcome.UNDECIDED):
-            return True
-        promised = ground.allocate(claims, node, ground.promised.with_state(state)).outcome
-        return promised in (Outcome.FITS, Outcome.UNDECIDED)
+        view = ground.joint.with_state(state)
+        key = ground.appearance(node, claims, view)
+        if key in self._searched:
+            return self._searched[key]
+        outcome = ground.allocate(claims, node, view)
+        if outcome.outcome not in (Outcome.FITS, Outcome.UNDECIDED, Outcome.DOES_NOT_FIT):
+            promised = ground.allocate(claims, node, ground.promised.with_state(state)).outcome
+            return promised in (Outcome.FITS, Outcome.UNDECIDED)
+        fits = outcome.outcome is not Outcome.DOES_NOT_FIT
+        fits = fits or bool(BY_ORDER.intersection(ground.target.quirks.among(outcome.sighted)))
+        if key is not None:
+            self._searched[key] = fits
+        return fits
 
     def _layout(self, node: NodeInfo) -> _DeviceLayout | None:
         if node.name not in self._layouts:
