@@ -272,6 +272,19 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
     rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint, if one does.")] = ""
 
 
+class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
+    """A volume of a claim's class, and what keeps the volume controller from binding it to the claim.
+
+    Without `faults`, the controller binds it.
+    """
+
+    name: str
+    faults: list[Annotated[str, one_of("held", "small", "form", "deleted", "phase", "selector", "access-modes")]] = []
+    phase: str = ""
+    size: str = ""
+    holder: Annotated[str, Meta(description="held: the claim (NAMESPACE/NAME) in spec.claimRef.")] = ""
+
+
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     """A PersistentVolumeClaim of a pod that volumes exclude from nodes: its volume, or its StorageClass."""
 
@@ -282,7 +295,17 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     class_missing: Annotated[bool, Meta(description="The StorageClass is not in the input, which has others.")] = False
     near: Annotated[str, Meta(description="A StorageClass, or a claim, with a similar name.")] = ""
     classes: Annotated[
-        list[str], Meta(description="The existing StorageClasses, if that of the claim is missing.")
+        list[str], Meta(description="The existing StorageClasses, if that of the claim is missing, or it names none.")
+    ] = []
+    classless: Annotated[bool, Meta(description="The claim does not name a StorageClass, not even an empty one.")] = (
+        False
+    )
+    default_class: Annotated[str, Meta(description="The default StorageClass, which a claim without one gets.")] = ""
+    size: Annotated[str, Meta(description="The storage that a claim without volume requests.")] = ""
+    provisions: Annotated[bool, Meta(description="The class has a provisioner, which creates volumes.")] = False
+    volumes: Annotated[
+        list[UnmatchedVolume],
+        Meta(description="Of a claim without volume: existing volumes of its class, the best match first."),
     ] = []
     waits: Annotated[
         bool, Meta(description=("The volume is provisioned once the pod has a node (WaitForFirstConsumer)."))

@@ -20,12 +20,12 @@ from dra_plan.documents.verdicts import (
     OtherPod,
     OwnerVerdict,
     RefusingNodes,
-    VolumeClaimNeeds,
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.naming import named, object_name
 from dra_plan.text.node_obstacles import obstacle
+from dra_plan.text.volume_claims import volume_claim
 
 MOST_NAMES = 2
 """The number of nodes that a line names."""
@@ -82,34 +82,6 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
     """Return whether it is the taint of a cordon that is already shown."""
     is_cordons = any(one.is_of_cordon for one in reason.about)
     return is_cordons and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
-
-
-def _volume_claim(of: VolumeClaimNeeds) -> str:
-    """Return where the volume of a claim can be used, or why the claim gets no volume."""
-    claim = f"PersistentVolumeClaim {of.name}"
-    if of.volume:
-        said = f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}"
-        return f"{said}, and there is no such node. {_OF_NO_NODE}" if of.nowhere else f"{said}."
-    if of.missing:
-        near = f" Did you mean {of.near}?" if of.near else ""
-        return f"{claim} does not exist.{near}"
-    if of.class_missing:
-        near = f" Did you mean {of.near}?" if of.near else f" The input has {words.listed(of.classes)}."
-        return f"{claim}: StorageClass {of.storage_class} does not exist.{near} {_CLASS_STAYS}"
-    whose = f"StorageClass {of.storage_class}" if of.storage_class else "no StorageClass"
-    if of.waits:
-        where = f" on nodes with {words.listed(of.labels)}" if of.labels else " when the pod has a node"
-        return f"{claim}: {whose} makes its volume{where}."
-    return f"{claim} has no volume yet ({whose}): kubectl describe pvc {of.name} says why."
-
-
-_OF_NO_NODE = (
-    "Bring it back, or add one. If it is gone for good, delete claim and pod and create them again "
-    "(a StatefulSet does): the new claim gets an empty volume."
-)
-
-
-_CLASS_STAYS = "The class of a claim cannot be changed: create this class, or create the claim again with another."
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
@@ -176,7 +148,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  Its devices would fit on {words.listed(fitting)}."
     if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_in_the_way(of, devices))
-        yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
+        yield from (f"  {volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.freed is not None:
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))

@@ -7,17 +7,21 @@ volumeBindingMode).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dra_plan.api.core import NodeSelector, NodeSelectorTerm, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from dra_plan.documents.verdicts import VolumeClaimNeeds
+from dra_plan.documents.verdicts import UnmatchedVolume, VolumeClaimNeeds
 from dra_plan.near import nearest, the_nearest
-from dra_plan.scheduler.cluster.volumes import WAITS, Claim, VolumeReach, migrated_source, pod_volumes
+from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume, VolumeReach, migrated_source, pod_volumes
+from dra_plan.scheduler.plugins.volume_binding import unavailable, unsuited
 
 MOST_VALUES = 4
 """The number of label values that are named."""
+
+MOST_VOLUMES = 2
+"""The number of volumes that are named with the reasons why a claim does not get them."""
 
 
 def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
@@ -46,12 +50,54 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds
         return _with(made, labels=labels, nowhere=volume is not None and _is_nowhere(inventory, volume, reach))
     classes = {one.metadata.name: one for one in inventory.storage_classes}
     found = classes.get(claim.class_name)
-    if found is None:
-        missing = bool(claim.class_name and classes)
-        if not missing:
-            return made
+    made = _with(
+        made, size=str(pvc.spec.resources.requests.get("storage", "")), volumes=list(_offered(inventory, claim))
+    )
+    if found is not None:
+        waits, provisions = found.volume_binding_mode == WAITS, found.provisions
+        labels = list(_of_class(found))
+        return _with(made, waits=waits, labels=labels, provisions=provisions, classes=[found.metadata.name])
+    if claim.class_name and classes and all(one.faults for one in made.volumes):
         return _with(made, class_missing=True, near=the_nearest(claim.class_name, classes) or "", classes=[*classes])
-    return _with(made, waits=found.volume_binding_mode == WAITS, labels=list(_of_class(found)))
+    is_classless = pvc.spec.storage_class_name is None and not claim.class_name
+    return _with(made, classless=is_classless, default_class=_default(inventory.storage_classes), classes=[*classes])
+
+
+def _default(classes: Sequence[StorageClass]) -> str:
+    """Return the class that claims without one get: of several defaults, the newest; "" if there is none.
+
+    As in the API server's admission plugin DefaultStorageClass, which the volume controller repeats for old claims.
+    """
+    marked = [one for one in classes if any((one.metadata.annotations or {}).get(key) == "true" for key in _DEFAULTS)]
+    newest = max((one.metadata.creation_timestamp or "" for one in marked), default="")
+    return min((one.metadata.name for one in marked if (one.metadata.creation_timestamp or "") == newest), default="")
+
+
+_DEFAULTS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+
+
+def _offered(inventory: Inventory, claim: Claim) -> Iterator[UnmatchedVolume]:
+    """Yield the volumes of the claim's class that match it best: the one that is bound to it, or a few that are not."""
+    found = []
+    for volume in map(Volume, inventory.volumes):
+        if volume.class_name != claim.class_name and not volume.is_for(claim):
+            continue
+        faults = [*unsuited(volume, claim), *(() if volume.is_for(claim) else unavailable(volume, claim))]
+        found.append((len(faults), volume.size.nano, volume.name, _unmatched(volume, faults)))
+    found.sort(key=lambda each: each[:3])
+    yield from (each[-1] for each in found[: 1 if found and not found[0][0] else MOST_VOLUMES])
+
+
+def _unmatched(volume: Volume, faults: Sequence[str]) -> UnmatchedVolume:
+    pv = volume.object
+    holder = pv.spec.claim_ref
+    return UnmatchedVolume(
+        name=volume.name,
+        faults=list(faults),
+        phase=pv.status.phase,
+        size=str(pv.spec.capacity.get("storage", "")),
+        holder=f"{holder.namespace}/{holder.name}" if holder is not None and "held" in faults else "",
+    )
 
 
 def _is_nowhere(inventory: Inventory, volume: PersistentVolume, reach: NodeSelector | None) -> bool:

@@ -147,9 +147,9 @@ class _Wanted:
 
     def __init__(self, claim: Claim, volumes: Sequence[Volume]) -> None:
         self.claim = claim
-        suitable = [volume for volume in volumes if _suits(volume, claim)]
+        suitable = [volume for volume in volumes if not any(unsuited(volume, claim))]
         self._set_aside = next((volume for volume in suitable if volume.is_for(claim)), None)
-        free = [volume for volume in suitable if _is_free(volume, claim)]
+        free = [volume for volume in suitable if not any(unavailable(volume, claim))]
         self._volumes = sorted(free, key=lambda volume: (volume.size.nano, volume.name))
         self._anywhere: list[int] = []
         self._by_host: dict[str, list[int]] = {}
@@ -179,22 +179,35 @@ class _Wanted:
         return map(self._volumes.__getitem__, near)
 
 
-def _suits(volume: Volume, claim: Claim) -> bool:
-    """Return whether the volume is not another claim's, large enough and of the right kind."""
+def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
+    """Yield the reasons that keep the claim from a volume, even from one that is reserved for it.
+
+    `held` (by another claim, perhaps a deleted one of the same name), `small`, `form` (volume mode or attributes class)
+    and `deleted`; as in upstream's `FindMatchingVolume`, which the volume controller and the scheduler share.
+    """
     pv = volume.object
     if pv.spec.claim_ref is not None and not volume.is_for(claim):
-        return False
-    return volume.size >= claim.size and volume.form == claim.form and pv.metadata.deletion_timestamp is None
+        yield "held"
+    if volume.size < claim.size:
+        yield "small"
+    if volume.form != claim.form:
+        yield "form"
+    if pv.metadata.deletion_timestamp is not None:
+        yield "deleted"
 
 
-def _is_free(volume: Volume, claim: Claim) -> bool:
-    """Return whether a volume that is not reserved for the claim meets the additional requirements."""
+def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
+    """Yield the further reasons that keep the claim from a volume that is not reserved for it.
+
+    `phase` (not Available), `selector` (the labels differ) and `access-modes`.
+    """
     pv, pvc = volume.object, claim.object
-    return (
-        pv.status.phase == "Available"
-        and (pvc.spec.selector is None or labels_match(pvc.spec.selector, pv.metadata.labels))
-        and set(pvc.spec.access_modes) <= set(pv.spec.access_modes)
-    )
+    if pv.status.phase != "Available":
+        yield "phase"
+    if pvc.spec.selector is not None and not labels_match(pvc.spec.selector, pv.metadata.labels):
+        yield "selector"
+    if not set(pvc.spec.access_modes) <= set(pv.spec.access_modes):
+        yield "access-modes"
 
 
 class PodClaims:

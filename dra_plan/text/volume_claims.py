@@ -1,0 +1,87 @@
+"""The sentences about the volumes of a pod's claims: where a volume can be used, or why a claim has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.documents.verdicts import UnmatchedVolume, VolumeClaimNeeds
+from dra_plan.text import words
+
+
+def volume_claim(of: VolumeClaimNeeds) -> str:
+    """Return where the volume of a claim can be used, or why the claim gets no volume."""
+    claim = f"PersistentVolumeClaim {of.name}"
+    if of.volume:
+        said = f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}"
+        return f"{said}, and there is no such node. {_OF_NO_NODE}" if of.nowhere else f"{said}."
+    if of.missing:
+        near = f" Did you mean {of.near}?" if of.near else ""
+        return f"{claim} does not exist.{near}"
+    if of.class_missing:
+        near = f" Did you mean {of.near}?" if of.near else f" The input has {words.listed(of.classes)}."
+        return f"{claim}: StorageClass {of.storage_class} does not exist.{near} {_CLASS_STAYS}"
+    if of.waits:
+        where = f" on nodes with {words.listed(of.labels)}" if of.labels else " when the pod has a node"
+        return f"{claim}: StorageClass {of.storage_class} makes its volume{where}."
+    return " ".join(_unbound(claim, of))
+
+
+_OF_NO_NODE = (
+    "Bring it back, or add one. If it is gone for good, delete claim and pod and create them again "
+    "(a StatefulSet does): the new claim gets an empty volume."
+)
+
+
+_CLASS_STAYS = "The class of a claim cannot be changed: create this class, or create the claim again with another."
+
+
+# -- claims without a volume -------------------------------------------------------------------------------------------
+
+
+def _unbound(claim: str, of: VolumeClaimNeeds) -> Iterator[str]:
+    """Yield the sentences about a claim that the volume controller has not bound, and for which no pod is awaited."""
+    matching = [one for one in of.volumes if not one.faults]
+    if matching:
+        yield f"{claim} has no volume yet, but volume {matching[0].name} matches: the volume controller binds it."
+        return
+    if of.classless and of.default_class:
+        yield f"{claim} names no StorageClass; the volume controller gives it the default, {of.default_class}."
+        return
+    if of.classless and of.classes:
+        yield f"{claim} names no StorageClass, and none is the default (the input has {words.listed(of.classes)})."
+        yield "Make one the default, or create the claim again with its name."
+    elif of.provisions:
+        yield f"{claim} has no volume yet (StorageClass {of.storage_class}): kubectl describe pvc {of.name} says why."
+    elif of.storage_class and of.classes:
+        yield f"{claim} has no volume, and StorageClass {of.storage_class} creates none."
+    else:
+        whose = f"StorageClass {of.storage_class}" if of.storage_class else "no StorageClass"
+        yield f"{claim} has no volume yet ({whose}): kubectl describe pvc {of.name} says why."
+    for one in of.volumes:
+        yield f"Volume {one.name} does not match: {'; '.join(_faults(one, of))}."
+        if one.faults[0] == "held" and one.holder.endswith(f"/{of.name}") and one.phase == "Released":
+            yield (
+                f"If the new claim may use its data, remove spec.claimRef from {one.name}; "
+                "if not, delete the volume and create it again."
+            )
+
+
+def _faults(one: UnmatchedVolume, of: VolumeClaimNeeds) -> Iterator[str]:
+    for fault in one.faults:
+        if fault == "held" and one.phase == "Released":
+            yield f"it is Released, and still reserved for a deleted claim ({one.holder})"
+        elif fault == "held":
+            yield f"it is reserved for claim {one.holder}"
+        elif fault == "small":
+            yield f"it has {one.size or 'no capacity'}, and the claim requests {of.size}"
+        elif fault != "phase" or "held" not in one.faults:
+            yield _FAULTS[fault].format(phase=one.phase or "unknown")
+
+
+_FAULTS = {
+    "form": "its volumeMode or volumeAttributesClassName differs",
+    "deleted": "it is being deleted",
+    "phase": "its phase is {phase}, not Available",
+    "selector": "its labels do not match the claim's selector",
+    "access-modes": "it lacks an access mode of the claim",
+}
