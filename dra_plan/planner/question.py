@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 
 Chosen = Callable[[Pod], bool]
-"""A function that tells whether a pod is scheduled."""
+"""A function that returns whether a pod is scheduled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Question:
     owners: Sequence[str] = ()
     """The owners of claim sets or pods: pods, workloads or claims, named as in kubectl (`ownernames`)."""
     names_groups: bool = False
-    """True if pod groups are named, so that without other owners no claim set is planned."""
+    """True if the question names pod groups. If it names nothing else, no claim set is planned."""
     nodes: Sequence[str] = ()
     """The names of the nodes to examine; all of them if empty."""
     namespace: str | None = None
