@@ -121,7 +121,7 @@ def version_of(inventory: Inventory) -> str:
 
 @lru_cache(maxsize=64)  # thousands of nodes share a few versions
 def kubelet_minor(version: str) -> str:
-    """Return the minor version of a kubelet, such as 1.36; "" for a text that is not a version."""
+    """Return the minor version of a kubelet, such as 1.36; "" for a string that is not a version."""
     return ".".join(find_release(version).asked.split(".")[:2]) if _is_version(version) else ""
 
 
