@@ -52,11 +52,18 @@ def _in_use(of: Refused) -> str:
     return f"in use{some}, by {'claim' if len(holders) == 1 else 'claims'} {words.listed(holders)}{_there(of)}"
 
 
+_UNASKED = {"default": "the default of its requestPolicy", "whole": "all that a device has"}
+
+
 def _short(of: Refused) -> str:
     """Return `50G needed, 40G left`; a range where devices differ."""
     need_to, left_from = (of.need_to, of.left_from) if isinstance(of, RemovedDevices) else ("", "")
     need = f"{of.need} to {need_to}" if need_to else of.need
-    return f"{need} needed, {f'{left_from} to {of.left}' if left_from else of.left} left"
+    unasked = of.unasked if isinstance(of, RemovedDevices) else ""
+    asked = of.asked if isinstance(of, RemovedDevices) else ""
+    which = f" ({_UNASKED[unasked]}, because the request names no amount)" if unasked else ""
+    which = f" ({asked} requested, rounded up by its requestPolicy)" if asked else which
+    return f"{need} needed{which}, {f'{left_from} to {of.left}' if left_from else of.left} left"
 
 
 def _shared_by(of: Refused) -> str:

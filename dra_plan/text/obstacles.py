@@ -364,6 +364,11 @@ def change(of: SuggestedChange) -> str:
         case NodeSelectorChanged():
             instead = of.label if of.to_label else of.from_
             return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
+        case PodRuleRelaxed(code="honor-taints"):
+            return (
+                f"spread over {of.topology_key} without the nodes that the pod does not tolerate "
+                "(nodeTaintsPolicy: Honor)"
+            )
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
         case PodRuleRelaxed(code="relax-anti-affinity"):
@@ -408,6 +413,8 @@ def _users(of: SelectorChanged) -> str:
 def _capacity(of: CapacityChanged) -> str:
     if not of.to:
         return f"do not ask for capacity {of.capacity}"
+    if of.code == "request-capacity":
+        return f"ask for {of.to} of capacity {of.capacity}, not the default {of.from_},"
     if of.from_:
         return f"ask for {of.capacity} {of.to} instead of {of.from_}"
     return f"ask for capacity {of.to} instead of {of.capacity}"

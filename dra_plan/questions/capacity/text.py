@@ -348,10 +348,13 @@ def _used(of: Sequence[DevicesInUse]) -> Iterator[str]:
             yield f"{sum(one.devices for one in devices)} {name}"
 
 
+WHY_NOT = "Why not one more"
+
+
 def lines(of: NextCopy) -> Iterator[str]:
     """Yield the obstacles of one more copy, and the changes that would help, one per line."""
     for one in of.obstacles[:MOST_OBSTACLES]:
-        yield f"  Why not one more: {_obstacle(one)}"
+        yield f"  {WHY_NOT}: {_obstacle(one)}"
         if one.kind == "Devices":
             yield from (f"    {line}" for line in _devices(of))
     if len(of.obstacles) > MOST_OBSTACLES:
@@ -360,6 +363,13 @@ def lines(of: NextCopy) -> Iterator[str]:
         yield f"  To fit one more: {obstacles.suggestion(tried)}."
     if of.sought and not of.suggestions:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
+
+
+def why_not_more(of: NextCopy) -> str:
+    """Return the first obstacle of one more copy, in short."""
+    first = of.obstacles[0]
+    said = words.phrase(of.leading[0]) if first.kind == "Devices" and of.leading else _obstacle(first)
+    return f"{WHY_NOT}: {said}"
 
 
 def _obstacle(of: CopyObstacle) -> str:

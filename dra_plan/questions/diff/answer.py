@@ -14,8 +14,10 @@ from dra_plan.api.resource import DeviceSelector
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
-from dra_plan.documents.base import AppliedEdit, answer_target, warnings
+from dra_plan.controllers.document import unsettled_cluster
+from dra_plan.documents.base import AppliedEdit, ObjectName, answer_target, warnings
 from dra_plan.documents.devices import ChangedPool, ChangedSelector, ClaimHolder
+from dra_plan.documents.scheduling import UnsettledCluster
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.creation import has_quotas
@@ -69,7 +71,7 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     held_devices: tuple[HeldDevice, ...]
     selectors: tuple[ChangedSelector, ...]
     notices: tuple[Notice, ...]
-    unsettled: tuple[str, str] = ("", "")
+    unsettled: tuple[UnsettledCluster | None, ...] = (None, None)
     """The reason why the cluster of each state never settles, if it does not."""
     end: Inventory = field(default_factory=Inventory)
     """The objects of the state after, once its pods are placed."""
@@ -105,9 +107,13 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
         )
 
 
-def _compared(state: State, unsettled: str) -> ComparedState:
+def _compared(state: State, unsettled: UnsettledCluster | None) -> ComparedState:
     target = answer_target(state.view.target)
-    return ComparedState(target=target, what_if=list(state.what_if), unsettled=unsettled)
+    made = ComparedState(target=target, what_if=list(state.what_if))
+    if unsettled is None:
+        return made
+    pods = [ObjectName(namespace=pod.namespace, name=pod.name) for pod in unsettled.pods]
+    return structs.replace(made, unsettled=unsettled.message, unsettled_pods=pods)
 
 
 def compare(before: State, after: State, question: Question) -> ClusterDiff:
@@ -153,7 +159,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         tuple(held_devices(pools, before.view, after.view, _asked_holders((before, after), question, asked))),
         selectors,
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
-        (_unsettled(plans[0]), _unsettled(plans[1])) if plans else ("", ""),
+        tuple(map(_unsettled, plans)) or (None, None),
         _end(plans[1], after.inventory) if plans else after.inventory,
     )
 
@@ -249,8 +255,8 @@ def _end(plan: SchedulePlan, before: Inventory) -> Inventory:
     return replace(before, claims=list(plan.outcome.claims))
 
 
-def _unsettled(plan: SchedulePlan) -> str:
-    return plan.settled.unsettled if plan.settled is not None else ""
+def _unsettled(plan: SchedulePlan) -> UnsettledCluster | None:
+    return unsettled_cluster(plan.settled) if plan.settled is not None else None
 
 
 def _scheduled(states: Sequence[State], question: Question) -> list[SchedulePlan]:

@@ -101,6 +101,9 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
     unsettled: Annotated[
         str, Meta(description=("Why the cluster never settles; the places of pods are then those of one moment."))
     ] = ""
+    unsettled_pods: Annotated[
+        list[ObjectName], Meta(description="The pods that are retried, or evicted and recreated, endlessly.")
+    ] = []
 
 
 class ComparedSet(DocumentPart, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from dra_plan.questions.diff.document import (
     ChangedPod,
     ComparedPod,
     ComparedSet,
+    ComparedState,
     DiffDocument,
     DiffReason,
     undecided_outcomes,
@@ -196,13 +197,26 @@ def _other_messages(document: DiffDocument) -> Iterator[str]:
 
 def _not_known(document: DiffDocument) -> Iterator[str]:
     """Yield that a cluster never settles, and undecided results with possible remedies."""
-    for word, state in (("before", document.before), ("after", document.after)):
-        if state.unsettled:
-            yield f"The cluster {word} {unsettled_words(state.unsettled)}."
+    yield from unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):
         reasons = why_not_known(undecided_outcomes(changes))
         yield f"Undecided: changes there are unknown: {reasons}."
+
+
+def unsettled(document: DiffDocument) -> Iterator[str]:
+    """Yield that the clusters never settle, with the pods that are the reason."""
+    states = [("before", document.before), ("after", document.after)]
+    said = {word: _endless(state) for word, state in states if state.unsettled}
+    if len(said) == 2 and said["before"] == said["after"]:
+        yield f"The cluster, before and after, {said['after']}."
+        return
+    yield from (f"The cluster {word} {why}." for word, why in said.items())
+
+
+def _endless(state: ComparedState) -> str:
+    pods = listed([f"{pod.namespace}/{pod.name}" for pod in state.unsettled_pods])
+    return unsettled_words(state.unsettled) + (f" ({pods})" if pods else "")
 
 
 def _alone(pod: ChangedPod) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from dra_plan.allocator import Outcome, View
 from dra_plan.allocator.identity import named_device
@@ -17,7 +17,7 @@ from dra_plan.claims.owners import is_waiting
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.claim_sets import DeviceStory, ExcludedNodes, ExplainedClaimSet, NodeExclusion
-from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.documents.verdicts import GOOD, OwnerVerdict
 from dra_plan.errors import UsageError
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_sets import ClaimSetPlan, set_summary
@@ -68,13 +68,20 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         """Return whether the verdicts take into account what the notice says is left out."""
         return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"
 
+    def _with_partial(self, of: OwnerVerdict) -> OwnerVerdict:
+        """Return a good verdict with the kinds of which the input has only a part."""
+        told = [one for one in self.plan.notices if one.is_partial and one.code not in self.ignored]
+        if not told or of.verdict not in GOOD:
+            return of
+        return structs.replace(of, partial=sorted({kind for one in told for kind in one.brings or ()}))
+
     def _document(self) -> ExplanationDocument:
         from dra_plan.explanation.document import SetParts
 
         parts = SetParts()
         return ExplanationDocument(
             target=answer_target(self.plan.target),
-            verdicts=UNSET if self.verdicts is None else list(self.verdicts),
+            verdicts=UNSET if self.verdicts is None else [self._with_partial(one) for one in self.verdicts],
             claim_sets=[
                 ExplainedClaimSet(**set_summary(plan), **parts.of(plan.explanation), excluded=_excluded(plan))
                 for plan in self.plan.claim_sets
