@@ -289,8 +289,8 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         else:
             yield f"Claim {name}{of} gets {devices} back."
     yield from _of_devices(document)
-    ends = ((pod, pod.after.ended) for pod in document.pods if pod.after is not None)
-    tainted = ((pod, end.device) for pod, end in ends if end is not None and end.device is not None)
+    endings = ((pod, pod.after.ended) for pod in document.pods if pod.after is not None)
+    tainted = ((pod, end.device) for pod, end in endings if end is not None and end.device is not None)
     written = {rule.name for rule in document.taints}
     others = ((f"{pod.namespace}/{pod.name}", device) for pod, device in tainted if device.rule not in written)
     yield from evictions.of_devices(others)
