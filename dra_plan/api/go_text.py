@@ -1,7 +1,7 @@
 """Texts that must equal Kubernetes' exactly: quoting as in Go's fmt, and formats shared by many places.
 
-In order: `%q`; names, label keys and label values, with the problems of a text in apimachinery's words; times as Go
-reads them; and request policies in words. Callers decide what a text is for, and whether it may be missing.
+In order: `%q`; names, label keys and label values, with the problems of a string in apimachinery's words; times as Go
+reads them; and request policies in words. Callers decide what a string is for, and whether it may be missing.
 """
 
 from __future__ import annotations
@@ -66,22 +66,22 @@ _VALUE_PROBLEM = (
 
 
 def too_long(text: str, most: int) -> list[str]:
-    """Return the problem of a text with more than `most` bytes."""
+    """Return the problem of a string with more than `most` bytes."""
     return [f"must be no more than {most} bytes"] if len(text.encode("utf-8", "surrogatepass")) > most else []
 
 
 def dns_label_problems(text: str) -> list[str]:
-    """Return why a text is not an RFC 1123 label (`IsDNS1123Label`)."""
+    """Return why a string is not an RFC 1123 label (`IsDNS1123Label`)."""
     return too_long(text, MAX_LABEL) + ([] if _LABEL.fullmatch(text) else [_LABEL_PROBLEM])
 
 
 def subdomain_problems(text: str) -> list[str]:
-    """Return why a text is not an RFC 1123 subdomain (`IsDNS1123Subdomain`)."""
+    """Return why a string is not an RFC 1123 subdomain (`IsDNS1123Subdomain`)."""
     return too_long(text, MAX_SUBDOMAIN) + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_PROBLEM])
 
 
 def label_key_problems(text: str) -> list[str]:
-    """Return why a text is not the key of a label or taint (`IsQualifiedName`): NAME or SUBDOMAIN/NAME."""
+    """Return why a string is not the key of a label or taint (`IsQualifiedName`): NAME or SUBDOMAIN/NAME."""
     *prefix, name = text.split("/")
     if len(prefix) > 1:
         example = "(e.g. 'example.com/MyName')"
@@ -94,7 +94,7 @@ def label_key_problems(text: str) -> list[str]:
 
 
 def label_value_problems(text: str) -> list[str]:
-    """Return why a text is not the value of a label or taint (`IsValidLabelValue`); it may be empty."""
+    """Return why a string is not the value of a label or taint (`IsValidLabelValue`); it may be empty."""
     return too_long(text, MAX_LABEL) + ([] if not text or _NAME.fullmatch(text) else [_VALUE_PROBLEM])
 
 

@@ -42,7 +42,7 @@ SUFFIX_WRONG = "unable to parse quantity's suffix"
 
 
 class QuantityError(DraPlanError, ValueError):
-    """A text that is not a quantity, or arithmetic outside the supported range."""
+    """A string that is not a quantity, or arithmetic outside the supported range."""
 
 
 class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):

@@ -268,7 +268,7 @@ def selector_text(selector: LabelSelector | None) -> str:
 
 
 def parse_selector(text: str | None) -> LabelSelector | None:
-    """Return the selector that a text describes, with sorted values; None or blank text selects everything.
+    """Return the selector that a string describes, with sorted values; None or blank text selects everything.
 
     Raises `UsageError` in kubectl's words for text that kubectl rejects.
     """
@@ -286,7 +286,7 @@ class _SelectorTextError(Exception):
 
 
 class _Tokens:
-    """The tokens of a text, one after another; after the last token `_END` repeats forever."""
+    """The tokens of a string, one after another; after the last token `_END` repeats forever."""
 
     def __init__(self, text: str) -> None:
         self._left = _TOKEN.findall(text)[::-1]

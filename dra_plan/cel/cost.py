@@ -27,7 +27,7 @@ _UNIT_EQUALITY = frozenset((Quantity, QuantityCell, Ip, Cidr, NamedFormat, Url, 
 
 
 def traversal(size: int, factor: float = _PER_CHARACTER) -> int:
-    """Return the cost of traversing a text of this size."""
+    """Return the cost of traversing a string of this size."""
     return math.ceil(size * factor)
 
 
@@ -44,7 +44,7 @@ def inequality(left: Value, right: Value) -> int:
 
 
 def pattern_cost(text: int, pattern: int) -> int:
-    """Return the cost of searching a text for a pattern, given the sizes of the text and the pattern."""
+    """Return the cost of searching a string for a pattern, given the sizes of the text and the pattern."""
     return math.ceil((1.0 + text) * _PER_CHARACTER) * math.ceil(pattern * _PER_PATTERN_CHARACTER)
 
 

@@ -337,7 +337,7 @@ class _Writer:
         return result
 
     def _compare_text(self, other: str, kind: str, size: int, direct: str, otherwise: tuple[str, str]) -> None:
-        """Compare with a text literal: the shorter of the two is traversed."""
+        """Compare with a string literal: the shorter of the two is traversed."""
         through = f"cost += ((len({other}) if len({other}) < {size} else {size}) + 9) // 10"
         if kind == "string":
             self._write(direct)

@@ -27,7 +27,7 @@ _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "capacity": "capacit
 
 
 class TextSpan(NamedTuple):
-    """A part of a text: from `start` up to `end`."""
+    """A part of a string: from `start` up to `end`."""
 
     start: int
     end: int

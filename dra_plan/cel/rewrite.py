@@ -421,7 +421,7 @@ _LOOSER = ("&&", "||", "?", ":", ",", "<", "<=", ">", ">=", "==", "!=", "in")
 def with_compare_to(text: str, *, versions: bool = False) -> str | None:
     """Return the expression with `compareTo` where amounts are compared with operators; None if there is no such place.
 
-    With `versions`, a text that is a version and is compared with something of the device is treated as one.
+    With `versions`, a string that is a version and is compared with something of the device is treated as one.
     """
     whole = text
     for place in parsed(text).clauses():
@@ -502,7 +502,7 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
 
 
 class Insertion(NamedTuple):
-    """A text that replaces characters of an expression."""
+    """A string that replaces characters of an expression."""
 
     begin: int
     end: int

@@ -484,7 +484,7 @@ def compile_selector(
     arguments return the same object.
     """
     if not isinstance(expression, str):
-        raise UsageError(f"expression: expected a text, got {shown.value(expression)}")
+        raise UsageError(f"expression: expected a string, got {shown.value(expression)}")
     if not isinstance(kubernetes_version, str):
         raise UsageError(
             f'kubernetes_version: expected a version such as "1.36", got {shown.value(kubernetes_version)}'

@@ -92,7 +92,7 @@ def _check_number(workload: AnyWorkload, pods: Sequence[Pod]) -> None:
     field, count = wanted(workload, pods)
     if count > MOST_PODS_MADE:
         name = f"{workload.kind} {workload.metadata.namespace}/{workload.metadata.name}"
-        raise InputError(f"{name}: {field}: {count} is too many: at most {MOST_PODS_MADE} pods are made")
+        raise InputError(f"{name}: {field}: {count} is too many: at most {MOST_PODS_MADE} pods are created")
 
 
 def _create(workload: AnyWorkload, pods: Iterator[Pod], at: float = 0.0) -> Iterator[CreatePod]:

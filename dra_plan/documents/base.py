@@ -23,7 +23,7 @@ Position = Annotated[int, Meta(ge=0)]
 """An index in a list, from 0."""
 
 Text = Annotated[str, Meta(min_length=1)]
-"""A text that is not empty."""
+"""A string that is not empty."""
 
 SchedulerText = Annotated[str, Meta(description="The scheduler's message.")]
 
@@ -48,7 +48,7 @@ def _written(name: str) -> str:
 
 
 def one_of(*words: str | None) -> Meta:
-    """Return the schema for a text that is one of these words, or null."""
+    """Return the schema for a string that is one of these words, or null."""
     return Meta(extra_json_schema={"enum": list(words)})
 
 

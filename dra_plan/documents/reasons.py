@@ -36,6 +36,9 @@ class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     slices: Annotated[list[str], Meta(description="The slices that cause it.")]
     seen: Amount | None = None
     expected: int | None = None
+    other_counts: Annotated[
+        list[int], Meta(description="Other numbers of slices that slices of the same generation state.")
+    ] = []
     problem: str = ""
     superseded_by: int | None = None
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from dra_plan import shown, wording
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
+from dra_plan.cel.literals import malformed
 from dra_plan.cel.meant import ANY_DRIVER, Home, meant, rewritten
 from dra_plan.cel.parts import Reference, mentions, parsed
 from dra_plan.cel.rewrite import comparison, ordered_with, with_compare_to
@@ -159,11 +160,14 @@ def of_devices(
     """
     parts = decisive_parts_of_kinds(expression, kinds, compile_, lambda: published)
     devices = [kind[0] for kind in kinds]
-    said = [line for part in parts for name in clause(part).found for line in found_lines(name)]
+    literals = list(malformed(expression))
+    said = [f'"{one.text}" is not a valid {one.kind}; "{one.better}" is' for one in literals]
+    said += [line for part in parts for name in clause(part).found for line in found_lines(name)]
     if not said:
         return None
     better = next((new for new in near_expressions(expression, parts) if _holds(new, devices, compile_)), "")
-    return SelectorHint(tuple(dict.fromkeys(said)), better, _offset(expression, parts))
+    offset = literals[0].place.start if literals else _offset(expression, parts)
+    return SelectorHint(tuple(dict.fromkeys(said)), better, offset)
 
 
 def near_expressions(expression: str, parts: Sequence[DecisivePart]) -> Iterator[str]:

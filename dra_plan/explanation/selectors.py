@@ -18,6 +18,7 @@ from dra_plan.api import quantity
 from dra_plan.api.resource import DeviceAttribute
 from dra_plan.cel import Selector
 from dra_plan.cel.device import named, split_name
+from dra_plan.cel.literals import repaired
 from dra_plan.cel.parts import Reference, calls, clauses, is_reference, references
 from dra_plan.cel.rewrite import (
     Comparison,
@@ -323,7 +324,9 @@ MOST_VALUES = 2
 
 
 def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield the expression with each name, domain or type that was probably meant, one at a time."""
+    """Yield the expression with valid constants, then with each name, domain or type that was probably meant."""
+    if (valid := repaired(expression)) is not None:
+        yield valid
     for finding in found:
         for item in finding.found:
             if item.hint is None:

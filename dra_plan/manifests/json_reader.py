@@ -83,7 +83,7 @@ def spans(data: bytes) -> Iterator[JsonExtent]:
 
 
 def _sole_list(view: memoryview, begin: int) -> Envelope | None:
-    """Return the envelope of the only value of a text, the usual case; its syntax is checked as well."""
+    """Return the envelope of the only value of a string, the usual case; its syntax is checked as well."""
     try:
         return read_envelope(view[begin:])
     except (msgspec.MsgspecError, RecursionError, UnicodeError):

@@ -1,6 +1,6 @@
 """The place and header of each value read, and the names of objects in messages.
 
-First come the positions of fields in a text, to the character; then the place and the header of an object; then the
+First come the positions of fields in a string, to the character; then the place and the header of an object; then the
 search for the fields of a JSON value, and for the single characters of a YAML or JSON scalar, in the text.
 """
 
@@ -218,7 +218,7 @@ class _Outer(NamedTuple):
 def of_json(
     text: str, begin: int = 0, end: int | None = None, repeated: list[tuple[FieldPath, int]] | None = None
 ) -> Extents:
-    """Return the fields of the value between two positions of a text.
+    """Return the fields of the value between two positions of a string.
 
     Keys set again in the same map are added to `repeated`, with their positions; the field is where it is set first.
     """

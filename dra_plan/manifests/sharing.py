@@ -254,7 +254,7 @@ class _Yield:
         self._met: dict[int, tuple[int, int]] = {}
 
     def is_worth(self, length: int) -> bool:
-        """Return whether to search in a text of this length."""
+        """Return whether to search in a string of this length."""
         looked, found = self._met.get(length, (0, 0))
         return looked < self._tries or 2 * found >= looked
 

@@ -1,7 +1,7 @@
 """Turn paths and standard input into documents, each with its place.
 
 First comes gzip decompression, within bounds; then files, directories and streams as texts; then the JSON or YAML
-documents of a text. This module does not know the kinds of objects in the documents.
+documents of a string. This module does not know the kinds of objects in the documents.
 """
 
 from __future__ import annotations
@@ -386,7 +386,7 @@ def _line_at(data: bytes, position: int) -> int:
 
 
 def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults: list[Fault]) -> list[Document]:
-    """Read a text that starts like JSON as flow-style YAML (KYAML).
+    """Read a string that starts like JSON as flow-style YAML (KYAML).
 
     If both fail, report the reader that got further.
     """

@@ -83,7 +83,7 @@ class Layouts:
         self._met: set[tuple[str, ...]] = set()
 
     def read(self, text: str, first_line: int) -> LaidOut | None:
-        """Return the only document of a text that begins on this line; None if the ordinary reader must read it."""
+        """Return the only document of a string that begins on this line; None if the ordinary reader must read it."""
         if len(text) > MAX_LENGTH or _OPEN in text or "%" in text:
             return None  # a directive could change the meaning of words
         parts = _WORDS.split(text)
@@ -196,7 +196,7 @@ class YamlDocument(Struct, frozen=True):
 
 
 def read_documents(text: str) -> Iterator[YamlDocument]:
-    """Yield all non-empty documents of a text, including faulty ones, in order."""
+    """Yield all non-empty documents of a string, including faulty ones, in order."""
     number = 0
     layouts = Layouts()
     for line, chunk in split(text):

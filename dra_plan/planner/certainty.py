@@ -50,7 +50,7 @@ _UNKNOWN = OF_VOLUMES | {plugin_names.DYNAMIC_RESOURCES}
 
 
 class Certainty:
-    """Says which rejected pods no node can take for certain."""
+    """Finds the rejected pods that certainly fit on no node."""
 
     def __init__(self, inventory: Inventory, priority: Callable[[Pod], int]) -> None:
         self._inventory, self._priority = inventory, priority
@@ -68,7 +68,7 @@ class Certainty:
         return [kind.plural for name in names if (kind := named(name)) is not None]
 
     def is_open(self, record: PodRecord) -> bool:
-        """Return whether missing objects may give the rejected pod a node."""
+        """Return whether the rejected pod could get a node if the missing objects were in the input."""
         return bool(self.missing(record)) and not self.is_refused(record)
 
     def is_refused(self, record: PodRecord) -> bool:
@@ -98,12 +98,12 @@ class Certainty:
 
 
 def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:
-    """Return whether these plugins give the first reason of each node."""
+    """Return whether one of these plugins gives the first reason for each node."""
     return found is not None and all(refused[0].plugin in plugins for refused in found.of_nodes.values())
 
 
 def may_lack(inventory: Inventory) -> bool:
-    """Return whether the input lacks kinds that may decide about pods."""
+    """Return whether the input has no object of a kind that could decide about pods."""
     return bool(deciding(inventory)) or not inventory.volume_claims
 
 

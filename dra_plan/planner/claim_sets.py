@@ -82,7 +82,7 @@ class ClaimSetPlan:
 
     @property
     def name(self) -> str:
-        """Return KIND NAMESPACE/NAME of the owner or, without one, of the claims."""
+        """Return KIND NAMESPACE/NAME of the owner or, if there is no owner, of the claims."""
         if self.claim_set.owner is not None:
             part = self.claim_set.part
             return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
@@ -169,7 +169,10 @@ class PlannedSet(NamedTuple):
 
     @property
     def tells_of_all_alike(self) -> bool:
-        """Return whether it holds for all sets with the same requests: an error names its claim."""
+        """Return whether the plan is valid for all sets with the same requests.
+
+        This is not the case for an error, which names a claim.
+        """
         return self.plan.claim_set.error is None and all(node.error is None for node in self.plan.nodes)
 
     def told_of(self, claim_set: ClaimSet) -> PlannedSet:
@@ -180,7 +183,7 @@ class PlannedSet(NamedTuple):
 
 
 class SetPlanner:
-    """The planning of claim sets, one after the other and independently of each other."""
+    """Plans claim sets, one after the other and independently of each other."""
 
     def __init__(
         self, view: View, nodes: Sequence[Node], question: Question, deadline: float | None, total: int = 0
@@ -224,7 +227,7 @@ def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> No
 
 
 class Admissions:
-    """The addition of admission suggestions to one plan after the other."""
+    """Adds admission suggestions to plans, one plan after the other."""
 
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
@@ -288,7 +291,7 @@ MOST_LOOKS = 1_000
 
 
 class Leading:
-    """The search for leading reasons of one claim set after the other; sets with the same requests share findings."""
+    """Finds the leading reasons of claim sets, one set after the other; sets with the same requests share findings."""
 
     def __init__(self, view: View, nodes: Sequence[Node]) -> None:
         self._view, self._nodes = view, nodes

@@ -37,11 +37,11 @@ class NotCreated:
     pod: Pod
     message: str
     claim: str = ""
-    """The pod's entry of the claim, or the name of its claim on a volume."""
+    """The name of the pod's entry for the claim, or the name of the claim on a volume."""
     reason: str = ""
-    """The message without the name of the pod: most pods get theirs when they are created."""
+    """The message without the pod's name, because most pods get their names only when they are created."""
     over: tuple[OverQuota, ...] = ()
-    """The amounts of the quota that has too little."""
+    """The amounts of the quota that is exceeded."""
 
     @property
     def record(self) -> PodRecord:
@@ -85,7 +85,7 @@ def _name(pod: Pod) -> tuple[str, str]:
 
 
 def _is_new(inventory: Inventory, pod: Pod) -> bool:
-    """Return whether no cluster has the pod yet, or it has left its node and is yet to be created again."""
+    """Return whether the pod is not in a cluster yet, or has left its node and has not been created again."""
     if pod.spec.node_name:
         return False
     return _name(pod) in inventory.returning or not (pod.metadata.is_stored or pod.status.phase)

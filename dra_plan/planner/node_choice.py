@@ -1,4 +1,4 @@
-"""The selection of nodes by a text, wherever nodes are named: a name, a pattern, or a label selector."""
+"""The selection of nodes by a name, a pattern, or a label selector, wherever an option takes nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dra_plan.api.selectors import labels_match, parse_selector
 from dra_plan.errors import UsageError
 
 MOST_OF_PATTERN = 253
-"""The maximum length of a pattern: that of a name."""
+"""The maximum length of a pattern, which is that of a node name."""
 
 _OF_PATTERNS = frozenset("*?[")
 """Characters that occur in a pattern and in no node name."""
@@ -19,7 +19,7 @@ _OF_SELECTORS = frozenset("=!(), ")
 
 
 def is_selector(text: str) -> bool:
-    """Return whether the text is a label selector such as `rack=r2` or `rack in (r1,r2)` instead of a node name."""
+    """Return whether the string is a label selector such as `rack=r2` or `rack in (r1,r2)` and not a node name."""
     return not _OF_SELECTORS.isdisjoint(text)
 
 
@@ -52,7 +52,7 @@ def _like(nodes: Iterable[Node], pattern: str) -> list[str]:
 
 
 def all_meant(nodes: Sequence[Node], texts: Iterable[str]) -> list[str]:
-    """Return the names of all nodes that the texts choose, each once. Raises like `meant`."""
+    """Return the names of all selected nodes, each once. Raises like `meant`."""
     return list(dict.fromkeys(name for text in texts for name in meant(nodes, text)))
 
 

@@ -86,7 +86,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def was_listed(inventory: Inventory, kind: str) -> bool:
-    """Return whether a snapshot has all existing objects of the kind: then none outside it is missing."""
+    """Return whether the input is a snapshot with all existing objects of the kind, so that none is missing."""
     info, known = inventory.cluster_info, kinds.named(kind)
     if info is None or known is None:
         return False
@@ -150,7 +150,7 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 
 def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
-    """Return notices about missing pods that claims are reserved for, if pods leave these nodes, or any node."""
+    """Return notices about missing pods for which claims are reserved, if pods leave these nodes, or any node."""
     from dra_plan.whatif.edits import absent_pods_notice
 
     absent = index.absent_pods
@@ -159,7 +159,7 @@ def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) ->
 
 
 def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return notices about missing claim templates that pods without a node need; one for all pods of a workload."""
+    """Return notices about missing claim templates of pods without a node, one for all pods of a workload."""
     asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
     if not asked:
         return []
@@ -175,7 +175,7 @@ def _controller(pod: Pod) -> Owner | None:
 
 
 def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
-    """Return the kinds of storage objects that these pods need, and of which not one is in the input."""
+    """Return the kinds of storage objects that these pods need and that are entirely missing from the input."""
     return _lacking_volumes(inventory, _volume_claims(pods))
 
 
@@ -313,7 +313,7 @@ def _without_devices(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _stuck(inventory: Inventory) -> set[str]:
-    """Return the pods that have a node, and a claim that is in the input and has no devices."""
+    """Return the pods that have a node although one of their claims in the input has no devices."""
     waiting = {
         owner_of(pod): pod
         for pod in inventory.pods
@@ -357,7 +357,7 @@ def _slices(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _unseen_pools(inventory: Inventory) -> list[str]:
-    """Return the pools of allocated devices without any slice, as DRIVER/POOL."""
+    """Return the pools that have allocated devices but no slice, as DRIVER/POOL."""
     seen = {(slice_.spec.driver, slice_.spec.pool.name) for slice_ in inventory.slices}
     unseen: dict[tuple[str, str], None] = {}
     for claim in inventory.claims:
@@ -390,7 +390,7 @@ def _classes(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _claim_specs(inventory: Inventory) -> Iterator[ResourceClaimSpec]:
-    """Yield the specifications still to be allocated: pending claims, and templates."""
+    """Yield the specifications that still need devices: those of pending claims and of templates."""
     yield from (claim.spec for claim in inventory.claims if claim.allocation is None)
     yield from (template.spec.spec for template in inventory.templates)
 

@@ -16,7 +16,7 @@ from dra_plan.planner.question import kubelet_minor
 from dra_plan.releases import DEFECTS, FIELDS, MINORS, Defect, Quirk, Target, unused
 
 OTHER_KUBELETS = "kubelet-version"
-"""The code of the warning that nodes run a kubelet of another release than the answer is for."""
+"""The code of the warning that the kubelets on nodes have a different release from that of the answer."""
 
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:
@@ -255,7 +255,7 @@ class TimeoutWatch:
             self._late[answer.node] = steps
 
     def notices(self) -> list[Notice]:
-        """Return the warning, if any node is marked."""
+        """Return the warning; None if no node is marked."""
         if not self._late:
             return []
         names = list(self._late)
@@ -275,7 +275,7 @@ def _was_long(answer: NodeOutcome) -> bool:
 
 
 def _about(steps: float) -> str:
-    """Return the number with one digit, the precision of the estimate. An estimate may be infinite."""
+    """Return the number rounded to one digit, which is the precision of the estimate. An estimate can be infinite."""
     if steps > _MOST_STEPS:
         return "more than 10^15"
     power = 10 ** math.floor(math.log10(steps))

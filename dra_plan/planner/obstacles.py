@@ -60,7 +60,7 @@ def next_copy(
 
 @dataclass
 class _Nodes:
-    """The nodes with one reason, and its subject on each."""
+    """The nodes that share one reason, and the subject of the reason on each node."""
 
     nodes: dict[str, Obstacle | None] = field(default_factory=dict)
     alone: list[str] = field(default_factory=list)
@@ -206,7 +206,7 @@ def _of_template(change: SuggestedChange, made: Mapping[str, str]) -> SuggestedC
 
 
 def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
-    """Return the used devices that the requests' selectors pass, the most common first."""
+    """Return the devices in use for which the requests' selectors are true, the most common first."""
     from dra_plan.explanation.funnel import wanted
 
     found: dict[DeviceID, pools.DeviceKind] = {}

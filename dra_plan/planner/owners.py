@@ -1,4 +1,4 @@
-"""The owners of a question: names in kubectl's forms, the objects that they refer to, and the state of these."""
+"""The owners that a question names: the forms of names, the objects to which they refer, and the objects' states."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 
 
 _OWNERS = ("pods", "workloads", "claims")
-"""The attributes of the inventory with objects that may be named."""
+"""The attributes of the inventory that contain objects that a user can name."""
 
 
 _MOST_PODS = 3
-"""The number of pods that are named of an owner missing from the input."""
+"""The number of pods that a message names if their owner is missing from the input."""
 
 
 class UnknownOwnerError(UsageError):
@@ -54,7 +54,7 @@ class OwnerName(NamedTuple):
 
 
 class Known:
-    """The objects of an input that may be named."""
+    """The objects of an input that a user can name."""
 
     def __init__(self, inventory: Inventory, made: Iterable[ObjectKey] = ()) -> None:
         """Collect the objects; `made` are claims that are not in the input, but would be created for its pods."""
@@ -74,7 +74,7 @@ class Known:
         }
 
     def kind(self, word: str) -> str:
-        """Return the kind for a word of kubectl (name, plural, short name, perhaps with group), lower-case, or ""."""
+        """Return the kind that a word of kubectl means (name, plural or short name), in lower case, or ""."""
         found = kinds.named(word)
         if found is not None:
             return found.name.lower()
@@ -85,7 +85,7 @@ class Known:
         return self._by_name.get(name.lower(), [])
 
     def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
-        """Return the pods whose controller has that name, whether it is in the input or not; also for a Deployment."""
+        """Return the pods whose controller or Deployment has this name, even if it is not in the input."""
         wanted = reading.namespace or (namespace or "").lower()
         return [
             pod
@@ -99,7 +99,7 @@ class Known:
 
 
 def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
-    """Yield the arguments one by one, each with the ways to read it, the most likely first.
+    """Yield the arguments one by one, each with the possible ways to read it, starting with the most likely.
 
     `po x y` are the pods x and y; `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` name one object each.
     """
@@ -175,7 +175,10 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
 
 
 def _pods_told(pods: Sequence[Pod]) -> str:
-    """Return the text about existing pods of a missing owner; one of them, or the waiting ones, by name."""
+    """Return the part of a message about the existing pods of a missing owner.
+
+    It names one of the pods, or the waiting ones.
+    """
     waiting = [f"pod/{pod.metadata.name}" for pod in pods if is_waiting(pod)]
     number = len(pods)
     told = f"{number} pod{'' if number == 1 else 's'} that it controls {'is' if number == 1 else 'are'} in the input"
@@ -186,7 +189,7 @@ def _pods_told(pods: Sequence[Pod]) -> str:
 
 
 def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) -> str:
-    """Return a similar name that would be found as written: of the requested kind and namespace, or with its own."""
+    """Return a similar name that exists. It includes its kind and namespace if they differ from the requested ones."""
     wanted = reading.namespace or (namespace or "").lower()
     fitting = [
         name for kind, where, name in known.keys if reading.kind in ("", kind.lower()) and wanted in ("", where.lower())
@@ -286,7 +289,10 @@ def _check_choice(question: Question) -> None:
 def _named(
     inventory: Inventory, index: Index, states: OwnerStates, question: Question, *, group_claims: bool
 ) -> list[ObjectKey]:
-    """Return the objects that the names refer to; for a pending claim its users, if one of them can be planned."""
+    """Return the objects to which the names refer.
+
+    For a pending claim, return its users if one of these can be planned.
+    """
     waiting = [owner_of(pod) for pod in inventory.pods if is_waiting(pod)]
     working = [owner_of(workload) for workload in inventory.workloads if not is_over(workload)]
     expanded = claims.expand(inventory, named={*waiting, *working}, group_claims=group_claims).sets
@@ -357,7 +363,7 @@ class OwnerStates:
         )
 
     def _claims(self, pod: Pod) -> Iterator[tuple[str, ResourceClaim | None]]:
-        """Yield the entries of the pod that need a claim, with the claims; also the one for its extended resources."""
+        """Yield the pod's entries that need a claim, with the claims, including the claim for extended resources."""
         namespace = pod.metadata.namespace
         for entry in pod.spec.resource_claims:
             try:
@@ -394,7 +400,7 @@ class OwnerStates:
         return UnplannedOwner(owner=owner, state="Allocated", claims=[_allocated(claim)], used_by=users)
 
     def _asks(self, pod: Pod) -> Iterator[AskedResource]:
-        """Yield the pod's requests of its node, in name order; nothing if a quantity can't be read."""
+        """Yield the amounts that the pod requests from its node, by name; nothing if a quantity can't be read."""
         try:
             requests = exact_requests(pod)
         except QuantityError:

@@ -82,7 +82,7 @@ PIPE_SIZE = 1 << 20
 
 
 def _may_fork() -> bool:
-    """Return whether forking is safe here, and the caller has not chosen another way."""
+    """Return whether forking is safe and the caller has not chosen another backend."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return False
     if "joblib" not in sys.modules:
@@ -147,7 +147,7 @@ def _start(
 
 
 def _received(receivers: list[Connection], *, waits: bool) -> Iterator[tuple[int, Any]]:
-    """Yield the available answers, each with its number, or all that will come; ended processes leave the list."""
+    """Yield the available answers, or all remaining ones, each with its number; drop processes that have ended."""
     for receiver in [*receivers]:
         try:
             with uncollected():
@@ -192,7 +192,7 @@ def _answer(
 def _started(
     work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], jobs: int
 ) -> list[Result]:
-    """Return the results for the items, of which each process gets an equal share."""
+    """Return the results for the items; each process gets an equal share of the items."""
     from joblib import Parallel, delayed
 
     # Pickled once: otherwise it would be pickled again for every share.

@@ -1,4 +1,4 @@
-"""Pools as the nodes see them, their free capacity, and devices that are parts of others."""
+"""Pools as each node sees them, their free capacity, and devices that are parts of other devices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def model(device: PoolDevice) -> str:
 
 
 def profile(device: PoolDevice) -> str:
-    """Return the kind of part: as published by the driver, or the device's name without numbers."""
+    """Return the kind of the part: the kind that the driver publishes, or the device's name without numbers."""
     return _first(device, _PROFILE) or re.sub(r"[-_.]?\d+", "", device.id.device) or device.id.device
 
 
@@ -67,7 +67,7 @@ def physical(devices: Sequence[PoolDevice]) -> int:
 def profiles(
     counters: Counters, pool: Pool, devices: Sequence[PoolDevice], available: Sequence[PoolDevice]
 ) -> list[PartitionProfile]:
-    """Return the kinds of parts: their number, and how many more fit if nothing else is taken, one after the other."""
+    """Return the kinds of parts, with the number of parts and the number that still fit if only this kind is taken."""
     total = Counter(profile(device) for device in devices if device.consumption)
     fit: Counter[str] = Counter()
     spent: dict[str, dict[tuple[Hashable, str, str], int]] = {}
@@ -128,7 +128,7 @@ class PoolRemainder:
         return ("Unavailable", obstacle) if obstacle else ("Available", "")
 
     def _obstacle(self, device: PoolDevice) -> str:
-        """Return the reason why no request can have the device, or only one that tolerates its taints."""
+        """Return the reason why no request can get the device, or why only a request that tolerates its taints can."""
         return self.withheld(device) or (self._counter_obstacle(device) if device.device.consumes_counters else "")
 
     def withheld(self, device: PoolDevice) -> str:
@@ -157,7 +157,7 @@ class PoolRemainder:
         return f"{which}: {need} needed, {left} left" if short.need else f"{which} is overdrawn: {left} left"
 
     def _total(self, device: PoolDevice, short: CounterShort) -> quantity.Quantity:
-        """Return the counter's total, whose notation the amounts use."""
+        """Return the total of the counter. All amounts of the counter use its notation."""
         sources = self._pool.counter_slices if self._view.target.rules.counter_slices else [device.slice]
         sets = {each.name: each for slice_ in sources for each in slice_.object.spec.shared_counters}
         return quantity.parse(sets[short.counter_set].counters[short.counter].value)
@@ -208,7 +208,10 @@ def _text(nano: int, like: quantity.Quantity) -> str:
 
 @dataclass(slots=True)
 class SeenPool:
-    """A pool in one state, and the nodes that see it so. Two nodes may see different generations, or states."""
+    """A pool in one state, and the nodes that see the pool in this state.
+
+    Nodes can see different generations or states.
+    """
 
     pool: Pool
     nodes: list[Node] = field(default_factory=list)

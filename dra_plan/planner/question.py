@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 
 Chosen = Callable[[Pod], bool]
-"""A function that tells whether a pod is scheduled."""
+"""A function that returns whether a pod is scheduled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Question:
     owners: Sequence[str] = ()
     """The owners of claim sets or pods: pods, workloads or claims, named as in kubectl (`ownernames`)."""
     names_groups: bool = False
-    """True if pod groups are named, so that without other owners no claim set is planned."""
+    """True if the question names pod groups. If it names nothing else, no claim set is planned."""
     nodes: Sequence[str] = ()
     """The names of the nodes to examine; all of them if empty."""
     namespace: str | None = None
@@ -121,7 +121,7 @@ def version_of(inventory: Inventory) -> str:
 
 @lru_cache(maxsize=64)  # thousands of nodes share a few versions
 def kubelet_minor(version: str) -> str:
-    """Return the minor version of a kubelet, such as 1.36; "" for a text that is not a version."""
+    """Return the minor version of a kubelet, such as 1.36; "" for a string that is not a version."""
     return ".".join(find_release(version).asked.split(".")[:2]) if _is_version(version) else ""
 
 

@@ -40,7 +40,7 @@ FOR_EVER = math.inf
 
 @dataclass(frozen=True)
 class SettledOutcome:
-    """The final outcome for pods; `settled` is None if controllers had nothing to do."""
+    """The final outcome for pods; `settled` is None if the controllers had nothing to do."""
 
     result: SimulationResult
     settled: Settled | None = None

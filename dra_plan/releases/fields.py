@@ -43,7 +43,7 @@ def does_not_have(version: str) -> str:
 
 
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
-    """Return why a field in the input is ignored, as a code and a text; both are empty if it is not."""
+    """Return why a field in the input is ignored, as a code and a string; both are empty if it is not."""
     if not field.exists_in(version):
         return "field-dropped", does_not_have(version)
     if not gates.get(field.gate, False):

@@ -57,7 +57,7 @@ def find_release(text: str) -> FoundRelease:
 
     A minor version means its newest recorded patch. A patch that was not recorded is replaced by the nearest of its
     minor version, the newer of two equally near; a minor version by the newest patch of the nearest, the older of two.
-    Raises UsageError for a text that is not a version.
+    Raises UsageError for a string that is not a version.
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:

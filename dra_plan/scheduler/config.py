@@ -395,7 +395,7 @@ def check_kind(document: Mapping[str, Any]) -> None:
     """Check that the document is a configuration of the supported version; raise UsageError if it is not."""
     kind, version = document.get("kind"), document.get("apiVersion")
     if kind != KIND or version != API_VERSION:
-        raise UsageError(f"not a scheduler configuration: {version} {kind}; wanted {API_VERSION} {KIND}")
+        raise UsageError(f"not a scheduler configuration: {version} {kind}; expected {API_VERSION} {KIND}")
 
 
 def read(document: Mapping[str, Any] | None) -> Configuration:

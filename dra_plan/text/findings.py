@@ -52,7 +52,7 @@ def _help(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[st
 
 
 def wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
-    """Return the lines of a text, wrapped between words on a screen; elsewhere the text stays on one line."""
+    """Return the lines of a string, wrapped between words on a screen; elsewhere the text stays on one line."""
     if screen is None or len(line) <= screen.width:
         return [line]
     import textwrap

@@ -18,7 +18,7 @@ def fragment(parts: Sequence[Part]) -> str:
 
 
 def text(of: str) -> str:
-    """Return a text without tables, with its lines unchanged."""
+    """Return a string without tables, with its lines unchanged."""
     return f"<div><pre>{_safe_lines(of.splitlines())}</pre></div>"
 
 

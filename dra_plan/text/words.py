@@ -158,6 +158,9 @@ def unusable_pool(of: UnusablePool) -> str:
             return f"pool {of.pool} is never complete: resourceSliceCount is {of.expected}, and {why}{devices}"
         expected = counted(of.expected or 0, "slice")
         why = f"is incomplete: the input has {of.seen} of {expected} of generation {of.generation}{slices}"
+        if of.other_counts:
+            stated = listed([str(count) for count in of.other_counts])
+            why += f", but other slices of the pool state resourceSliceCount {stated}"
     elif of.code == "pool-invalid":
         why = f"is invalid: {of.problem}{slices}"
     else:

@@ -159,7 +159,7 @@ def _is_quantity(value: Any) -> bool:
 
 
 def _attribute(value: Any) -> str | None:
-    """Return the field for a text, if it cannot also be a version."""
+    """Return the field for a string, if it cannot also be a version."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):

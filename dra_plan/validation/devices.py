@@ -432,7 +432,7 @@ def _version(path: FieldPath, text: str) -> Iterator[Problem]:
 
 
 def _strict(text: str) -> str:
-    """Return the version that was probably meant, or an empty text."""
+    """Return the version that was probably meant, or an empty string."""
     match = _LOOSE.match(text)
     if match is None:
         return ""

@@ -1,4 +1,4 @@
-"""Edits of a text, from which fixes are made.
+"""Edits of a string, from which fixes are made.
 
 First come the text of one object and edits in it; then fixes, with the test that the edited text has the value that the
 fix promises; then moves of fields one level down or up. `fixing` has the fix of each rule.

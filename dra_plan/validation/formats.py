@@ -86,19 +86,19 @@ def is_label_value(text: str) -> bool:
 
 
 def as_dns_label(text: str) -> str:
-    """Return the nearest correct label, or an empty text."""
+    """Return the nearest correct label, or an empty string."""
     made = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
     return made if is_dns_label(made) else ""
 
 
 def as_subdomain(text: str) -> str:
-    """Return the nearest correct subdomain, or an empty text."""
+    """Return the nearest correct subdomain, or an empty string."""
     made = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
     return made if is_subdomain(made) else ""
 
 
 def as_qualified(text: str) -> str:
-    """Return the nearest correct qualified name, or an empty text."""
+    """Return the nearest correct qualified name, or an empty string."""
     domain, slash, name = text.rpartition("/")
     made = re.sub(r"[^A-Za-z0-9_]+", "_", name)
     made = f"_{made}" if made[:1].isdigit() else made

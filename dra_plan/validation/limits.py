@@ -87,7 +87,7 @@ def at_most(path: FieldPath, entries: Sized, most: int, noun: str) -> Iterator[P
 
 
 def at_most_bytes(path: FieldPath, text: str, most: int, noun: str) -> Iterator[Problem]:
-    """Yield a problem if a text has more bytes (UTF-8) than allowed."""
+    """Yield a problem if a string has more bytes (UTF-8) than allowed."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > most:
         yield TOO_LONG.at(path, f"{noun} of {size} bytes; at most {most} are allowed")

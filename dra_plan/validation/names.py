@@ -105,7 +105,7 @@ def is_template(text: str) -> bool:
 
 
 def _why(text: str, words: str) -> str:
-    """Return why a text is not of the form that `words` describe."""
+    """Return why a string is not of the form that `words` describe."""
     return TEMPLATE if is_template(text) else words
 
 
@@ -153,12 +153,12 @@ def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[
 
 
 def no_label_name(text: str) -> str:
-    """Return why a text cannot be the key of a label."""
+    """Return why a string cannot be the key of a label."""
     return f"{shown(text)} is not a valid label name: {_why(text, formats.LABEL_NAME)}"
 
 
 def no_label_value(text: str) -> str:
-    """Return why a text cannot be the value of a label."""
+    """Return why a string cannot be the value of a label."""
     return f"{shown(text)} is not a valid label value: {_why(text, formats.LABEL_VALUE)}"
 
 

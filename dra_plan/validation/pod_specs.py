@@ -100,7 +100,7 @@ def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Ta
 
 
 def one_of(rule: Rule, path: FieldPath, text: str, known: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for a text that is not among the known ones."""
+    """Yield a problem for a string that is not among the known ones."""
     if text not in known:
         yield rule.at(path, f"{shown(text)} is not one of {', '.join(known)}", nearest(text, known) or "")
 

@@ -79,7 +79,7 @@ DISAGREE = error(
         "All slices of a generation must have the same `resourceSliceCount`. Otherwise, their order "
         "determines which number is used, and the pool may never become complete."
     ),
-    "In each slice, write the generation's number of slices.",
+    "In every slice of the pool, set `resourceSliceCount` to the number of slices of its newest generation.",
 )
 MISSING_SLICES = warning(
     "DRA211",

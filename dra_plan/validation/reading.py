@@ -144,7 +144,7 @@ def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
 
 
 def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
-    """Return all objects of a text, which findings call `name`. `unread` lists documents that cannot be read."""
+    """Return all objects of a string, which findings call `name`. `unread` lists documents that cannot be read."""
     report, reading = Report(), Reading()
     _read_source(Source(name, text.encode()), reading, report, namespace)
     if report.faults:

@@ -121,7 +121,7 @@ def check(code: str) -> None:
 
 
 def unknown_code(code: str) -> str:
-    """Return the message for a text that is not the prefix of a rule's code; otherwise an empty text."""
+    """Return the message for a string that is not the prefix of a rule's code; otherwise an empty string."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):
@@ -182,7 +182,7 @@ class Comments:
 
 
 def spared_by(text: str) -> list[SparedLines]:
-    """Return what the comments of a text suppress."""
+    """Return what the comments of a string suppress."""
     lines = text.split("\n")
     found = []
     for number, line in enumerate(lines, 1):

@@ -60,7 +60,7 @@ def mark(document: DocumentText, prefix: FieldPath, path: FieldPath, problem: Pr
 
 
 def _inside(text: str, extent: Extent, value: object, offset: int | None) -> tuple[int, int] | None:
-    """Return the place inside a text, such as an expression, if there is one and it is known."""
+    """Return the place inside a string, such as an expression, if there is one and it is known."""
     if offset is None or not isinstance(value, str):
         return None
     found = positions(text, extent, value)

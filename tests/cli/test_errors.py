@@ -17,6 +17,7 @@ LONG, DIGITS = "x" * 300, "9" * 5000
     ("arguments", "said"),
     [
         (["allocate", "x", "--bogus"], "error: no such option: --bogus"),
+        (["schedule", "x", "-v"], "error: no such option: -v; for more details use -o wide"),
         (["alocate", "x"], "error: no such command 'alocate'. Did you mean 'allocate'"),
         (["allocate", "x", "--max-steps", "a"], "error: '--max-steps': Input should be a valid integer"),
         (["allocate", "x", "--max-steps", DIGITS], "error: '--max-steps': "),

@@ -58,6 +58,16 @@ SAME: dict[str, tuple[str, str, str]] = {
         f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0',
         "(",
     ),
+    "an amount in bytes": (
+        f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40GB")) >= 0',
+        f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40G")) >= 0',
+        '"40GB"',
+    ),
+    "a version with two numbers": (
+        f'{COMPUTE}.isGreaterThan(semver("v8.9"))',
+        f'{COMPUTE}.isGreaterThan(semver("8.9.0"))',
+        '"v8.9"',
+    ),
     "the order of a number in quotes": (
         f'device.attributes["{DRIVER}"].cores > "4"',
         f'device.attributes["{DRIVER}"].cores > 4',

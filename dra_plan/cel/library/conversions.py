@@ -276,7 +276,7 @@ def type_value(value: Value) -> TypeValue:
 
 
 def string_to_bool(text: str) -> bool:
-    """Return the bool for a text that Go's ParseBool knows."""
+    """Return the bool for a string that Go's ParseBool knows."""
     if text in _TRUE:
         return True
     if text in _FALSE:

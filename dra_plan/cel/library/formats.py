@@ -1,6 +1,6 @@
 """The required forms of texts: the format library, and regular expressions.
 
-First Kubernetes' named formats, with the faults of a text. Then patterns: RE2 as in Go, with Go's error texts, for
+First Kubernetes' named formats, with the faults of a string. Then patterns: RE2 as in Go, with Go's error texts, for
 `matches` and Kubernetes' regex library.
 """
 
@@ -228,7 +228,7 @@ def matches(text: str, pattern: str) -> bool:
 
 
 def find(text: str, pattern: str) -> str:
-    """Return the first match, or an empty text."""
+    """Return the first match, or an empty string."""
     match = compile_regex(pattern).search(text)
     return "" if match is None else str(match[0])
 

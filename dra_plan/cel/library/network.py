@@ -508,7 +508,7 @@ def is_url(text: str) -> bool:
 
 
 def get_scheme(url: Url) -> str:
-    """Return the scheme, or an empty text."""
+    """Return the scheme, or an empty string."""
     return url.scheme
 
 
@@ -523,7 +523,7 @@ def get_hostname(url: Url) -> str:
 
 
 def get_port(url: Url) -> str:
-    """Return the port, or an empty text."""
+    """Return the port, or an empty string."""
     return url.port
 
 

@@ -101,7 +101,7 @@ def pattern_estimate(operands: Operands) -> Interval:
 
 
 def _search(operands: Operands) -> CallEstimate:
-    """Return the cost of traversing a list and its text elements once, or a text once."""
+    """Return the cost of traversing a list and its text elements once, or a string once."""
     target = operands[0]
     if not target.type.params:
         return CallEstimate(through(target))
@@ -136,9 +136,9 @@ def by_name(cost: Cost, estimate: Estimate) -> Price:
 
 
 PARSED = by_name(first, through_first)
-"""The price of reading a text."""
+"""The price of reading a string."""
 SAME_SIZE = by_name(first, of_same_size)
-"""The price of traversing a text from which another of the same size is made."""
+"""The price of traversing a string from which another of the same size is made."""
 SEARCHED = by_name(_everything, _search)
 """The price of examining each element, or each character."""
 FOUND = by_name(

@@ -19,7 +19,7 @@ from .prices import PARSED
 
 
 def to_quantity(text: str) -> Quantity:
-    """Return the amount in a text; raises EvaluationError for text that is not an amount."""
+    """Return the amount in a string; raises EvaluationError for text that is not an amount."""
     try:
         return api.parse_strict(text)
     except QuantityError as error:

@@ -12,7 +12,7 @@ from .prices import PARSED
 
 
 def to_semver(text: str, normalize: bool = False) -> Semver:
-    """Return the version in a text; raises EvaluationError for text that is not a version."""
+    """Return the version in a string; raises EvaluationError for text that is not a version."""
     try:
         return api.parse(api.normalize(text) if normalize else text)
     except SemverError as error:

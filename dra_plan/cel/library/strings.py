@@ -378,7 +378,7 @@ def _replaced(operands: Operands) -> CallEstimate:
 
 
 def _replacements(length: int, old: int, *, grows: bool) -> tuple[int, int]:
-    """Return the number of replacements of a text of length `old`, and the length of the original text that remains."""
+    """Return the number of replacements of a string of length `old`, and the length of the remaining original."""
     if old == 0:  # an empty text is found around every character
         return (length + 1 if length < MOST else length), length
     if not grows:

@@ -123,7 +123,7 @@ def with_trace(trace: SearchTrace, form: Format[AllocationDocument]) -> Format[A
 
 
 def _text(trace: SearchTrace, document: AllocationDocument, screen: Screen | None) -> str:
-    """Return the trace and the document; an empty text if there was nothing to plan."""
+    """Return the trace and the document; an empty string if there was nothing to plan."""
     if not document.claim_sets:
         return ""
     [claim_set] = document.claim_sets

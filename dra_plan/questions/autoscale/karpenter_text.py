@@ -35,6 +35,6 @@ def karpenter_parts(of: KarpenterDocument) -> Iterator[Part]:
         pods.add(name, "Unknown", reason)
     if pods.rows:
         yield pods
-    made = counted(len(of.node_claims), "NodeClaim")
-    yield f"Karpenter creates {made}. Prices decide which instance type is launched."
+    claims = counted(len(of.node_claims), "NodeClaim")
+    yield f"Karpenter creates {claims}. Prices decide which instance type is launched."
     yield ("This answer assumes ignore-dra-requests=false; by default, Karpenter rejects every pod with claims.")

@@ -74,7 +74,7 @@ def recognised(inventory: Inventory) -> list[ScalingGroup]:
         if member is not None:
             found.setdefault(member, []).append(node.metadata.name)
     if len(found) > MOST_GROUPS:
-        raise InputError(f"nodes name {len(found):,} groups; at most {MOST_GROUPS:,} are taken")
+        raise InputError(f"nodes name {len(found):,} groups; the maximum is {MOST_GROUPS:,}")
     alone = Counter(member.group for member in found)
     return [
         ScalingGroup(
@@ -103,7 +103,7 @@ def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander
     more = given_groups(options, inventory)
     twice = {group.name for group in found.groups} & {group.name for group in more}
     if twice:
-        raise UsageError(f"--group {shown.line(min(twice))}: the file of groups also has this group")
+        raise UsageError(f"--group {shown.line(min(twice))}: the groups file also contains this group")
     if file is None and not more:
         more = recognised(inventory)
         if not more:

@@ -127,7 +127,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
             f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before these."
         )
     if down.removable:
-        yield f"Nodes that could be removed if nothing changes: {listed(down.removable, 6)}."
+        yield f"Nodes that the autoscaler could remove if nothing else changes: {listed(down.removable, 6)}."
 
 
 def _choice(up: ScaleUpDocument) -> Iterator[str]:

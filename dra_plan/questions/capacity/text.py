@@ -240,7 +240,7 @@ _LEFT_ALONE = "; its own pods keep their devices"
 
 
 def possible(of: PossibleCopies | None, pending: int = 0) -> str:
-    """Return `7` if the number is exact, else both bounds; an empty text if there was no search.
+    """Return `7` if the number is exact, else both bounds; an empty string if there was no search.
 
     The owner's own pending copies are left out.
     """

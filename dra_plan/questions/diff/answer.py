@@ -112,7 +112,7 @@ def _compared(state: State, unsettled: UnsettledCluster | None) -> ComparedState
     made = ComparedState(target=target, what_if=list(state.what_if))
     if unsettled is None:
         return made
-    pods = [ObjectName(namespace=pod.namespace, name=pod.name) for pod in unsettled.pods]
+    pods = [ObjectName(kind="Pod", namespace=pod.namespace, name=pod.name) for pod in unsettled.pods]
     return structs.replace(made, unsettled=unsettled.message, unsettled_pods=pods)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dra_plan.api.core import Node, Taint
+from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.documents.base import AppliedEdit
 from dra_plan.questions.diff.document import ChangedField, DifferentNode
@@ -47,7 +48,9 @@ def _fields(was: Node, now: Node) -> Iterator[ChangedField]:
     yield from (_field("taints", None, each) for each in taints[1] if each not in taints[0])
     yield from (_field("taints", each, None) for each in taints[0] if each not in taints[1])
     yield from _entries("labels", was.metadata.labels, now.metadata.labels)
-    yield from _entries("allocatable", was.status.allocatable, now.status.allocatable)
+    yield from _entries(
+        "allocatable", *({k: str(v) for k, v in node.status.allocatable.items()} for node in (was, now))
+    )
 
 
 def _field(name: str, before: str | None, after: str | None) -> ChangedField:
@@ -57,8 +60,14 @@ def _field(name: str, before: str | None, after: str | None) -> ChangedField:
 def _entries(name: str, was: dict[str, str] | None, now: dict[str, str] | None) -> Iterator[ChangedField]:
     before, after = was or {}, now or {}
     for key in dict.fromkeys((*before, *after)):
-        if before.get(key) != after.get(key):
+        if before.get(key) != after.get(key) and not _are_equal_amounts(name, before.get(key), after.get(key)):
             yield _field(f"{name}.{key}", before.get(key), after.get(key))
+
+
+def _are_equal_amounts(name: str, before: str | None, after: str | None) -> bool:
+    if name != "allocatable" or before is None or after is None:
+        return False
+    return parse(before) == parse(after)
 
 
 def _ready(node: Node) -> str | None:

@@ -31,7 +31,7 @@ def drain_each(context: typer.Context) -> Exit:
         if len(tell_apart(params["paths"], None, command="diff", live=may_ask).paths) > 1:
             raise UsageError("--drain each needs one state: name one path")
         if len(labels) > 1:
-            raise UsageError("--drain each can be given once")
+            raise UsageError("--drain each can be given only once")
         asked = opened(context)
         options_given = options_of(context, asked, ask.DrainEachOptions)
         found = ask.drain_each(asked.cluster, *asked.owners, **options_given, by=labels[0] or None)

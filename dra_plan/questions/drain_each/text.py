@@ -17,7 +17,7 @@ from dra_plan.text.words import NOT_MADE, counted, listed
 _HEADERS = ("LEFT PENDING", "GONE", "MOVED", "PODS", "MESSAGE")
 
 
-GONE = "gone: nothing recreates it, or it makes room for another pod"
+GONE = "not recreated: a bare pod, or evicted for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:

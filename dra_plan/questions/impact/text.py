@@ -188,7 +188,7 @@ def is_placeholder(pod: AffectedPod) -> bool:
 
 
 def when_it_ends(pod: AffectedPod) -> str:
-    """Return when and why the pod is terminated; an empty text if it is not."""
+    """Return when and why the pod is terminated; an empty string if it is not."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
 
@@ -289,8 +289,8 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         else:
             yield f"Claim {name}{of} gets {devices} back."
     yield from _of_devices(document)
-    ends = ((pod, pod.after.ended) for pod in document.pods if pod.after is not None)
-    tainted = ((pod, end.device) for pod, end in ends if end is not None and end.device is not None)
+    endings = ((pod, pod.after.ended) for pod in document.pods if pod.after is not None)
+    tainted = ((pod, end.device) for pod, end in endings if end is not None and end.device is not None)
     written = {rule.name for rule in document.taints}
     others = ((f"{pod.namespace}/{pod.name}", device) for pod, device in tainted if device.rule not in written)
     yield from evictions.of_devices(others)

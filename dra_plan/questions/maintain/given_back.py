@@ -98,10 +98,10 @@ class GivenBack:
         if not given:
             return
         if given.isdisjoint(names):
-            raise UsageError(f"to: it has no ResourceSlice or Node of a drained node ({_few(sorted(names))})")
+            raise UsageError(f"to: there is no ResourceSlice or Node of a drained node ({_few(sorted(names))})")
         for name in names:
             if name not in given:
-                said = "--to has no ResourceSlice or Node of this node, so it comes back as it was"
+                said = "--to has no ResourceSlice or Node of this node, so it returns unchanged"
                 yield Notice("given-back-unchanged", said, f"Node {name}")
         unused = sorted(given.difference(names))
         if unused:

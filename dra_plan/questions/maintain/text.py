@@ -153,7 +153,7 @@ def stopped(stop: Stop) -> str:
         case "NotKnown":
             return f"{said}, which may have no place: {without(stop.message)}".rstrip(".")
         case "NoNewDevices":
-            back = f"{after} drain of {stop.node} works, but the node comes back with other devices, and pod {stop.pod}"
+            back = f"{after} drain of {stop.node} works, but the node returns with other devices, and pod {stop.pod}"
             return f"{back}, which stays on it, gets none of them: {without(stop.message)}".rstrip(".")
     no_place = "which would have no place"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")

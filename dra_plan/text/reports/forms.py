@@ -28,7 +28,7 @@ COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"
 
 
 def github(content: Content) -> str:
-    """Return one command per line; an empty text if there is nothing to report.
+    """Return one command per line; an empty string if there is nothing to report.
 
     The most severe entries come first: GitHub shows the first ten of each level in a step next to the lines, and the
     others in the log.
