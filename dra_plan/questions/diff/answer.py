@@ -39,13 +39,15 @@ from dra_plan.questions.diff.document import (
     ChangedPod,
     ComparedState,
     DiffDocument,
+    DifferentNode,
     DiffReason,
     HeldDevice,
 )
+from dra_plan.questions.diff.nodes import changed_nodes
 from dra_plan.questions.diff.others import AskedState, because_of_others
 from dra_plan.questions.diff.selectors import changed_selectors, with_usage
 from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_pods
-from dra_plan.releases import DEFECTS, Quirks, Target, target
+from dra_plan.releases import DEFECTS, Features, Quirks, Target, target
 
 
 class State(NamedTuple):
@@ -64,6 +66,7 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     after: State
     claim_sets: tuple[ChangedClaimSet, ...]
     pods: tuple[ChangedPod, ...]
+    nodes: tuple[DifferentNode, ...]
     pools: tuple[ChangedPool, ...]
     held_devices: tuple[HeldDevice, ...]
     selectors: tuple[ChangedSelector, ...]
@@ -73,15 +76,18 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     end: Inventory = field(default_factory=Inventory)
     """The objects of the state after, once its pods are placed."""
 
-    def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | HeldDevice | ChangedSelector]:
+    def __iter__(
+        self,
+    ) -> Iterator[ChangedClaimSet | ChangedPod | DifferentNode | ChangedPool | HeldDevice | ChangedSelector]:
         yield from self.claim_sets
         yield from self.pods
+        yield from self.nodes
         yield from self.pools
         yield from self.held_devices
         yield from self.selectors
 
     def __len__(self) -> int:
-        return sum(map(len, (self.claim_sets, self.pods, self.pools, self.held_devices, self.selectors)))
+        return sum(map(len, (self.claim_sets, self.pods, self.nodes, self.pools, self.held_devices, self.selectors)))
 
     def __repr__(self) -> str:
         return f"<ClusterDiff: {counted(len(self), 'difference')}>"
@@ -93,6 +99,7 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
             after=_compared(self.after, self.unsettled[1]),
             claim_sets=list(self.claim_sets),
             pods=list(self.pods),
+            nodes=list(self.nodes),
             pools=list(self.pools),
             held_devices=list(self.held_devices),
             selectors=list(self.selectors),
@@ -132,6 +139,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         pods = changed_pods(followed_states(plans[0]), followed_states(plans[1]), asked)
         sides = zip((before, after), plans, strict=True)
         pods = because_of_others(pods, *(AskedState(side.inventory, side.view, plan, every) for side, plan in sides))
+        pods = _with_gates(pods, before.view.target, after.view.target)
         pods = _with_owners(pods, (before.inventory, after.inventory), plans)
     pools = tuple(changed_pools(before.view, after.view))
     told = [[*plan.notices] for plan in (old, new)]
@@ -145,6 +153,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         after,
         tuple(with_switches(changed, old, after.view.target, _asking(after, question))),
         tuple(pods),
+        tuple(changed_nodes(before.inventory.nodes, after.inventory.nodes, (*before.what_if, *after.what_if))),
         pools,
         tuple(held_devices(pools, before.view, after.view, _asked_holders((before, after), question, asked))),
         selectors,
@@ -218,6 +227,24 @@ def _with_owners(
             owners[(pod.metadata.namespace, pod.metadata.name)] = "/".join(named[-1])
     for one in changed:
         yield structs.replace(one, owner=owners.get((one.namespace, one.name), ""))
+
+
+def _with_gates(changed: Iterable[ChangedPod], before: Target, after: Target) -> Iterator[ChangedPod]:
+    """Yield the pods; if only the second state evicts because of device taints, with the gate that is the reason."""
+    for one in changed:
+        ending = one.after.ended if one.after is not None else None
+        if one.after is None or ending is None or ending.device is None:
+            yield one
+            continue
+        gate = _new_gate(before.features, after.features, by_rule=bool(ending.device.rule))
+        ending = structs.replace(ending, device=structs.replace(ending.device, gate=gate))
+        yield structs.replace(one, after=structs.replace(one.after, ended=ending))
+
+
+def _new_gate(before: Features, after: Features, *, by_rule: bool) -> str:
+    if by_rule and after.device_taint_rules and not before.device_taint_rules:
+        return "DRADeviceTaintRules"
+    return "DRADeviceTaints" if after.device_taints and not before.device_taints else ""
 
 
 def _end(plan: SchedulePlan, before: Inventory) -> Inventory:
