@@ -247,10 +247,10 @@ export function makeFleet(model, drawing, told) {
     );
     part("group-by").replaceChildren(...options);
     drawReasons();
+    tell(); // before the tiles, which take what is left of the screen
     if (small) drawCards();
     else drawTiles(anew);
     if (small) hideCards();
-    tell();
     drawWays();
   }
 
@@ -341,13 +341,13 @@ export function makeFleet(model, drawing, told) {
     told.changed();
   }
 
-  /** What the view shows, as parts of an address; of the view as it opens none. @type {() => [string, string][]} */
-  const parts = () => [
-    ...(view.group === "model" ? [] : [/** @type {[string, string]} */ (["group", view.group])]),
-    ...(view.scene === scenes.length - 1 ? [] : [/** @type {[string, string]} */ (["picture", String(view.scene)])]),
-    ...(view.reason ? [/** @type {[string, string]} */ (["only", view.reason])] : []),
-    ...(view.wanted.trim() ? [/** @type {[string, string]} */ (["find", view.wanted.trim()])] : []),
-  ];
+  /** What the view shows, as parts of an address; of the view as it opens none. */
+  function parts() {
+    const { group, scene, reason, wanted } = view;
+    const picture = scene === scenes.length - 1 ? "" : String(scene);
+    const all = { group: group === "model" ? "" : group, picture, only: reason, find: wanted.trim() };
+    return Object.entries(all).filter(([, value]) => value);
+  }
   /** Takes the view of an address; it is drawn next. */
   function become(/** @type {Map<string, string>} */ of) {
     const [scene, wanted] = [Number(of.get("picture") ?? scenes.length - 1), of.get("find") || ""];
