@@ -127,7 +127,11 @@ def _selected(spec: PodSpec) -> Iterator[str]:
     yield from (each.key for term in terms for each in term.match_expressions)
 
 
-_SAID_BY_TAINTS = {UNSCHEDULABLE.key: "cordoned", NOT_READY: "not ready", UNREACHABLE: "unreachable"}
+CORDONED = "cordoned"
+"""The word for a node that a user has cordoned."""
+
+
+_SAID_BY_TAINTS = {UNSCHEDULABLE.key: CORDONED, NOT_READY: "not ready", UNREACHABLE: "unreachable"}
 """Taints that Kubernetes sets for a state that one word describes."""
 
 
@@ -136,8 +140,8 @@ def _away(node: Node) -> Iterator[str]:
     taints = [taint for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")]
     said = {_SAID_BY_TAINTS[taint.key] for taint in taints if taint.key in _SAID_BY_TAINTS}
     ready = [each.status for each in node.status.conditions if each.type == "Ready"]
-    if node.spec.unschedulable or "cordoned" in said:
-        yield "cordoned"
+    if node.spec.unschedulable or CORDONED in said:
+        yield CORDONED
     if "unreachable" in said or ready[:1] == ["Unknown"]:
         yield "not ready (unreachable)"
     elif "not ready" in said or ready[:1] == ["False"]:

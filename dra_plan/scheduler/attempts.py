@@ -6,7 +6,7 @@ afterwards. Keeping these records changes nothing in the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import View
@@ -45,6 +45,8 @@ class FailedAttempt:
     allocated: tuple[ResourceClaim, ...]
     all_claims: tuple[ResourceClaim, ...]
     cluster: View
+    others: Mapping[str, str] = field(default_factory=dict)
+    """The messages of the nodes that other plugins rejected."""
 
     def view(self) -> View:
         """Return the cluster as the attempt saw it."""
@@ -92,6 +94,7 @@ class FailedAttempts:
                 allocated=tuple(allocated),
                 all_claims=self._claims,
                 cluster=cluster.view,
+                others=_refused_otherwise(result),
             )
 
     def _of(self, pod: Pod) -> list[ResourceClaim]:
@@ -106,6 +109,12 @@ def _refused(result: CycleResult) -> list[str]:
     statuses = result.diagnosis.statuses if result.diagnosis is not None else {}
     refused = [name for name, status in statuses.items() if status.plugin == plugin_names.DYNAMIC_RESOURCES]
     return list(dict.fromkeys([*result.fatal, *refused]))
+
+
+def _refused_otherwise(result: CycleResult) -> dict[str, str]:
+    statuses = result.diagnosis.statuses if result.diagnosis is not None else {}
+    others = ((name, status) for name, status in statuses.items() if status.plugin != plugin_names.DYNAMIC_RESOURCES)
+    return {name: status.message for name, status in others if status.rejected}
 
 
 # -- the outcome of each pod -------------------------------------------------------------------------------------------

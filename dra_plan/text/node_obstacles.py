@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME
-from dra_plan.documents.verdicts import NodeObstacle
+from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, UNSCHEDULABLE
+from dra_plan.documents.verdicts import NodeObstacle, RefusingNodes
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -18,6 +18,32 @@ _ONE = "on one of them: "
 def obstacle(of: NodeObstacle) -> str:
     """Return the message that describes one obstacle."""
     return _WORDS[of.kind](of)
+
+
+def in_short(of: RefusingNodes) -> str:
+    """Return the subjects of all reasons of some nodes in a few words, or the scheduler's words without a subject."""
+    said = [part for reason in of.reasons for part in [*map(_short, reason.about)] or [reason.message]]
+    cordoned = any(one.kind == "Cordoned" for one in of.about)
+    return ", ".join(part for part in dict.fromkeys(said) if not (cordoned and UNSCHEDULABLE.key in part))
+
+
+def _short(of: NodeObstacle) -> str:
+    match of.kind:
+        case "Resource":
+            return of.resource
+        case "Devices":
+            return words.phrase(of.devices) if of.devices is not None else "devices"
+        case "Taint":
+            return f"taint {words.taint(of.taint)}" if of.taint is not None else "taint"
+        case "Label" | "Cordoned" | "NodeName":
+            return f"label {of.label}" if of.kind == "Label" else obstacle(of)
+        case "Affinity":
+            return "pod affinity" if of.term == "affinity" else "pod anti-affinity"
+        case "Port":
+            return f"host port {of.port}/{of.protocol}"
+        case "Spread":
+            return "topology spread"
+    return "volumes"
 
 
 def _resource(of: NodeObstacle) -> str:

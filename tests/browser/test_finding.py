@@ -14,8 +14,8 @@ AWAY = [f"worker-{at:05}" for at in range(3, NODES, 10)]
 TAINTED = ("worker-00042", "gpu-1")
 
 
-@cache
-def _cluster() -> Cluster:
+def items_of_fleet() -> list[Any]:
+    """The objects of a fleet with racks, cordoned nodes, and a tainted device that is in use."""
     items = fleet(NODES)["items"]
     for at, node in enumerate(each for each in items if each["kind"] == "Node"):
         node["metadata"]["labels"][RACK] = f"rack-{at % 40:02}"
@@ -41,7 +41,12 @@ def _cluster() -> Cluster:
             "status": {"allocation": {"devices": {"results": [result]}}},
         }
     )
-    return Cluster.of(items)
+    return items
+
+
+@cache
+def _cluster() -> Cluster:
+    return Cluster.of(items_of_fleet())
 
 
 @cache

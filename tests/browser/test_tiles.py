@@ -55,7 +55,7 @@ def test_every_node_is_a_tile_on_one_screen(command: str, opens: Open) -> None:
 
 def test_a_browser_without_idle_callbacks_has_the_same_tiles(opens: Open) -> None:
     """Safari, for example."""
-    links = "[...document.querySelectorAll('.tile')].map(t => [t.hash, t.title, t.dataset.look])"
+    links = "[...document.querySelectorAll('.tile')].map(t => [t.hash, t.getAttribute('aria-label'), t.dataset.look])"
     opened = opens(_html())
     page = _drawn(opened.page)
     before = page.evaluate(links)

@@ -247,10 +247,10 @@ export function makeFleet(model, drawing, told) {
     );
     part("group-by").replaceChildren(...options);
     drawReasons();
+    tell(); // before the tiles, which take what is left of the screen
     if (small) drawCards();
     else drawTiles(anew);
     if (small) hideCards();
-    tell();
     drawWays();
   }
 
@@ -299,32 +299,39 @@ export function makeFleet(model, drawing, told) {
     }
   }
 
-  /** The node that is worth looking at first: one that the pick gets, that changes, the first that is not good, or any. */
+  /** The node that is worth looking at first: one that the pick gets, that changes, that lacks least, or any. */
   function best() {
-    /** @type {Of<boolean>[]} the likeliest first */
-    const tests = [
-      model.handles,
-      (place) => Boolean(place.differs),
-      (place) => !model.alone() && model.mark(place)?.[0] === "bad",
-      (place) => model.mark(place)?.[0] === "good",
-      (place) => place === nearest(),
-      ({ layout }) => layout.devices.length > 0,
+    const all = places();
+    const tone = (/** @type {Place} */ place) => model.mark(place)?.[0];
+    /** @type {(() => Place | undefined)[]} the likeliest first */
+    const ways = [
+      () => all.find(model.handles),
+      () => all.find(({ differs }) => differs),
+      () => (model.alone() ? undefined : all.find((place) => tone(place) === "bad")),
+      () => all.find((place) => tone(place) === "good"),
+      () => nearest(all.filter((place) => tone(place) === "bad")),
+      () => all.find(({ layout }) => layout.devices.length > 0),
     ];
-    const found = tests.map((test) => places().find(test));
-    return found.find(Boolean) || places()[0];
+    for (const way of ways) {
+      const found = way();
+      if (found) return found;
+    }
+    return all[0];
   }
 
-  /** Of the nodes that are not good the one with the most free devices that the pick does not rule out. */
-  function nearest() {
-    const bad = places().filter((place) => model.mark(place)?.[0] === "bad");
-    const open = (/** @type {Place} */ place) => {
+  /** Of nodes that are not good the one with the most free devices that the pick does not rule out. */
+  function nearest(/** @type {Place[]} */ bad) {
+    /** @type {Place | undefined} */
+    let found;
+    let most = -1;
+    for (const place of bad) {
       const [, , , , notes, , others] = /** @type {Mark} */ (model.mark(place));
-      const told = holds(notes) || holds(others);
-      const left = model.letters(place).filter((letter, at) => letter === "f" && !(at in notes) && !(at in others));
-      return told ? left.length + 1 : 0;
-    };
-    const most = Math.max(...bad.map(open));
-    return bad.find((place) => open(place) === most);
+      const isOpen = (/** @type {string} */ letter, /** @type {number} */ at) =>
+        letter === "f" && !(at in notes) && !(at in others);
+      const left = holds(notes) || holds(others) ? model.letters(place).filter(isOpen).length : -0.5;
+      if (left > most) [found, most] = [place, left];
+    }
+    return found;
   }
 
   function show(/** @type {number} */ scene) {
@@ -334,13 +341,13 @@ export function makeFleet(model, drawing, told) {
     told.changed();
   }
 
-  /** What the view shows, as parts of an address; of the view as it opens none. @type {() => [string, string][]} */
-  const parts = () => [
-    ...(view.group === "model" ? [] : [/** @type {[string, string]} */ (["group", view.group])]),
-    ...(view.scene === scenes.length - 1 ? [] : [/** @type {[string, string]} */ (["picture", String(view.scene)])]),
-    ...(view.reason ? [/** @type {[string, string]} */ (["only", view.reason])] : []),
-    ...(view.wanted.trim() ? [/** @type {[string, string]} */ (["find", view.wanted.trim()])] : []),
-  ];
+  /** What the view shows, as parts of an address; of the view as it opens none. */
+  function parts() {
+    const { group, scene, reason, wanted } = view;
+    const picture = scene === scenes.length - 1 ? "" : String(scene);
+    const all = { group: group === "model" ? "" : group, picture, only: reason, find: wanted.trim() };
+    return Object.entries(all).filter(([, value]) => value);
+  }
   /** Takes the view of an address; it is drawn next. */
   function become(/** @type {Map<string, string>} */ of) {
     const [scene, wanted] = [Number(of.get("picture") ?? scenes.length - 1), of.get("find") || ""];

@@ -179,14 +179,14 @@ function start(/** @type {PageData} */ data) {
 
   /**
    * Shows what the address names: what was asked, a node, the view of the fleet. The address of a link names only one
-   * of them, and leaves the others as they are; those that were written here name everything.
+   * of them, and leaves the others as they are; those that were written here, or name a view, name everything.
    */
   function go() {
-    const isWhole = history.state === WHOLE || !started;
     const parts = location.hash.slice(1).split("&");
     const asked = parts.map((part) => byAddress.get("#" + part)).find((at) => at !== undefined);
     const node = parts.map((part) => placeOf(decoded(part))).find(Boolean);
     const pairs = parts.map((part) => part.split("=")).filter((pair) => pair.length === 2);
+    const isWhole = history.state === WHOLE || !started || pairs.length > 0;
     if (!isWhole && asked === undefined && !node) return;
     if (isWhole) fleet.become(new Map(pairs.map(([name, value]) => [name, decoded(value)])));
     const at = asked ?? (isWhole ? (parts.includes("pick=") ? -1 : data.opens_on) : model.picked());
@@ -198,13 +198,12 @@ function start(/** @type {PageData} */ data) {
   }
   /** Writes into the address what is shown, unless that is how the page opens. */
   function write() {
-    const chosen = model.chosen();
+    const node = named ? [placeAddress(named).slice(1)] : [];
     const view = fleet.parts().map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-    const others = [...(named ? [placeAddress(named).slice(1)] : []), ...view];
-    const isOpening = model.picked() === data.opens_on && !others.length && !location.hash;
-    const own = isOpening ? [] : [chosen ? chosen.address.slice(1) : picks.length ? "pick=" : ""].filter(Boolean);
-    const hash = [...others.slice(0, named ? 1 : 0), ...own, ...view].join("&");
-    history.replaceState(WHOLE, "", hash ? "#" + hash : location.pathname + location.search);
+    const isOpening = model.picked() === data.opens_on && !node.length && !view.length && !location.hash;
+    const asked = model.chosen()?.address.slice(1) ?? (picks.length ? "pick=" : "");
+    const all = isOpening ? "" : [...node, asked, ...view].filter(Boolean).join("&");
+    history.replaceState(WHOLE, "", all ? "#" + all : location.pathname + location.search);
   }
   /** The place of a name: node/NAME, or DRIVER/POOL. */
   function placeOf(/** @type {string} */ name) {

@@ -21,6 +21,8 @@ export function makeTiles(holder, of) {
   /** @type {Map<Place, HTMLElement>} */
   let links = new Map();
   let [size, columns, drawn, timer] = [0, 1, "", 0];
+  /** @type {WeakMap<HTMLElement, string>} what links say already */
+  const said = new WeakMap();
   /** @type {Place | undefined} */
   let current;
   /** @type {HTMLElement | undefined} the link at which the Tab key stops */
@@ -127,9 +129,13 @@ export function makeTiles(holder, of) {
       const { look, away, touched, dim } = of.look(place);
       const name = of.name(place);
       const marks = [look, away && "away", touched && "touched", dim && "dim"].filter(Boolean).join(" ");
-      const now = { href: of.href(place), title: name, "aria-label": name, "data-look": marks };
-      for (const [key, value] of Object.entries(now))
-        if (link.getAttribute(key) !== value) link.setAttribute(key, value);
+      const all = `${name}\n${marks}`;
+      if (said.get(link) !== all) {
+        link.setAttribute("href", of.href(place));
+        link.setAttribute("aria-label", name);
+        link.setAttribute("data-look", marks);
+      }
+      said.set(link, all);
       yield;
     }
     holder.removeAttribute("aria-busy");
@@ -193,6 +199,11 @@ export function makeTiles(holder, of) {
     to?.focus();
   }
 
+  /** What a link says is seen while the pointer is on it. */
+  holder.addEventListener("pointerover", ({ target }) => {
+    if (target instanceof HTMLElement && target.matches(".tile"))
+      target.title = target.getAttribute("aria-label") || "";
+  });
   for (const name of ["pointerdown", "pointerover", "keydown", "focusin"]) holder.addEventListener(name, flush, true);
   window.addEventListener("beforeprint", flush);
   holder.addEventListener("keydown", keys);

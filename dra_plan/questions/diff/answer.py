@@ -15,7 +15,7 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.controllers.document import unsettled_cluster
-from dra_plan.documents.base import AppliedEdit, ObjectName, answer_target, warnings
+from dra_plan.documents.base import AppliedEdit, answer_target, warnings
 from dra_plan.documents.devices import ChangedPool, ChangedSelector, ClaimHolder
 from dra_plan.documents.scheduling import UnsettledCluster
 from dra_plan.planner import notices
@@ -112,8 +112,7 @@ def _compared(state: State, unsettled: UnsettledCluster | None) -> ComparedState
     made = ComparedState(target=target, what_if=list(state.what_if))
     if unsettled is None:
         return made
-    pods = [ObjectName(kind="Pod", namespace=pod.namespace, name=pod.name) for pod in unsettled.pods]
-    return structs.replace(made, unsettled=unsettled.message, unsettled_pods=pods)
+    return structs.replace(made, unsettled=unsettled.message, unsettled_pods=unsettled.pods)
 
 
 def compare(before: State, after: State, question: Question) -> ClusterDiff:

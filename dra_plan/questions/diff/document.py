@@ -22,6 +22,7 @@ from dra_plan.documents.base import (
 from dra_plan.documents.claim_sets import ClaimSetName
 from dra_plan.documents.devices import ChangedPool, ChangedSelector, ClaimHolder, EvictingDevice
 from dra_plan.documents.refusals import OverQuota
+from dra_plan.documents.scheduling import PodName
 
 SetChange = Literal[
     "Lost",
@@ -102,7 +103,7 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description=("Why the cluster never settles; the places of pods are then those of one moment."))
     ] = ""
     unsettled_pods: Annotated[
-        list[ObjectName], Meta(description="The pods that are retried, or evicted and recreated, endlessly.")
+        list[PodName], Meta(description="The pods that are retried, or evicted and recreated, endlessly.")
     ] = []
 
 

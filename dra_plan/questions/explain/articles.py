@@ -84,8 +84,9 @@ def tone(verdict: OwnerVerdict) -> str:
 
 
 def sentence(verdict: OwnerVerdict) -> str:
-    """Return the verdict without the name."""
-    return words.capital(headline([verdict]).removeprefix(named(verdict.object)).lstrip(": "))
+    """Return the verdict without the name, and without what its word says already."""
+    said = headline([verdict]).removeprefix(named(verdict.object)).lstrip(": ")
+    return words.capital(said.removeprefix("is Pending: "))
 
 
 def _below(verdict: OwnerVerdict, claim_set: ClaimSetSummary | None) -> Iterator[str]:

@@ -9,13 +9,15 @@ from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.page import moves, picks, pods, told
 from dra_plan.page.claim_sets import brief, headline, pick_sets
 from dra_plan.page.content import Page
 from dra_plan.page.moves import DrawnMove
 from dra_plan.page.pages import drawn, of_text
-from dra_plan.page.picks import Beginning, Moments, Pick
+from dra_plan.page.picks import Beginning, Mark, Moments, Pick
 from dra_plan.page.pods import DrawnPod
+from dra_plan.page.scene import Scene
 from dra_plan.questions.explain import articles
 from dra_plan.questions.explain.answer import Explanation
 from dra_plan.questions.explain.autoscaler import autoscaler_lines
@@ -26,6 +28,7 @@ from dra_plan.questions.explain.text import parse
 from dra_plan.text import words
 from dra_plan.text.devices import device_lines
 from dra_plan.text.naming import claim_set_name, named
+from dra_plan.text.node_obstacles import in_short
 from dra_plan.text.verdicts import UNTOLD
 
 
@@ -62,6 +65,10 @@ def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | Non
             line = one.sentence.removesuffix(".")
         explained.append((one.name, one.tone, one.word, line))
     pick_sets(made, answer.plan.claim_sets, explained, inventory, view)
+    for pick, each in zip(made.picks, document.claim_sets, strict=True):
+        verdict = articles.of_set(verdicts, each)
+        if verdict is not None and made.scenes:
+            _tell_nodes(pick.marks[0], verdict, made.scenes[0])
     _fill_others(made, document, verdicts)
     for number, story in enumerate(document.devices):
         made.articles.append(_plain_article(f"device-{number}", str(story.device), "device", device_lines(story)))
@@ -75,6 +82,21 @@ def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | Non
         made.articles.append(about)
     if document.moves:
         fill_moves(made, document.moves, view)
+
+
+def _tell_nodes(marks: dict[int, Mark], verdict: OwnerVerdict, drawn: Scene) -> None:
+    """Give the marks of nodes that reject a pod all reasons of its verdict; devices are only one of them."""
+    for group in verdict.nodes:
+        devices = any(one.kind == "Devices" for one in group.about)
+        for place in (drawn.by_node.get(name) for name in group.nodes):
+            mark = marks.get(place.number) if place is not None else None
+            if mark is None:
+                continue
+            if mark.tone != picks.GOOD:
+                mark.message = in_short(group)
+            elif not devices:
+                mark.tone, mark.label = picks.outcome("Excluded")
+                mark.message, mark.gets = in_short(group), {}
 
 
 def _nodes(answer: Explanation) -> int:

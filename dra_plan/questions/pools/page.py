@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.documents.pools import ListedPool
 from dra_plan.page.content import Page
 from dra_plan.page.pages import begin, drawn
+from dra_plan.page.picture import CORDONED
 from dra_plan.page.scene import Scene, whole_devices
 from dra_plan.questions.pools.answer import PoolList
 from dra_plan.questions.pools.document import PoolsDocument
@@ -44,8 +45,8 @@ def _headline(document: PoolsDocument, scenes: Sequence[Scene]) -> str:
     drivers: dict[str, list[ListedPool]] = {}
     for pool in document.pools:
         drivers.setdefault(pool.driver, []).append(pool)
-    away = Counter(
-        pool.pool.driver
+    away: Counter[tuple[str, bool]] = Counter(
+        (pool.pool.driver, CORDONED in place.node.away)
         for place in (place for scene in scenes for place in scene.places)
         if place.node is not None and place.node.away
         for pool in place.pools
@@ -53,9 +54,14 @@ def _headline(document: PoolsDocument, scenes: Sequence[Scene]) -> str:
         if device.state == "free"
     )
     if not 1 < len(drivers) <= MOST_DRIVERS:
-        return words.capital(" and ".join(totals(document.pools))) + _of_them(away.total())
-    return "; ".join(f"{name}: {' and '.join(totals(own))}{_of_them(away[name])}" for name, own in drivers.items())
+        return words.capital(" and ".join(totals(document.pools))) + _of_them(away, drivers)
+    return "; ".join(f"{name}: {' and '.join(totals(own))}{_of_them(away, [name])}" for name, own in drivers.items())
 
 
-def _of_them(away: int) -> str:
-    return f", {away:,} of them on nodes that keep pods away" if away else ""
+def _of_them(away: Counter[tuple[str, bool]], drivers: Iterable[str]) -> str:
+    """Return how many are on nodes that keep pods away, and how many of these on cordoned ones."""
+    taken, cordoned = (sum(away[name, kind] for name in drivers) for kind in (False, True))
+    if not taken:
+        return f", {cordoned:,} of them on cordoned nodes" if cordoned else ""
+    of_these = f" ({cordoned:,} on cordoned ones)" if cordoned else ""
+    return f", {taken + cordoned:,} of them on nodes that keep pods away{of_these}"

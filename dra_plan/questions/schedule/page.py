@@ -54,6 +54,9 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
         alike = _told_before(explained, pod, pick, told_before) if len(document.pods) > MOST_ARTICLES else ""
         article = pod_article(pick, pod, claims_of, document.evictions, None if alike else explained)
         article.summary += [told.TextLine(alike)] if alike else []
+        if explained is not None and explained.leading:
+            leading = explained.leading[0]
+            pick.line = f"{words.cell(leading)} on {words.counted(leading.nodes, 'node')}"
         if pick.name in by_taint:
             article.tone = pick.tone = picks.OTHER
             article.word = pick.word = f"{pick.word}, then evicted"
@@ -151,7 +154,8 @@ def _draw_failed(
         pick = by_name[f"pod/{'/'.join(key)}"]
         if id(explained) not in marks:
             said = {name: (one.outcome.value, one.message) for one in explained.stories for name in one.nodes}
-            marks[id(explained)] = picks.marks(at_attempt(attempt, said, left), beginning.scene)
+            others = _refused_otherwise(attempt, beginning.scene)
+            marks[id(explained)] = {**others, **picks.marks(at_attempt(attempt, said, left), beginning.scene)}
             left = max(0, left - len(said))
         pick.marks = [{**pick.marks[0], **marks[id(explained)]} if pick.marks[0] else marks[id(explained)]]
         seen = frozenset(id(claim.allocation) for claim in attempt.all_claims if claim.allocation is not None)
@@ -159,3 +163,10 @@ def _draw_failed(
             moments[seen] = len(made.moments)
             made.moments.append(Moments(beginning).change(beginning.differing(attempt.all_claims)))
         pick.moment = moments[seen]
+
+
+def _refused_otherwise(attempt: FailedAttempt, drawn: Scene) -> dict[int, Mark]:
+    """Return the marks of the nodes that reject the pod for other reasons than devices."""
+    tone, label = picks.outcome("Excluded")
+    there = ((drawn.by_node[name].number, said) for name, said in attempt.others.items() if name in drawn.by_node)
+    return {number: Mark(tone, f"{label}: {said}") for number, said in there}
