@@ -95,10 +95,10 @@ class ScorePhase(ProfilePlugins):
     ) -> Sequence[int] | None:
         """Return the sums of the plugins' weighted scores; None if one is not a valid score."""
         known = self.sums.of(tuple([(plugin.name, key) for plugin, key in keys.items()])).answers
-        sums = row.of(known)
-        if UNSCORED not in sums:
-            return sums
-        sums = list(sums)
+        remembered = row.of(known)
+        if UNSCORED not in remembered:
+            return remembered
+        sums = list(remembered)
         with Guard("Score", pod) as guard:
             for index in places_of(sums, UNSCORED):
                 total = 0
