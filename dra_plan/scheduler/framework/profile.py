@@ -99,15 +99,19 @@ class ScorePhase(ProfilePlugins):
         if UNSCORED not in remembered:
             return remembered
         sums = list(remembered)
+        missing = [*places_of(sums, UNSCORED)]
+        totals = [0] * len(missing)
+        nodes = [row.nodes[index] for index in missing]
         with Guard("Score", pod) as guard:
-            for index in places_of(sums, UNSCORED):
-                total = 0
-                for plugin in guard.each(keys):
-                    score = plugin.score(state, pod, row.nodes[index])
+            for plugin in guard.each(keys):
+                weight = self.weights.get(plugin.name, 1)
+                for at, node in enumerate(nodes):
+                    score = plugin.score(state, pod, node)
                     if isinstance(score, Status) or not MIN_NODE_SCORE <= score <= MAX_NODE_SCORE:
                         return None
-                    total += score * self.weights.get(plugin.name, 1)
-                sums[index] = known[row.where[index]] = total
+                    totals[at] += score * weight
+        for index, total in zip(missing, totals, strict=True):
+            sums[index] = known[row.where[index]] = total
         return sums
 
     def _table(
