@@ -17,12 +17,12 @@ from dra_plan.releases import Quirk, Target
 
 from .capacity import Counters, Steps, short
 from .constraints import UNKNOWN, AttributeValue
-from .kinds import KnownKinds
+from .kinds import KnownKinds, NodeStates
 from .ledger import FREE, AllocatedState, DeviceUse
 from .pools import Pool, PoolDevice, PoolSlice
 from .reasons import SelectorError
 from .requests import ClaimRequests, Want
-from .results import Take
+from .results import Take, can_be_late
 from .search import Search
 
 # -- the appearance of a node ------------------------------------------------------------------------------------------
@@ -116,12 +116,46 @@ class Observer:
         self._looks: dict[tuple[tuple[int | None, ...], Sequence[DeviceUse] | None], _Look | None] = {}
         """The looks of slices, by the kinds of their devices and their use; None as the use if all are free."""
         self._like_looks: dict[_Rows, _Look] = {}
+        self._by_state: dict[int, int | None] = {}
+        """The number of the row of a device, by the number of its state; None if no request can take it."""
         self._shared: dict[PoolSlice, _Look | None] = {}
         """The looks of slices that several nodes see."""
         # With C1, a device's position in the slice matters, including the devices that appearances omit.
         by_position = target.quirks.capacity_of_wrong_device and target.features.consumable_capacity
         self._kinds = None if by_position else (known or KnownKinds()).of(claims)
         self.is_able = self._kinds is not None
+
+    @property
+    def node_states(self) -> NodeStates | None:
+        """The states of nodes; nodes of one state have the same appearance."""
+        return None if self._kinds is None else self._kinds.states
+
+    def key_of(self, state: int) -> Hashable | None:
+        """Return the key of the appearance of nodes in that state; None if only a node itself shows it."""
+        states, known = self.node_states, self._by_state
+        if states is None or self._constraints:
+            return None
+        key: list[Hashable] = []
+        for devices in states.slices[state]:
+            for device in devices:
+                if device not in known:
+                    row = self._row_of(*states.devices[device])
+                    if row is None or row.consumes:
+                        return None
+                    known[device] = row.number
+            numbers = tuple([number for number in map(known.__getitem__, devices) if number is not None])
+            if numbers:
+                key.append(numbers)
+        return tuple(key)
+
+    def _row_of(self, kind: int | None, use: DeviceUse, device: PoolDevice) -> _Row | None:
+        """Return the row of a device of that kind and use; that of no request for a device that is skipped."""
+        if use[0] and not self._minds_used:
+            return _NOT_SEEN
+        row = self._rows.get((kind, use), _NOT_SEEN)
+        if row is _NOT_SEEN:
+            row = self._rows[kind, use] = self._new_row(kind, use, device)
+        return row
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
         """Continue with different devices in use; earlier and later appearances remain comparable."""
@@ -340,6 +374,21 @@ class Likeness:
         if observer is None:
             observer = self._observer = Observer(*self._made_of, self._known, exact=self._exact)
         return observer.appearance(pools) if observer.is_able else None
+
+    @property
+    def node_states(self) -> NodeStates | None:
+        """The states of nodes with equal answers that cannot be errors; None if there are none, or none yet."""
+        observer = self._observer
+        if observer is None or not can_be_late(self.claims, ()):
+            return None
+        return observer.node_states
+
+    def fits_in(self, state: int) -> bool | None:
+        """Return whether the claims fit on nodes in that state, for all of which it is known; None if it is not."""
+        observer = self._observer
+        key = observer.key_of(state) if observer is not None else None
+        answer = self._answers.get(key) if key is not None else None
+        return None if answer is None or answer.gave_up else answer.takes is not None
 
     def recall(self, appearance: Appearance) -> Answer | None:
         """Return the answer for nodes of that appearance, if one has been searched."""

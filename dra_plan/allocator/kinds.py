@@ -6,7 +6,7 @@ all searches and explanations that read the same attributes of the same slices (
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -15,7 +15,8 @@ from dra_plan.api import semver
 from dra_plan.api.resource import DeviceAttribute
 from dra_plan.api.semver import SemverError
 
-from .pools import PoolDevice, PoolSlice
+from .ledger import AllocatedState, DeviceUse
+from .pools import Pool, PoolDevice, PoolSlice
 from .reasons import SelectorError
 from .requests import ClaimRequests, SelectorCondition, Want
 
@@ -89,6 +90,7 @@ class DeviceKinds:
         """By driver and the identity of the list of devices, which similar slices may share."""
         self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._versions: set[str] = set()
+        self.states = NodeStates(self)
 
     def of(self, slice_: PoolSlice) -> tuple[int | None, ...]:
         """Return the kind number of each device of the slice."""
@@ -164,6 +166,70 @@ class DeviceKinds:
 def _constraint_names(attribute: str, driver: str) -> tuple[str, str | None]:
     domain, slash, identifier = attribute.partition("/")
     return attribute, identifier if slash and domain == driver else None
+
+
+class NodeStates:
+    """The states of nodes as numbers: nodes of one state have devices of the same kinds, equally used, in one order.
+
+    A search for claims that read nothing else has the same result on all of them. Only nodes that see no devices except
+    their own have a state, and only if the use of one device does not affect another.
+    """
+
+    def __init__(self, kinds: DeviceKinds) -> None:
+        self._kinds = kinds
+        self._numbers: dict[Hashable, int] = {}
+        self._device_numbers: dict[tuple[int | None, DeviceUse], int] = {}
+        self.slices: list[tuple[tuple[int, ...], ...]] = []
+        """For each state, the states of the devices of each slice, as numbers."""
+        self.devices: list[tuple[int | None, DeviceUse, PoolDevice]] = []
+        """For each state of a device, its kind, its use, and a device in that state."""
+        self._known: dict[str, tuple[int, int | None]] = {}
+        """The last version of each node, with its state."""
+        self._plain: dict[PoolSlice, bool] = {}
+
+    def get(self, node: str, version: int, pools: Callable[[], Sequence[Pool]], state: AllocatedState) -> int | None:
+        """Return the state of a node, which does not change as long as its version is the same; None if it has none."""
+        known = self._known.get(node)
+        if known is None or known[0] != version:
+            known = self._known[node] = version, self._number(pools(), state)
+        return known[1]
+
+    def _number(self, pools: Sequence[Pool], state: AllocatedState) -> int | None:
+        found: list[tuple[int, ...]] = []
+        for pool in pools:
+            if not pool.usable:
+                return None
+            for slice_ in pool.slices:
+                if not self._is_plain(slice_):
+                    return None
+                found.append(self._of_devices(slice_, state))
+        number = self._numbers.setdefault(tuple(found), len(self._numbers))
+        if number == len(self.slices):
+            self.slices.append(tuple(found))
+        return number
+
+    def _of_devices(self, slice_: PoolSlice, state: AllocatedState) -> tuple[int, ...]:
+        known, numbers = self._device_numbers, []
+        uses = state.uses(slice_.pool_id, slice_, slice_.device_ids)
+        for index, raw in enumerate(zip(self._kinds.of(slice_), uses, strict=True)):
+            number = known.get(raw)
+            if number is None:
+                number = known[raw] = len(self.devices)
+                self.devices.append((*raw, slice_.devices[index]))
+            numbers.append(number)
+        return tuple(numbers)
+
+    def _is_plain(self, slice_: PoolSlice) -> bool:
+        known = self._plain.get(slice_)
+        if known is None:
+            spec = slice_.object.spec
+            is_own = bool(spec.node_name) and not spec.per_device_node_selection and not spec.shared_counters
+            known = self._plain[slice_] = (
+                is_own
+                and None not in self._kinds.of(slice_)
+                and not any(device.device.consumes_counters for device in slice_.devices)
+            )
+        return known
 
 
 class KnownKinds:

@@ -566,14 +566,15 @@ class KnownPools:
         self._gatherer = gatherer
         self._found: dict[str, tuple[Node, list[Pool], frozenset[Quirk]]] = {}
 
-    def gather(self, node: Node, *, sighted: set[Quirk]) -> list[Pool]:
+    def gather(self, node: Node, *, sighted: set[Quirk] | None = None) -> list[Pool]:
         """Return the node's pools, as `PoolGatherer.gather` does."""
         known = self._found.get(node.metadata.name)
         if known is None or known[0] is not node:
             own: set[Quirk] = set()
             known = node, self._gatherer.gather(node, sighted=own), frozenset(own)
             self._found[node.metadata.name] = known
-        sighted |= known[2]
+        if sighted is not None:
+            sighted |= known[2]
         return known[1]
 
 

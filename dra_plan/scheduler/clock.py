@@ -29,7 +29,7 @@ def format_time(seconds: float) -> str:
 
 @lru_cache(maxsize=64)  # a bound pod writes the same second as the one before
 def _written(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()}Z"
 
 
 class Clock:

@@ -53,6 +53,11 @@ class NodeAnswer(NamedTuple):
     short."""
     claimed: Sequence[NodeAllocatableResourceClaimStatus] = ()
     """The resources that the devices would take from the node itself."""
+    is_of_state: bool = False
+    """True if the answer is that of other nodes of the same state: the allocations are found once they are needed."""
+
+
+_FITS = NodeAnswer(None, is_of_state=True)
 
 
 @dataclass
@@ -82,6 +87,8 @@ class PodState:
     """Uids of the claims that are reserved for the group instead of the pod."""
     is_plain: bool = False
     """True if all the pod has is claims of its own that wait for devices, so that only these decide."""
+    known: KnownAnswers | None = None
+    """The known answers for pods of that key, once a node was examined."""
     taken_from: str = ""
     """The reserved node, if the pod's status says that devices take something from it."""
 
@@ -131,6 +138,7 @@ UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(plugin_names.DYNAMIC_RESOURCES)
 """An allocated claim can't be used on the node. Recognized by object identity."""
 _NO_DEVICES = unresolvable(Reason(CANNOT_ALLOCATE, NoDevices()))
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
+_DOES_NOT_FIT = NodeAnswer(_NO_DEVICES)
 _CANNOT_FIT = unresolvable("cannot fit resource")
 _MOST_LOOKS = 64
 """The number of claim sets for which answers are remembered by the appearance of nodes."""
@@ -156,7 +164,7 @@ class NodeCheck:
         served: tuple[str, ...] = ()
         taking = self._node_allocatable()
         if kept.is_plain and taking is None:
-            return self._allocated(kept, pod, node, served)
+            return self._by_state(kept, pod, node)
         if kept.special is not None:
             mapped = self._handle.cluster.extended_names()
             if kept.special.spec.devices.requests:
@@ -179,7 +187,36 @@ class NodeCheck:
             return NodeAnswer(status, answer.allocations, claimed=claimed)
         return answer
 
-    def _allocated(self, kept: PodState, pod: Pod, node: NodeInfo, served: tuple[str, ...]) -> NodeAnswer:
+    def _by_state(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
+        """Return the answer for a pod that is plain: that of an earlier node of the same state, if there is one."""
+        cluster, known = self._handle.cluster, kept.known
+        if known is None and kept.key is not None:
+            known = kept.known = self._known.get(cluster.view, (kept.key, ()))
+        states = known.likeness.node_states if known is not None else None
+        pools = self._known.pools
+        if known is None or states is None or pools is None:
+            return self._allocated(kept, pod, node)
+        state = states.get(node.name, node.version, lambda: pools.gather(node.node), cluster.claims.state)
+        if state is None:
+            return self._allocated(kept, pod, node)
+        answer = known.by_state.get(state)
+        if answer is None:
+            fits = known.likeness.fits_in(state)
+            if fits is None:
+                answer = self._allocated(kept, pod, node)
+                if answer.status is None:
+                    known.by_state[state] = _FITS
+                elif answer.status is _NO_DEVICES:
+                    known.by_state[state] = answer
+            else:
+                answer = known.by_state[state] = _FITS if fits else _DOES_NOT_FIT
+        return answer
+
+    def allocations(self, kept: PodState, pod: Pod, node: NodeInfo, answer: NodeAnswer) -> Allocations | None:
+        """Return the allocations of the answer for a node that has not changed since."""
+        return self._allocated(kept, pod, node).allocations if answer.is_of_state else answer.allocations
+
+    def _allocated(self, kept: PodState, pod: Pod, node: NodeInfo, served: tuple[str, ...] = ()) -> NodeAnswer:
         """Return the allocator's answer for the claims that wait for devices."""
         outcome = self._allocator(kept, pod, served).allocate(node.node)
         if outcome.outcome is Outcome.FITS:
@@ -220,12 +257,13 @@ class NodeCheck:
             view = cluster.view.with_state(cluster.claims.state)
             deadline = self._handle.deadline
             key = None if kept.key is None else (kept.key, served)
+            known = self._known.get(cluster.view, key)
             found = kept.allocators[served] = Allocator(
                 claims,
                 view,
                 max_steps=self._max_steps,
                 deadline=deadline,
-                likeness=self._known.get(cluster.view, key),
+                likeness=known.likeness if known is not None else None,
                 pools=self._known.pools,
             )
             self._known.keep(key, found.likeness)
@@ -266,6 +304,13 @@ class NodeCheck:
         return usable(claim, self._binding_timeout, self._handle.clock.now)
 
 
+class KnownAnswers(NamedTuple):
+    """The answers about nodes for pods with the same requests."""
+
+    likeness: Likeness
+    by_state: dict[int, NodeAnswer]
+
+
 class _KnownLooks:
     """The answers about nodes by their appearance, for pods with the same requests.
 
@@ -274,11 +319,11 @@ class _KnownLooks:
 
     def __init__(self) -> None:
         self._view: View | None = None
-        self._found: Remembered[Hashable, Likeness] = Remembered(_MOST_LOOKS)
+        self._found: Remembered[Hashable, KnownAnswers] = Remembered(_MOST_LOOKS)
         self.pools: KnownPools | None = None
         """The pools of the last view."""
 
-    def get(self, view: View, key: Hashable | None) -> Likeness | None:
+    def get(self, view: View, key: Hashable | None) -> KnownAnswers | None:
         """Return the answers for pods of that key, for the slices and classes of the view; None if there are none."""
         if view is not self._view:
             self._view, self.pools = view, KnownPools(view.gatherer)
@@ -288,7 +333,9 @@ class _KnownLooks:
     def keep(self, key: Hashable | None, likeness: Likeness | None) -> None:
         """Remember the answers for pods of the same key."""
         if key is not None and likeness is not None:
-            self._found.keep(key, likeness)
+            known = self._found.get(key)
+            same = known is not None and known.likeness is likeness
+            self._found.keep(key, known if same and known is not None else KnownAnswers(likeness, {}))
 
 
 # -- checking claims before any node is examined -----------------------------------------------------------------------

@@ -237,7 +237,7 @@ class DynamicResources(
         if kept is None or not self._ranks(kept):
             return 0
         total = sum(rank(claim, claim.allocation) for claim in kept.allocated)
-        results = kept.for_waiting(self._results(kept, node.name) or (), mixed_up=self._mixes_up)
+        results = kept.for_waiting(self._results(kept, pod, node.name) or (), mixed_up=self._mixes_up)
         for claim, allocation in zip(kept.waiting, results, strict=False):
             total += rank(claim, allocation)
         return total
@@ -264,9 +264,11 @@ class DynamicResources(
 
     # Reserve
 
-    def _results(self, kept: PodState, node: str) -> Allocations | None:
+    def _results(self, kept: PodState, pod: Pod, node: str) -> Allocations | None:
         known = self._answers(kept).get(node)
-        return known[1].allocations if known is not None else None
+        if known is None:
+            return None
+        return self._check.allocations(kept, pod, self._handle.snapshot[node], known[1])
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Put the node's allocations in flight."""
@@ -277,10 +279,10 @@ class DynamicResources(
         if not waiting and not kept.special_pending:
             return None
         if kept.chosen is None:
-            results = self._results(kept, node)
+            results = self._results(kept, pod, node)
             if results is None and self._memo.has_dropped and kept.key is not None:
                 self.filter(state, pod, self._handle.snapshot[node])
-                results = self._results(kept, node)
+                results = self._results(kept, pod, node)
             if results is None and kept.pending:
                 return error("claim allocation not found for node")
             if results is None and not kept.shared:

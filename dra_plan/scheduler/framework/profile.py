@@ -95,19 +95,23 @@ class ScorePhase(ProfilePlugins):
     ) -> Sequence[int] | None:
         """Return the sums of the plugins' weighted scores; None if one is not a valid score."""
         known = self.sums.of(tuple([(plugin.name, key) for plugin, key in keys.items()])).answers
-        sums = row.of(known)
-        if UNSCORED not in sums:
-            return sums
-        sums = list(sums)
+        remembered = row.of(known)
+        if UNSCORED not in remembered:
+            return remembered
+        sums = list(remembered)
+        missing = [*places_of(sums, UNSCORED)]
+        totals = [0] * len(missing)
+        nodes = [row.nodes[index] for index in missing]
         with Guard("Score", pod) as guard:
-            for index in places_of(sums, UNSCORED):
-                total = 0
-                for plugin in guard.each(keys):
-                    score = plugin.score(state, pod, row.nodes[index])
+            for plugin in guard.each(keys):
+                weight = self.weights.get(plugin.name, 1)
+                for at, node in enumerate(nodes):
+                    score = plugin.score(state, pod, node)
                     if isinstance(score, Status) or not MIN_NODE_SCORE <= score <= MAX_NODE_SCORE:
                         return None
-                    total += score * self.weights.get(plugin.name, 1)
-                sums[index] = known[row.where[index]] = total
+                    totals[at] += score * weight
+        for index, total in zip(missing, totals, strict=True):
+            sums[index] = known[row.where[index]] = total
         return sums
 
     def _table(

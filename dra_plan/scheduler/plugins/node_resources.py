@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.scheduler.cluster.nodes import CPU, MEMORY, PODS, NodeInfo, amounts, is_extended, is_scalar, pod_requests
@@ -49,6 +50,11 @@ class Strategy:
     def names(self) -> tuple[str, ...]:
         """The resources' names."""
         return tuple(name for name, _ in self.resources)
+
+    @cached_property
+    def parts(self) -> tuple[tuple[str, int, bool], ...]:
+        """The resources with their weights, and whether they are scalar."""
+        return tuple((name, weight, is_scalar(name)) for name, weight in self.resources)
 
     def score(self, used: Usage) -> int:
         """Return the score, 0 to 100."""
@@ -108,12 +114,13 @@ def usage(
     `devices` counts the node's devices for an extended resource that the node does not offer itself.
     """
     found: Usage = []
-    for (name, weight), value in zip(strategy.resources, wanted, strict=True):
-        if value == 0 and is_scalar(name):
+    allocatable, requested = node.allocatable, node.requested
+    for (name, weight, scalar), value in zip(strategy.parts, wanted, strict=True):
+        if scalar and value == 0:
             continue
-        capacity = node.allocatable.get(name, 0)
+        capacity = allocatable.get(name, 0)
         if capacity <= 0:
-            total, in_use = devices(name, node) if devices is not None and is_scalar(name) else (0, 0)
+            total, in_use = devices(name, node) if devices is not None and scalar else (0, 0)
             if total:
                 found.append((in_use + value, total, weight, value))
             continue
@@ -122,7 +129,7 @@ def usage(
         elif scored and name == MEMORY:
             base = node.scored_memory
         else:
-            base = node.requested.get(name, 0)
+            base = requested.get(name, 0)
         found.append((base + value, capacity, weight, value))
     return found
 
@@ -264,9 +271,9 @@ class _FitRequest:
 _NEUTRAL = 50
 
 
-def balance(used: Usage) -> int:
+def balance(shares: Sequence[float]) -> int:
     """Return 100 when all resources are used to the same share, and less the further apart the shares are."""
-    shares = [min(amount / capacity, 1.0) for amount, capacity, _, _ in used]
+    shares = [share if share < 1.0 else 1.0 for share in shares]
     if len(shares) == 2:
         apart = abs(shares[0] - shares[1]) / 2
     elif len(shares) > 2:
@@ -298,8 +305,9 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Return 50 plus half of the sum of 50 and the gain in balance."""
         with_pod = usage(node, self._strategy, state.read(self.name), scored=False, devices=self._devices)
-        without = [(used - own, capacity, weight, 0) for used, capacity, weight, own in with_pod]
-        gain = _NEUTRAL + balance(with_pod) - balance(without)
+        then = balance([used / capacity for used, capacity, _, _ in with_pod])
+        before = balance([(used - own) / capacity for used, capacity, _, own in with_pod])
+        gain = _NEUTRAL + then - before
         return _NEUTRAL + (gain // 2 if gain >= 0 else -(-gain // 2))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
