@@ -98,6 +98,10 @@ They do not mean that an input is wrong.
 """
 
 
+PARTIAL = ("one-namespace", "claims-missing")
+"""The codes of warnings that something in use is not in the input, and counts as free."""
+
+
 class Notice(Struct, frozen=True, order=True, gc=False):
     """A warning with a stable code, as documents show it."""
 
@@ -113,6 +117,11 @@ class Notice(Struct, frozen=True, order=True, gc=False):
         tuple[str, ...] | UnsetType,
         Meta(description="The resources, as `kubectl get` takes them, that are missing, if anything is."),
     ] = UNSET
+
+    @property
+    def is_partial(self) -> bool:
+        """Return whether something in use is not in the input, and counts as free: what fits may not fit."""
+        return self.code in PARTIAL
 
     @property
     def is_note(self) -> bool:

@@ -14,6 +14,13 @@ BETA_REGION = "failure-domain.beta.kubernetes.io/region"
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint of a cordoned node, which the node controller keeps as long as `spec.unschedulable` is set."""
 
+AUTOSCALER_DELETES = "ToBeDeletedByClusterAutoscaler"
+AUTOSCALER_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
+KARPENTER = "karpenter.sh/"
+KARPENTER_TAINTS = (f"{KARPENTER}disrupted", f"{KARPENTER}disruption", f"{KARPENTER}unregistered")
+LEAVING_TAINTS = (AUTOSCALER_DELETES, AUTOSCALER_CANDIDATE, *KARPENTER_TAINTS)
+"""The taints with which autoscalers mark nodes that they remove, or that are not ready for use yet."""
+
 MIRROR_POD = "kubernetes.io/config.mirror"
 """The annotation of a static pod's copy in the API server."""
 

@@ -36,6 +36,7 @@ _BINARY = {
 _UNARY = {"!_": "!", "-_": "-"}
 _TERNARY, _PREFIX, _MEMBER = 1, 7, 8
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_SHORT_VERSION = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -334,6 +335,31 @@ def comparison(clause: str) -> Comparison | None:
     return Comparison(clause, found.span(constant.offset), value, root.function == "_==_", is_named(compared))
 
 
+def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
+    """Return the constant with which the clause compares something for order: its type and place; None for none."""
+    found = parsed(clause)
+    root = found.root
+    for node in nodes(root) if root is not None else ():
+        if isinstance(node, ast.Call) and (node.function in _SIGNS or node.function in _ORDERS):
+            constant = node.args[-1] if node.args else None
+            if isinstance(constant, ast.Const) and constant.kind in ("bool", "int", "string") and constant.value != 0:
+                return constant.kind, found.span(constant.offset)
+    return None
+
+
+def ordered_as(clause: str, published: str) -> str | None:
+    """Return the comparison for order with its constant in the published type; None if that is not straightforward."""
+    if published == "version":
+        return with_compare_to(clause, versions=True)
+    found = parsed(clause)
+    match found.root:
+        case ast.Call(function=sign, args=(_, ast.Const() as constant)) if sign in _SIGNS:
+            value = constant.value if constant.kind in ("bool", "int", "string") else None
+            new = _constant_of(published, value) if isinstance(value, bool | int | str) else None
+            return None if new is None else _replaced(clause, [(found.span(constant.offset), new)])
+    return None
+
+
 def _constant_of(published: str, value: Plain) -> str | None:
     """Return the constant as a value of a type that devices publish."""
     if published == "string" and not isinstance(value, str):
@@ -341,7 +367,8 @@ def _constant_of(published: str, value: Plain) -> str | None:
     if not isinstance(value, str):
         return None
     if published == "version":
-        return f"semver({constant_text(value)})" if _is_version(value) else None
+        version = _version(value)
+        return None if version is None else f"semver({constant_text(version)})"
     is_meant = value in ("true", "false") if published == "bool" else published == "int" and _is_integer(value)
     return value if is_meant else None
 
@@ -350,12 +377,16 @@ def _is_integer(text: str) -> bool:
     return text.removeprefix("-").isdecimal() and text.isascii()
 
 
-def _is_version(text: str) -> bool:
+def _version(text: str) -> str | None:
+    """Return the text as a version, with zeros for the numbers that it leaves out; None if it is none."""
+    text = text.removeprefix("v")
+    if _SHORT_VERSION.fullmatch(text):
+        text += ".0" * (2 - text.count("."))
     try:
         parse_version(text)
     except SemverError:
-        return False
-    return True
+        return None
+    return text
 
 
 def with_amount(clause: str, amount: str) -> str | None:
@@ -380,6 +411,7 @@ def with_amount(clause: str, amount: str) -> str | None:
 
 _SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 _JOINING = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
+_ORDERS = frozenset({"compareTo", "isGreaterThan", "isLessThan"})
 _MADE = frozenset({"quantity", "semver"})
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 _LOOSER = ("&&", "||", "?", ":", ",", "<", "<=", ">", ">=", "==", "!=", "in")
@@ -402,8 +434,10 @@ def with_compare_to(text: str, *, versions: bool = False) -> str | None:
 
 
 def _changed(expr: Expr, *, versions: bool) -> Expr:
-    if not isinstance(expr, ast.Call) or expr.target is not None:
+    if not isinstance(expr, ast.Call):
         return expr
+    if expr.target is not None:
+        return _with_amount(expr, versions=versions)
     if expr.function in _JOINING:
         args = tuple(_changed(arg, versions=versions) for arg in expr.args)
         same = all(new is old for new, old in zip(args, expr.args, strict=True))
@@ -411,11 +445,22 @@ def _changed(expr: Expr, *, versions: bool) -> Expr:
     if expr.function not in _SIGNS:
         return expr
     left, right = expr.args
+    if isinstance(left, ast.Call) and left.target is not None and left.function in _ORDERS:
+        made = _with_amount(left, versions=versions)
+        return expr if made is left else ast.Call(expr.id, expr.offset, None, expr.function, (made, right))
     first, second = _amount(left, right, versions), _amount(right, left, versions)
     if not (_is_amount(first) or _is_amount(second)) or isinstance(first, ast.Const) or isinstance(second, ast.Const):
         return expr
     compared = ast.Call(expr.id, expr.offset, first, "compareTo", (second,))
     return ast.Call(expr.id, expr.offset, None, expr.function, (compared, ast.Const(expr.id, expr.offset, 0, "int")))
+
+
+def _with_amount(expr: ast.Call, *, versions: bool) -> Expr:
+    """Return a call such as `compareTo("40Gi")` with a quantity or version as its argument; others unchanged."""
+    if expr.target is None or expr.function not in _ORDERS or len(expr.args) != 1:
+        return expr
+    made = _amount(expr.args[0], expr.target, versions)
+    return expr if made is expr.args[0] else ast.Call(expr.id, expr.offset, expr.target, expr.function, (made,))
 
 
 def _is_amount(expr: Expr) -> bool:
@@ -446,9 +491,11 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
     if _is_capacity(other) and expr.kind in ("int", "double", "string") and isinstance(expr.value, int | float | str):
         text = ast.Const(expr.id, expr.offset, expr.value if isinstance(expr.value, str) else str(expr.value), "string")
         return ast.Call(expr.id, expr.offset, None, "quantity", (text,))
-    if versions and isinstance(expr.value, str) and _is_version(expr.value):
-        return ast.Call(expr.id, expr.offset, None, "semver", (expr,))
-    return expr
+    version = _version(expr.value) if versions and isinstance(expr.value, str) else None
+    if version is None:
+        return expr
+    text = ast.Const(expr.id, expr.offset, version, "string")
+    return ast.Call(expr.id, expr.offset, None, "semver", (text,))
 
 
 # -- amounts compared with operators, in place, with certain types -----------------------------------------------------

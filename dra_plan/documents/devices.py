@@ -38,7 +38,7 @@ class FoundName(DocumentPart, frozen=True, kw_only=True):
     other_values: Amount
     missing: Amount
     problem: Annotated[
-        str | None, one_of(None, "missing", "wrong-domain", "unknown-domain", "wrong-kind", "wrong-type")
+        str | None, one_of(None, "missing", "wrong-domain", "unknown-domain", "wrong-kind", "wrong-type", "unordered")
     ]
     hint: Annotated[str | None, Meta(description=("The name, domain, kind or type that was probably meant."))] = None
     known: Annotated[list[str], Meta(description="The names in that domain, if there is no hint.")] = []
@@ -125,6 +125,15 @@ class TaintName(DocumentPart, frozen=True, kw_only=True):
     effect: str
 
 
+class EvictingDevice(DocumentPart, frozen=True, kw_only=True):
+    """A device whose taint evicts a pod."""
+
+    device: Annotated[str, Meta(description="DRIVER/POOL/DEVICE.")]
+    taint: TaintName
+    rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint; empty for the driver.")] = ""
+    gate: Annotated[str, Meta(description="The feature gate without which the first state does not evict.")] = ""
+
+
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     """Devices that one reason removes; each code has fields of its own."""
 
@@ -156,7 +165,15 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     wanted: Annotated[Amount | None, Meta(description="in-use: the devices that match the selectors.")] = None
     published: Annotated[list[str] | None, Meta(description=("capacity-missing: the existing capacities."))] = None
     policies: list[CapacityRequestPolicy] | None = None
-    asked: Annotated[str, Meta(description="capacity-policy: the amount before it is rounded.")] = ""
+    asked: Annotated[str, Meta(description="capacity-policy, capacity-short: the amount before it is rounded.")] = ""
+    unasked: Annotated[
+        str,
+        one_of("", "default", "whole"),
+        Meta(
+            description="capacity-short: what applies because the request names no amount: the policy's default or "
+            "the whole capacity."
+        ),
+    ] = ""
     holders: list[ClaimHolder] = []
     holders_on: Annotated[
         str, Meta(description=("The node of these holders, if other nodes of the story have different ones."))

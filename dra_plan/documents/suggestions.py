@@ -56,9 +56,12 @@ class CountLowered(RequestChange, frozen=True, kw_only=True):
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):
-    """Less of a capacity is requested, a different one, or none of it."""
+    """Less of a capacity is requested, a different one, or none of it.
 
-    code: Annotated[str, one_of("lower-capacity", "rename-capacity", "drop-capacity")]
+    `request-capacity`: an amount is requested, instead of the one that applies without a request.
+    """
+
+    code: Annotated[str, one_of("lower-capacity", "request-capacity", "rename-capacity", "drop-capacity")]
     capacity: str
     from_: str = ""
     to: str = ""
@@ -138,9 +141,12 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
-    """A rule of the pod about other pods becomes a preference, or a container gives up its host port."""
+    """A rule of the pod about other pods becomes a preference, or a container gives up its host port.
 
-    code: Annotated[str, one_of("relax-spread", "relax-anti-affinity", "drop-host-port")]
+    `honor-taints`: a spread no longer counts nodes that the pod does not tolerate.
+    """
+
+    code: Annotated[str, one_of("honor-taints", "relax-spread", "relax-anti-affinity", "drop-host-port")]
     topology_key: str = ""
     port: Amount = 0
 
@@ -228,6 +234,7 @@ SuggestedChange = (
 
 CHANGES: dict[str, type[SuggestedChange]] = {
     "uncordon-node": NodeUncordoned,
+    "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,
     "guard-selector": SelectorChanged,
@@ -242,6 +249,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-count": CountLowered,
     "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
+    "request-capacity": CapacityChanged,
     "tolerate-taint": TaintTolerated,
     "lower-request": ResourceLowered,
     "lower-replicas": ReplicasLowered,

@@ -133,6 +133,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     pods: Annotated[Amount, Meta(description="Pods in the domain that a spread constraint counts.")] = 0
     least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
     emptiest: Annotated[str, Meta(description="Its name; empty where there are fewer domains than minDomains.")] = ""
+    tainted: Annotated[
+        Amount, Meta(description="The nodes of the emptiest domain, if all have taints that the pod does not tolerate.")
+    ] = 0
     max_skew: Amount = 0
     domains: Annotated[Amount, Meta(description="How many domains there are, where minDomains asks for more.")] = 0
     min_domains: Annotated[Amount, Meta(description="What minDomains asks for, where there are fewer.")] = 0
@@ -291,6 +294,9 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
 DEVICES = "DynamicResources"
 """The plugin that handles devices."""
 
+GOOD = ("WouldBind", "WouldPreempt")
+"""Verdicts that promise a node."""
+
 TRIED = ("Unschedulable", "Error")
 """Verdicts for which changes are tried with the whole scheduler."""
 
@@ -323,6 +329,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     spared: Annotated[
         list[OtherPod], Meta(description="Pods that it would preempt if its preemptionPolicy were not Never.")
     ] = []
+    low_priority: Annotated[
+        int | None, Meta(description="Of a pod that no node can take: its priority, if that is below 0.")
+    ] = None
     held_by: HeldBy | Literal[""] = ""
     held: Annotated[
         list[str],
@@ -343,6 +352,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[DefaultedRequest], Meta(description="Requests that a LimitRange makes, of what the quota has too little.")
     ] = []
     missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
+    partial: Annotated[
+        list[str],
+        Meta(
+            description="Of what would be bound: kinds of which the input has only a part, so that devices, cpu or "
+            "memory count as free that may be in use."
+        ),
+    ] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, as the scheduler's message.")] = ""
     refused_by: Annotated[list[str], Meta(description=("The plugins that reject nodes, the most common first."))] = []

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from dra_plan.allocator import PoolID
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import (
+    CapacityRequirements,
     CELDeviceSelector,
     DeviceRequest,
     DeviceSelector,
@@ -145,9 +146,7 @@ def set_capacity(name: str, amount: str) -> Edit:
     """Return an edit that requests another amount of a capacity."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
-        wanted = asked.capacity
-        if wanted is None:
-            return asked
+        wanted = asked.capacity or CapacityRequirements()
         return replace(asked, capacity=replace(wanted, requests={**wanted.requests, name: amount}))
 
     return edit

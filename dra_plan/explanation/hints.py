@@ -16,7 +16,7 @@ from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
 from dra_plan.cel.meant import ANY_DRIVER, Home, meant, rewritten
 from dra_plan.cel.parts import Reference, mentions, parsed
-from dra_plan.cel.rewrite import comparison, with_compare_to
+from dra_plan.cel.rewrite import comparison, ordered_with, with_compare_to
 from dra_plan.documents.devices import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
 from dra_plan.near import nearest
 from dra_plan.wording import listed
@@ -77,6 +77,9 @@ def found_lines(of: FoundName) -> list[str]:
     if of.problem == "wrong-type":
         kinds = sorted({one.type for one in of.values})
         said.append(f"{name} is of type {listed(kinds)} and is compared with {_a(of.hint)}: never equal")
+    if of.problem == "unordered":
+        kinds = sorted({one.type for one in of.values})
+        said.append(f"{name} is of type {listed(kinds)} and cannot be compared with {_a(of.hint)}")
     return said
 
 
@@ -127,7 +130,7 @@ def of_text(expression: str, published: Publications, compiles: Callable[[str], 
 
     places = meant(expression, homes)
     better = rewritten(expression, places)
-    better = with_compare_to(better) or better
+    better = with_compare_to(better) or with_compare_to(better, versions=True) or better
     if better == expression or not compiles(better):
         return None
     said = dict.fromkeys([one.said for one in places] or [COMPARED])
@@ -135,7 +138,7 @@ def of_text(expression: str, published: Publications, compiles: Callable[[str], 
     return SelectorHint(tuple(said), "" if is_guess else better, places[0].at if places else None)
 
 
-COMPARED = "compare quantities and versions with compareTo"
+COMPARED = 'compare amounts as in compareTo(quantity("40Gi")), and versions as in compareTo(semver("1.2.0"))'
 
 
 def _near(name: str, published: Publications) -> Sequence[Home]:
@@ -185,11 +188,12 @@ def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
         for item in part.found:
             if item.problem in ("missing", "wrong-domain", "unknown-domain", "wrong-kind"):
                 return _mentioned(expression, item.reference, of_domain="domain" in item.problem)
-        compared = comparison(part.clause)
-        if compared is not None:
+        compared, ordered = comparison(part.clause), ordered_with(part.clause)
+        constant = compared.place if compared is not None else ordered[1] if ordered is not None else None
+        if constant is not None:
             spans = parsed(expression).clauses()
             starts = [place.start for place in spans if place.of(expression) == part.clause]
-            return starts[0] + compared.place.start if starts else None
+            return starts[0] + constant.start if starts else None
     return None
 
 

@@ -12,6 +12,8 @@ from msgspec import Struct, structs
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.reasons import CapacityMissing, CapacityShort, CounterShort, InUse, PolicyViolated
+from dra_plan.allocator.requests import Want
+from dra_plan.api import quantity
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
@@ -105,6 +107,8 @@ def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
         asked = asked_name(funnel.want, found.refusal.name)
         if asked is not None:
             made["asked"] = str((funnel.want.capacity or {})[asked])
+    if isinstance(found.refusal, CapacityShort):
+        made |= _unequal(funnel.want, found, found.refusal)
     return RemovedDevices(
         **{**refusal_fields(found.refusal), **_amounts(found)},
         step=found.step,
@@ -113,6 +117,17 @@ def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
         holders=[holder(offer.placement, key) for key in holders(offer, funnel.want, found)],
         examples=examples(found.devices),
     )
+
+
+def _unequal(want: Want, found: Removal, short: CapacityShort) -> dict[str, str]:
+    """Return why the needed amount of a capacity is not the one in the request, if it is not."""
+    policies = [device.device.capacity[short.name].request_policy for device in found.devices]
+    name = asked_name(want, short.name)
+    if name is None:
+        has_default = all(policy is not None and policy.default is not None for policy in policies)
+        return {"unasked": "default" if has_default else "whole"}
+    asked = (want.capacity or {})[name]
+    return {} if quantity.parse(asked).nano == short.need else {"asked": str(asked)}
 
 
 def _amounts(found: Removal) -> dict[str, str]:

@@ -25,6 +25,8 @@ from dra_plan.cel.rewrite import (
     for_driver,
     guarded,
     of_kind,
+    ordered_as,
+    ordered_with,
     renamed,
     with_amount,
     with_clause,
@@ -112,8 +114,9 @@ class NamedValues:
 
     `values` counts (type, value) over the devices that have it; `missing` counts those that do not. `problem` is
     missing (the name is not in that domain), unknown-domain, wrong-domain (another domain has the name), wrong-kind (it
-    is a capacity and not an attribute, or the reverse), wrong-type or None; `hint` is the name, domain or kind that was
-    perhaps meant, or the type that the selector compares with. Without a hint, `known` are the names in that domain.
+    is a capacity and not an attribute, or the reverse), wrong-type, unordered (of a type that has no order with the
+    constant) or None; `hint` is the name, domain or kind that was perhaps meant, or the type that the selector compares
+    with. Without a hint, `known` are the names in that domain.
     """
 
     reference: Reference
@@ -166,7 +169,7 @@ def decisive_parts_of_kinds(
         DecisivePart(
             clause=clause,
             count=len(members),
-            found=[_found(name, _compared_type(clause, error), members, publications) for name in references(clause)],
+            found=[_found(name, clause, error, members, publications) for name in references(clause)],
             computed=_computed(clause, members, compile_),
             error=error,
             first=members[0],
@@ -224,8 +227,14 @@ def _decisive(parts: Sequence[str], device: PoolDevice, compile_: Compile) -> tu
 
 
 def _found(
-    reference: Reference, wanted: str | None, devices: Sequence[PoolDevice], publications: Callable[[], Publications]
+    reference: Reference,
+    clause: str,
+    error: str | None,
+    devices: Sequence[PoolDevice],
+    publications: Callable[[], Publications],
 ) -> NamedValues:
+    wanted = _compared_type(clause, error)
+    is_ordered = comparison(clause) is None
     values = Counter(value for device in devices if (value := look_up(device, reference)) is not None)
     made = NamedValues(reference, values, len(devices) - sum(values.values()))
     if not values:
@@ -237,7 +246,7 @@ def _found(
             made.known = sorted(known.names.get((reference.kind, reference.domain), ()))
         return made
     if reference.kind == "attribute" and wanted is not None and wanted not in {kind for kind, _ in values}:
-        made.problem, made.hint = "wrong-type", wanted
+        made.problem, made.hint = "unordered" if is_ordered else "wrong-type", wanted
     return made
 
 
@@ -248,6 +257,9 @@ def _compared_type(clause: str, error: str | None) -> str | None:
     the cause.
     """
     compared = comparison(clause)
+    if compared is None and error is not None and len(references(clause)) == 1:
+        ordered = ordered_with(clause)
+        return None if ordered is None else ordered[0]
     if compared is None or len(references(clause)) > 1 or not (compared.is_plain or error is not None):
         return None
     return compared.type
@@ -322,16 +334,17 @@ def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[s
                 yield with_domain(expression, item.reference.domain, item.hint)
             elif item.problem == "wrong-kind":
                 yield of_kind(expression, item.reference, item.hint)
-            elif item.problem == "wrong-type":
+            elif item.problem in ("wrong-type", "unordered"):
                 yield from (with_clause(expression, finding.clause, new) for new in _retyped(finding.clause, item))
 
 
 def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
     """Yield the comparison with its constant as a type that the devices have."""
     compared = comparison(clause)
-    if compared is not None:
-        types = sorted({kind for kind, _ in found.values})
-        yield from (new for published in types if (new := compared.retyped(published)) is not None)
+    for published in sorted({kind for kind, _ in found.values}):
+        new = ordered_as(clause, published) if compared is None else compared.retyped(published)
+        if new is not None:
+            yield new
 
 
 def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:

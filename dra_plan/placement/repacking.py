@@ -413,7 +413,7 @@ class Move:
 def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]) -> list[Move]:
     """Return the moves of a solution: the pods that arrive, pods of one shape in node order.
 
-    A pod moves to its own node only if no other of its shape could. The rest of the columns is capacity for the wanted
+    A pod moves to its own node only if no other of its shape could. The remaining columns are capacity for the wanted
     pods.
     """
     coming: dict[int, list[str]] = {}

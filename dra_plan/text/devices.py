@@ -45,18 +45,25 @@ def _holders(of: Refused) -> list[str]:
 def _in_use(of: Refused) -> str:
     holders, wanted = _holders(of), of.wanted if isinstance(of, RemovedDevices) else None
     if wanted == 0:
-        return "in use (would not match anyway)"
+        return "in use, and would not match anyway"
     some = f", {wanted} of them otherwise suitable" if isinstance(of, RemovedDevices) and wanted != of.count else ""
     if not holders:
         return f"in use{some}"
     return f"in use{some}, by {'claim' if len(holders) == 1 else 'claims'} {words.listed(holders)}{_there(of)}"
 
 
+_UNASKED = {"default": "the default of its requestPolicy", "whole": "all that a device has"}
+
+
 def _short(of: Refused) -> str:
     """Return `50G needed, 40G left`; a range where devices differ."""
     need_to, left_from = (of.need_to, of.left_from) if isinstance(of, RemovedDevices) else ("", "")
     need = f"{of.need} to {need_to}" if need_to else of.need
-    return f"{need} needed, {f'{left_from} to {of.left}' if left_from else of.left} left"
+    unasked = of.unasked if isinstance(of, RemovedDevices) else ""
+    asked = of.asked if isinstance(of, RemovedDevices) else ""
+    which = f" ({_UNASKED[unasked]}, because the request names no amount)" if unasked else ""
+    which = f" ({asked} requested, rounded up by its requestPolicy)" if asked else which
+    return f"{need} needed{which}, {f'{left_from} to {of.left}' if left_from else of.left} left"
 
 
 def _shared_by(of: Refused) -> str:

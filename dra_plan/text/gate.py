@@ -12,6 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 from msgspec import UNSET
 
 from dra_plan.allocator import Outcome
+from dra_plan.api.inventory import Notice
 from dra_plan.documents.base import PrintedDocument
 from dra_plan.documents.claim_sets import ExplainedClaimSet, PlannedClaimSet
 from dra_plan.documents.refusals import ApiServerRefusal, Refusals
@@ -32,13 +33,18 @@ class Gate(NamedTuple):
     """The conditions: by default, that every claim set fits on some node and every pod is bound.
 
     `min_copies` requires that at least this many copies of an owner fit, `min_nodes` that a claim set fits on at least
-    this many nodes; `require_fit` counts undecided as failed, `no_warnings` counts every warning.
+    this many nodes; `require_fit` counts undecided as failed, and also inputs that lack something in use;
+    `no_warnings` counts every warning.
     """
 
     require_fit: bool = False
     min_nodes: int = 1
     min_copies: int = 0
     no_warnings: bool = False
+
+    def counts(self, warning: Notice) -> bool:
+        """Return whether the gate fails because of this warning."""
+        return not warning.is_note and (self.no_warnings or (self.require_fit and warning.is_partial))
 
     @property
     def undecided(self) -> Verdict:
@@ -69,7 +75,7 @@ class Judge(NamedTuple, Generic[D]):
 
     def all_verdicts(self, gate: Gate, document: D) -> list[Verdict]:
         """Return the verdicts on everything in the document, on what the API server rejects, and on the warnings."""
-        warnings = [one for one in document.warnings if not one.is_note] if gate.no_warnings else []
+        warnings = [one for one in document.warnings if gate.counts(one)]
         return [*self.verdicts(gate, document), *(Verdict.FAILED for _ in (*refusals_of(document), *warnings))]
 
 

@@ -19,10 +19,11 @@ def failure(gate: Gate, judge: Judge[D], document: D) -> str:
     if refused := refusals_of(document):
         objects = list(dict.fromkeys(one.object for one in refused))
         causes.append(f"{refusals.headline(refused).replace('The', 'the', 1)}: {listed(objects)}")
-    counting = [warning for warning in document.warnings if not warning.is_note]
-    if gate.no_warnings and counting:
+    counting = [warning for warning in document.warnings if gate.counts(warning)]
+    if counting:
         codes = list(dict.fromkeys(warning.code for warning in counting))
-        causes.append(f"{counted(len(counting), 'warning')} (--fail-on warning): {listed(codes)}")
+        option = "--fail-on warning" if gate.no_warnings else "--require-fit"
+        causes.append(f"{counted(len(counting), 'warning')} ({option}): {listed(codes)}")
     return f"gate failed: {'; '.join(causes)}" if causes else ""
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dra_plan.api.well_known import HOSTNAME
+from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME
 from dra_plan.documents.verdicts import NodeObstacle
+from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
 from dra_plan.text.obstacles import conflict
@@ -15,7 +16,7 @@ _ONE = "on one of them: "
 
 
 def obstacle(of: NodeObstacle) -> str:
-    """Return the wording of one obstacle."""
+    """Return the message that describes one obstacle."""
     return _WORDS[of.kind](of)
 
 
@@ -60,7 +61,28 @@ def _devices(of: NodeObstacle) -> str:
 
 def _taint(of: NodeObstacle) -> str:
     other = f" (the pod tolerates {of.near})" if of.near else ""
-    return f"taint {words.taint(of.taint)}{other}" if of.taint is not None else ""
+    if of.taint is None:
+        return ""
+    meaning = _TAINTS.get(of.taint.key.rpartition("/")[2], "") if is_of_condition(of.taint.key) else ""
+    return f"taint {words.taint(of.taint)}{f' ({meaning})' if meaning else other}"
+
+
+_TAINTS = {
+    "not-ready": "the node is not ready",
+    "unreachable": "its kubelet no longer reports to the API server",
+    "out-of-service": "the node is shut down",
+    "memory-pressure": "its memory is nearly used up",
+    "disk-pressure": "its disk is nearly full",
+    "pid-pressure": "it has nearly no process IDs left",
+    "network-unavailable": "its network is not set up",
+    "uninitialized": "its cloud provider has not set it up yet",
+    "shutdown": "the machine is shut down",
+    AUTOSCALER_DELETES: "the Cluster Autoscaler is deleting this node",
+    "disrupted": "Karpenter is removing this node",
+    "disruption": "Karpenter is removing this node",
+    "unregistered": "Karpenter has not registered this node yet",
+}
+"""What taints that controllers set say about the node, by the name in their key."""
 
 
 def _label(of: NodeObstacle) -> str:
@@ -142,7 +164,11 @@ def _spread(of: NodeObstacle) -> str:
         few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
         return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
     emptiest = f"{of.emptiest} has only" if of.emptiest else "the emptiest has"
-    return f"topology spread: {there}, {emptiest} {of.least}, and maxSkew is {of.max_skew}"
+    why = ""
+    if of.tainted:
+        nodes = "its only node has a taint" if of.tainted == 1 else f"all of its {of.tainted} nodes have taints"
+        why = f" ({nodes} that the pod does not tolerate)"
+    return f"topology spread: {there}, {emptiest} {of.least}{why}, and maxSkew is {of.max_skew}"
 
 
 def _volume(of: NodeObstacle) -> str:

@@ -47,7 +47,7 @@ def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[Node
 
 
 def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """Yield the missing values, a summary of long stories, and then the stories, each after an empty line."""
+    """Yield for a pod the missing values, a summary of long stories, and then the stories, each after an empty line."""
     yield from summary_lines(absent, leading, stories)
     told, rest = worth_telling(stories)
     for story in told:
@@ -95,7 +95,7 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of.outcome is Outcome.ERROR:
         also = f" It would fit on {listed(fitting)}." if fitting else ""
-        return f"{name}: the scheduler stops with an error.{also}"
+        return f"{name}: {STOPS}.{also}"
     if of.outcome is Outcome.UNDECIDED:
         return f"{name}: undecided within the step budget."
     if total == 0:
@@ -112,40 +112,45 @@ def _all(total: int) -> str:
     return "the node" if total == 1 else f"all {total} nodes"
 
 
-def heading(story: NodeStory) -> str:
-    """Return the nodes, and the outcome of the claims there."""
-    has_numbers = story.devices or story.choices
-    if story.outcome is Outcome.ERROR:
-        has_numbers = story.fault is not None and story.fault.device is not None
-    told = f" Example: {story.nodes[0]}:" if len(story.nodes) > 1 and has_numbers else ""
-    outcomes = _OUTCOMES_OF_SEVERAL if len(story.nodes) > 1 else _OUTCOMES
-    return f"{nodes(story)}: {outcomes[story.outcome]}{told}"
+THE_POD = "the pod"
+STOPS = "the scheduler stops with an error"
+
+
+def who(of: ExplainedClaimSet) -> str:
+    """Return what fits on a node or not: the pod, or claims without one."""
+    return THE_POD if of.owner is not None else "the claim" if len(of.claims) == 1 else "the claims"
+
+
+def heading(story: NodeStory, who: str = THE_POD) -> str:
+    """Return the nodes, and the outcome there."""
+    several = who.endswith("s")
+    match story.outcome:
+        case Outcome.FITS:
+            said = f"{who} fit{'' if several else 's'}"
+        case Outcome.DOES_NOT_FIT:
+            said = f"{who} do{'' if several else 'es'} not fit"
+        case Outcome.ERROR:
+            said = STOPS
+        case outcome:
+            said = _OUTCOMES[outcome]
+    return f"{nodes(story)}: {said}."
+
+
+_OUTCOMES = {Outcome.NODE_ERROR: "rejected with an error", Outcome.UNDECIDED: "undecided"}
 
 
 def nodes(story: NodeStory) -> str:
-    """Return `node-1`, `3 nodes (node-1, node-2, node-3)`, or `node-1 and 36 nodes like it`."""
+    """Return `node-1`, `node-1 and node-2`, or if details are those of the first, `node-1 and 36 nodes like it`."""
     first, *rest = story.nodes
     if not rest:
         return first
-    if len(rest) <= words.NAMES:
-        return f"{len(story.nodes)} nodes ({', '.join(story.nodes)})"
-    return f"{first} and {len(rest)} nodes like it"
-
-
-_OUTCOMES_OF_SEVERAL = {
-    Outcome.FITS: "fit.",
-    Outcome.DOES_NOT_FIT: "do not fit.",
-    Outcome.NODE_ERROR: "rejected with an error.",
-    Outcome.ERROR: "error.",
-    Outcome.UNDECIDED: "undecided.",
-}
-_OUTCOMES = {
-    Outcome.FITS: "fits.",
-    Outcome.DOES_NOT_FIT: "does not fit.",
-    Outcome.NODE_ERROR: "rejected with an error.",
-    Outcome.ERROR: "error.",
-    Outcome.UNDECIDED: "undecided.",
-}
+    has_details = story.devices or story.choices
+    if story.outcome is Outcome.ERROR:
+        has_details = story.fault is not None and story.fault.device is not None
+    if len(rest) <= words.NAMES and not has_details:
+        return listed(story.nodes, len(story.nodes))
+    named = f" ({', '.join(rest)})" if len(rest) <= words.NAMES else ""
+    return f"{first} and {counted(len(rest), 'node')} like it{named}"
 
 
 def story_lines(story: NodeStory) -> Lines:
@@ -228,7 +233,7 @@ def blocking_lines(story: NodeStory) -> Lines:
     yield (
         "Enough devices pass every check, but these cannot be met together:"
         if one
-        else "Each request can be met on its own, but not these together:"
+        else "Each request can be met on its own, but these cannot be met together:"
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
@@ -433,7 +438,7 @@ def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
-        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} also checks these."
+        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} checks these too."
 
 
 def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:
@@ -441,6 +446,6 @@ def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:
     return listed(names)
 
 
-def paragraph(story: NodeStory) -> list[str]:
+def paragraph(story: NodeStory, who: str = THE_POD) -> list[str]:
     """Return a story after an empty line."""
-    return ["", heading(story), *indented(story_lines(story))]
+    return ["", heading(story, who), *indented(story_lines(story))]

@@ -12,6 +12,7 @@ from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
     DEVICES,
+    GOOD,
     AloneVerdict,
     ChangedReason,
     LastMessage,
@@ -229,7 +230,10 @@ def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
 
 def headline(alike: Sequence[OwnerVerdict]) -> str:
     """Return the name and the verdict."""
-    return f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}"
+    said, partial = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}", alike[0].partial
+    if not partial:
+        return said
+    return f"{said.removesuffix('.')}, as far as the input shows: some {words.listed(partial)} seem to be missing."
 
 
 def _names(alike: Sequence[OwnerVerdict]) -> str:
@@ -303,7 +307,7 @@ def _unschedulable(whose: _Whose) -> str:
 
 
 def _error(whose: _Whose) -> str:
-    return f"{_pending(whose)}: the scheduler stops with an error each time it tries {whose.it}."
+    return f"{_pending(whose)}: the scheduler stops with an error whenever it tries {whose.it}."
 
 
 def _held(whose: _Whose) -> str:
@@ -478,6 +482,8 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
+    if of.low_priority is not None:
+        yield f"Its priority is {of.low_priority}, below the default of 0: it preempts no ordinary pod."
     if of.kubelet:
         yield (
             f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane. If it "
@@ -500,7 +506,7 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
-    return f"{said} It would fit now." if of.verdict in ("WouldBind", "WouldPreempt") else said
+    return f"{said} It would fit now." if of.verdict in GOOD and not of.partial else said
 
 
 def _since(of: ChangedReason) -> str:

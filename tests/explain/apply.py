@@ -40,7 +40,7 @@ def count(objects: Objects, change: dict[str, Any]) -> None:
 
 
 def capacity(objects: Objects, change: dict[str, Any]) -> None:
-    asked(objects, change)["capacity"]["requests"][change["capacity"]] = change["to"]
+    asked(objects, change).setdefault("capacity", {}).setdefault("requests", {})[change["capacity"]] = change["to"]
 
 
 def rename_capacity(objects: Objects, change: dict[str, Any]) -> None:
@@ -171,6 +171,13 @@ def relax_spread(objects: Objects, change: dict[str, Any]) -> None:
                 each["whenUnsatisfiable"] = "ScheduleAnyway"
 
 
+def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in spec.get("topologySpreadConstraints", ()):
+            if each["topologyKey"] == change["topologyKey"]:
+                each["nodeTaintsPolicy"] = "Honor"
+
+
 def relax_anti_affinity(objects: Objects, change: dict[str, Any]) -> None:
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     for spec in pod_specs(objects):
@@ -211,6 +218,7 @@ _APPLY = {
     "lower-count": count,
     "count-instead-of-all": count,
     "lower-capacity": capacity,
+    "request-capacity": capacity,
     "rename-capacity": rename_capacity,
     "drop-capacity": rename_capacity,
     "drop-constraint": drop_constraint,
@@ -224,6 +232,7 @@ _APPLY = {
     "lower-request": lower_request,
     "rename-resource": rename_resource,
     "lower-replicas": lower_replicas,
+    "honor-taints": honor_taints,
     "relax-spread": relax_spread,
     "relax-anti-affinity": relax_anti_affinity,
     "drop-host-port": drop_host_port,

@@ -82,6 +82,8 @@ def _is_there(objects: list[Object], change: Object) -> bool:
         return part["selectors"][change["selector"]]["cel"]["expression"] == change["expression"]
     if change["code"] == "lower-capacity":
         return str(part["capacity"]["requests"][change["capacity"]]) == change["from"]
+    if change["code"] == "request-capacity":
+        return change["capacity"] not in part.get("capacity", {}).get("requests", {})
     if change["code"] == "lower-count":
         return part.get("count", 1) == change["from"] > change["to"]
     return change["code"] != "change-class" or part["deviceClassName"] == change.get("from", part["deviceClassName"])

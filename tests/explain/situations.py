@@ -190,6 +190,28 @@ def capacity_used_by_others() -> list[Object]:
     return [*cluster(slice_("a", nic("nic-0"))), *shares, claim("stream", wanted)]
 
 
+def shares_nic(**policy: Any) -> list[Object]:
+    """A request that names no amount, of a device of which 40G are in use."""
+    used = allocated("flow", "a/nic-0", pod="web", shareID="0000-1", consumedCapacity={"bandwidth": "40G"})
+    return [*cluster(slice_("a", nic("nic-0", **policy))), used, claim("stream", request("nic"))]
+
+
+@situation()
+def capacity_by_default_of_the_policy() -> list[Object]:
+    return shares_nic(default="100G", validRange={"min": "10G", "step": "25G"})
+
+
+@situation()
+def capacity_rounded_up_by_the_policy() -> list[Object]:
+    wanted = request("nic", capacity={"requests": {"bandwidth": "55G"}})
+    return [*shares_nic(default="10G", validValues=["10G", "50G", "80G"])[:-1], claim("stream", wanted)]
+
+
+@situation()
+def capacity_as_a_whole_without_a_request() -> list[Object]:
+    return shares_nic()
+
+
 @situation()
 def capacity_against_the_policy() -> list[Object]:
     policy = {"default": "1G", "validValues": ["1G", "10G", "25G"]}

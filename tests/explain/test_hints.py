@@ -18,6 +18,7 @@ from tests.cli.running import in_process
 
 DRIVER = "gpu.acme.com"
 MODEL = f'device.attributes["{DRIVER}"].model'
+COMPUTE = f'device.attributes["{DRIVER}"].compute'
 BY_MODEL = f'{MODEL} == "A100"'
 SAME: dict[str, tuple[str, str, str]] = {
     "one equals sign": (f'{MODEL} = "A100"', BY_MODEL, "="),
@@ -45,13 +46,32 @@ SAME: dict[str, tuple[str, str, str]] = {
         f'device.attributes["{DRIVER}"].cores == 8',
         '"8"',
     ),
+    "a version in quotes": (f'{COMPUTE} >= "9.0.0"', f'{COMPUTE}.compareTo(semver("9.0.0")) >= 0', '"9.0.0"'),
+    "a short version in quotes": (f'{COMPUTE} == "v9.0"', f'{COMPUTE} == semver("9.0.0")', '"v9.0"'),
+    "a method for versions": (
+        f'{COMPUTE}.isGreaterThan("8.9")',
+        f'{COMPUTE}.isGreaterThan(semver("8.9.0"))',
+        "(",
+    ),
+    "compareTo a string": (
+        f'device.capacity["{DRIVER}"].memory.compareTo("40Gi") >= 0',
+        f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0',
+        "(",
+    ),
+    "the order of a number in quotes": (
+        f'device.attributes["{DRIVER}"].cores > "4"',
+        f'device.attributes["{DRIVER}"].cores > 4',
+        '"4"',
+    ),
 }  # fmt: skip
 
 
 def cluster(folder: Path, expression: str) -> str:
     shape = pod("p", templates={"gpu": "t"})
     shape["spec"]["containers"][0]["resources"]["claims"] = [{"name": "gpu"}]
-    gpu = device("gpu-0", model="A100", profile="7g.80gb", cores=8, capacity={"memory": "80Gi"})
+    gpu = device(
+        "gpu-0", model="A100", profile="7g.80gb", cores=8, compute={"version": "9.0.0"}, capacity={"memory": "80Gi"}
+    )
     objects = [
         *(node("n1"), slice_("n1", gpu, driver=DRIVER), device_class(DRIVER)),
         *(template("t", request("r", expression, of=DRIVER)), shape),

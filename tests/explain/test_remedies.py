@@ -72,6 +72,16 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
         ],
         [["relax-spread"]],
     ),
+    "spread over a zone of tainted nodes": (
+        [
+            *(node(name, labels={ZONE: name}) for name in ("a", "b")),
+            node("c", labels={ZONE: "c"}, spec={"taints": [TAINT]}),
+            running("w-1", "a", labels={"app": "w"}),
+            running("w-2", "b", labels={"app": "w"}),
+            pod("p", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
+        ],
+        [["honor-taints"], ["tolerate-node-taint"], ["remove-node-taint"], ["relax-spread"]],
+    ),
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
         [["drop-host-port"]],

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.selectors import BLOCKING, tolerates
-from dra_plan.api.well_known import CONTROL_PLANE
+from dra_plan.api.well_known import CONTROL_PLANE, LEAVING_TAINTS
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
 
@@ -27,8 +27,12 @@ MOST_NODES = 4
 
 MOST_CHANGES = 2
 
-CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Taints that controllers set while there is a problem: removing them does not fix it."""
+_CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+
+
+def is_of_condition(key: str) -> bool:
+    """Return whether controllers set the taint while a node has a problem, or leaves: removing it does not help."""
+    return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS
 
 
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
@@ -108,7 +112,7 @@ class AdmissionSearch:
     def _changes(self, node: Node, taints: list[Taint], *, tolerates_too: bool) -> Iterator[list[_Change]]:
         first = [self._uncordon(node)] if node.spec.unschedulable else []
         needed = len(first) + len(taints)
-        if not 1 <= needed <= MOST_CHANGES or any(taint.key.startswith(CONDITIONS) for taint in taints):
+        if not 1 <= needed <= MOST_CHANGES or any(is_of_condition(taint.key) for taint in taints):
             return
         if tolerates_too and taints:
             yield [*first, *(_tolerate(node, taint) for taint in taints)]

@@ -77,11 +77,41 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
     yield Change(told, edit_want(want, edits.rename_capacity(missing.name, None)))
 
 
-def of_short(want: Want, short: CapacityShort) -> Iterator[Change]:
-    """Yield a request for only as much of the capacity as is left."""
+def of_short(want: Want, short: CapacityShort, removal: Removal) -> Iterator[Change]:
+    """Yield a request for only as much of the capacity as is left, and as the policy of the first device allows."""
+    most = _allowed(removal.devices[0].device.capacity[short.name].request_policy, short.left)
+    if most <= 0:
+        return
     name = asked_name(want, short.name)
-    if name is not None and short.left > 0:
-        yield _lowered(want, name, amount(short.left), short.left)
+    if name is not None:
+        yield _lowered(want, name, amount(most), most)
+        return
+    told = CapacityChanged(
+        code="request-capacity",
+        **request_name(want),
+        capacity=short.name,
+        from_=amount(short.need),
+        to=amount(most),
+    )
+    yield Change(told, edit_want(want, edits.set_capacity(short.name, amount(most))), most)
+
+
+def _allowed(policy: CapacityRequestPolicy | None, left: int) -> int:
+    """Return the largest amount up to `left` that the policy accepts as it is, in nano-units; 0 for none."""
+    if policy is None:
+        return left
+    if policy.valid_values:
+        values = (quantity.parse(value).nano for value in policy.valid_values)
+        return max((value for value in values if value <= left), default=0)
+    ends = policy.valid_range
+    if ends is None:
+        return left
+    least = quantity.parse(ends.min).nano if ends.min is not None else 0
+    left = left if ends.max is None else min(left, quantity.parse(ends.max).nano)
+    if left < least:
+        return 0
+    step = quantity.parse(ends.step).nano if ends.step is not None else 0
+    return left - (left - least) % step if step > 0 else left
 
 
 def of_policy(want: Want, refusal: PolicyViolated, removal: Removal) -> Iterator[Change]:
@@ -407,7 +437,7 @@ def _of_removal(
         elif isinstance(refusal, CapacityMissing):
             yield from of_missing(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):
-            yield from of_short(want, refusal)
+            yield from of_short(want, refusal, removal)
         elif isinstance(refusal, PolicyViolated):
             yield from of_policy(want, refusal, removal)
     if isinstance(removal.refusal, CountersOff | BindingConditionsOff):

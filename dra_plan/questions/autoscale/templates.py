@@ -14,7 +14,13 @@ from msgspec import structs
 from dra_plan.api.core import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate, ResourceSlice
-from dra_plan.api.well_known import HOSTNAME, MIRROR_POD, UNSCHEDULABLE
+from dra_plan.api.well_known import (
+    AUTOSCALER_CANDIDATE,
+    AUTOSCALER_DELETES,
+    HOSTNAME,
+    MIRROR_POD,
+    UNSCHEDULABLE,
+)
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import make_claim
@@ -24,7 +30,7 @@ from dra_plan.questions.autoscale.snapshot import Added
 from dra_plan.releases import AUTOSCALER, AutoscalerQuirks
 from dra_plan.scheduler.new_pods import daemon_may_run, pod_of
 
-_LEAVING = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+_LEAVING = (AUTOSCALER_DELETES, AUTOSCALER_CANDIDATE)
 """Taints with which the autoscaler marks nodes, which copies do not have."""
 _STARTUP = (NOT_READY, UNREACHABLE, UNSCHEDULABLE.key)
 NAME_FIELD = "metadata.name"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from dra_plan.allocator import Outcome, View
 from dra_plan.allocator.identity import named_device
@@ -17,7 +17,7 @@ from dra_plan.claims.owners import is_waiting
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.claim_sets import DeviceStory, ExcludedNodes, ExplainedClaimSet, NodeExclusion
-from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.documents.verdicts import GOOD, OwnerVerdict
 from dra_plan.errors import UsageError
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_sets import ClaimSetPlan, set_summary
@@ -68,13 +68,20 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         """Return whether the verdicts take into account what the notice says is left out."""
         return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"
 
+    def _with_partial(self, of: OwnerVerdict) -> OwnerVerdict:
+        """Return a good verdict with the kinds of which the input has only a part."""
+        told = [one for one in self.plan.notices if one.is_partial and one.code not in self.ignored]
+        if not told or of.verdict not in GOOD:
+            return of
+        return structs.replace(of, partial=sorted({kind for one in told for kind in one.brings or ()}))
+
     def _document(self) -> ExplanationDocument:
         from dra_plan.explanation.document import SetParts
 
         parts = SetParts()
         return ExplanationDocument(
             target=answer_target(self.plan.target),
-            verdicts=UNSET if self.verdicts is None else list(self.verdicts),
+            verdicts=UNSET if self.verdicts is None else [self._with_partial(one) for one in self.verdicts],
             claim_sets=[
                 ExplainedClaimSet(**set_summary(plan), **parts.of(plan.explanation), excluded=_excluded(plan))
                 for plan in self.plan.claim_sets
@@ -124,6 +131,7 @@ def explain_claim_sets(
     nodes = choose_nodes(inventory.nodes, question.nodes)
     sets = [planned.claim_set for planned in plan]
     judged = _verdicts(inventory, view, question, plan, refusals, deadline)
+    plan = _with_chosen_nodes(plan, judged or ())
     told = {(one.namespace, one.name) for one in judged or () if one.kind == "Pod"}
     waiting = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) in told and is_waiting(pod)]
     return Explanation(
@@ -134,6 +142,19 @@ def explain_claim_sets(
         (*lacking, *of_volumes(inventory, waiting)),
         verdicts=judged,
     )
+
+
+def _with_chosen_nodes(plan: AllocationPlan, judged: Iterable[OwnerVerdict]) -> AllocationPlan:
+    """Return the plan with the nodes that the scheduler chooses as the examples of nodes that fit."""
+    from dra_plan.explanation.explainer import exemplified
+
+    chosen = {(one.kind, one.namespace, one.name): one.node_name for one in judged if one.verdict == "WouldBind"}
+    made = []
+    for planned in plan.claim_sets:
+        owner, told = planned.claim_set.owner, planned.explanation
+        node = "" if owner is None else chosen.get((owner.kind, owner.namespace, owner.name), "")
+        made.append(replace(planned, explanation=exemplified(told, node)) if node and told is not None else planned)
+    return replace(plan, claim_sets=tuple(made))
 
 
 def _verdicts(

@@ -53,6 +53,7 @@ from dra_plan.text.stories import (
     lines,
     names,
     stories_of,
+    who,
     worth_telling,
 )
 from dra_plan.text.verdicts import UNTOLD, eviction_lines, verdict_lines
@@ -132,11 +133,11 @@ def _device_lines(of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded
     kept = first if folded and len(told) > first + 1 else len(told)
     for story in told[:kept]:
         yield ""
-        yield from _story_lines(story)
+        yield from _story_lines(story, who(of))
     if kept < len(told):
         yield ""
         others = words.counted(len(told) - kept, "more kind of nodes", "more kinds of nodes")
-        yield from _unfolding(others, (line for story in told[kept:] for line in ("", *_story_lines(story))))
+        yield from _unfolding(others, (line for story in told[kept:] for line in ("", *_story_lines(story, who(of)))))
     if rest:
         yield ""
         yield escaped(rest)
@@ -174,8 +175,8 @@ def _suggestion_lines(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None
         yield said
 
 
-def _story_lines(story: NodeStory) -> Iterator[str]:
-    yield f"**{escaped(heading(story))}**"
+def _story_lines(story: NodeStory, who: str) -> Iterator[str]:
+    yield f"**{escaped(heading(story, who))}**"
     yield ""
     if story.outcome is Outcome.FITS:
         yield from _items(choice_lines(story.choices))

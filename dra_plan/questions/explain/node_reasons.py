@@ -26,7 +26,7 @@ from dra_plan.documents.verdicts import (
     NodeRefusalReason,
     RefusingNodes,
 )
-from dra_plan.explanation.suggest.admissions import CONDITIONS
+from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.peaks import parts
 from dra_plan.questions.explain.reasons import DeviceAttempt
@@ -43,6 +43,7 @@ from dra_plan.scheduler.framework.status import (
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
 from dra_plan.scheduler.obstacles import node_obstacle
+from dra_plan.scheduler.plugins.node_checks import untolerated
 
 if TYPE_CHECKING:
     from dra_plan.explanation.elements import BlockingSet
@@ -198,22 +199,22 @@ class _AlikeNodes:
 
 
 class OnNodes(NamedTuple):
-    """The pod that nodes reject, the final pods of a node, and the LimitRanges and finished pods of the input."""
+    """The pod that nodes reject, the final pods of a node, and LimitRanges, finished pods and nodes of the input."""
 
     pod: Pod
     pods: Callable[[str], Iterable[Pod]]
     limit_ranges: Sequence[LimitRange]
     finished: Sequence[Pod]
+    nodes: Mapping[str, Node]
 
 
-def refusing_nodes(
-    found: NodeRefusals, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
-) -> list[RefusingNodes]:
+def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
     """Return the groups, closest to fitting first: with the fewest reasons, then with the most nodes.
 
     Nodes that are reserved for the control plane, or that are not ready, come last.
     """
     groups: dict[Any, _AlikeNodes] = {}
+    nodes = there.nodes
     place = {name: at for at, name in enumerate(nodes)}
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
@@ -223,8 +224,7 @@ def refusing_nodes(
         group.nodes.append(name)
         group.refusals.append(refusals)
     told = [
-        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, nodes, of_devices, there)))
-        for group in groups.values()
+        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
     return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), -len(one.nodes)))
 
@@ -237,7 +237,7 @@ def _distance(of: RefusingNodes) -> int:
 
 def _is_kept_free(of: RefusingNodes) -> bool:
     taints = [one.taint.key for reason in of.reasons for one in reason.about if one.taint is not None]
-    return any(key in CONTROL_PLANE or (key.startswith(CONDITIONS) and key != UNSCHEDULABLE.key) for key in taints)
+    return any(key in CONTROL_PLANE or (is_of_condition(key) and key != UNSCHEDULABLE.key) for key in taints)
 
 
 def _texts(refusal: NodeRefusal) -> tuple[str, ...]:
@@ -283,9 +283,8 @@ def _key(of: Obstacle) -> Any:
 # -- one group ---------------------------------------------------------------------------------------------------------
 
 
-def _reasons(
-    group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
-) -> Iterator[NodeRefusalReason]:
+def _reasons(group: _AlikeNodes, of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeRefusalReason]:
+    nodes = there.nodes
     for place, refusal in enumerate(group.refusals[0]):
         same = [refusals[place] for refusals in group.refusals]
         own = [reason for reason in refusal.reasons if reason.about is not None]
@@ -310,6 +309,8 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
     toleration that the pod has instead; the name of another node with the DaemonSet that pins the pod to it.
     """
     if of.kind == "Taint" and of.taint is not None:
+        if is_of_condition(of.taint.key):
+            return of  # that every pod tolerates some of these for a while says nothing
         return structs.replace(of, near=_tolerated(there.pod, of.taint.key))
     if of.kind == "Label" and of.label == "metadata.name":
         maker = there.pod.metadata.controller
@@ -317,6 +318,8 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
         return structs.replace(of, near=f"DaemonSet {maker.name}" if maker is not None and pins else "")
     if of.kind == "Affinity" and of.term == "affinity" and of.selector:
         return structs.replace(of, finished=_finished(of.selector, there))
+    if of.kind == "Spread" and of.emptiest:
+        return structs.replace(of, tainted=_tainted(of, there))
     if of.kind != "Resource":
         return of
     if of.resource == PODS:
@@ -330,6 +333,13 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
         return structs.replace(of, unhealthy=has) if has != "0" else of
     holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
     return structs.replace(of, holders=holders, varies=len(nodes) > 1)
+
+
+def _tainted(of: NodeObstacle, there: OnNodes) -> int:
+    """Return the number of nodes in the emptiest domain of a spread, if the pod tolerates none of them."""
+    domain = [node for node in there.nodes.values() if (node.metadata.labels or {}).get(of.topology_key) == of.emptiest]
+    tolerations = there.pod.spec.tolerations
+    return len(domain) if all(untolerated(node.spec.taints, tolerations) for node in domain) else 0
 
 
 def _finished(selector: str, there: OnNodes) -> list[str]:

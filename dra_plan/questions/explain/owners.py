@@ -28,6 +28,7 @@ from dra_plan.text.stories import (
     paragraph,
     stories_of,
     summary_lines,
+    who,
     worth_telling,
 )
 from dra_plan.text.verdicts import UNTOLD, eviction_lines, is_told_elsewhere, verdict_line, verdict_lines
@@ -129,7 +130,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
         tail += _suggestion_lines(of, verdict, folded=folded)
     told, rest = worth_telling(stories)
-    paragraphs = [paragraph(story) for story in told]
+    paragraphs = [paragraph(story, who(of)) for story in told]
     if folded:
         kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) and not _devices_first(verdict) else 1)
         if kept < len(paragraphs):

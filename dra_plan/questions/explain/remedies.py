@@ -40,7 +40,7 @@ from dra_plan.documents.suggestions import (
 )
 from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNodes
 from dra_plan.explanation.suggest import patches
-from dra_plan.explanation.suggest.admissions import CONDITIONS, suggestion_rank
+from dra_plan.explanation.suggest.admissions import is_of_condition, suggestion_rank
 from dra_plan.manifests import kinds
 from dra_plan.near import misspelt
 from dra_plan.planner.carried_out import carried_out
@@ -55,7 +55,13 @@ from dra_plan.questions.explain.editing import (
     with_containers,
 )
 from dra_plan.questions.explain.peaks import asked_of, overhead_of, peak
-from dra_plan.questions.explain.rules import of_rules, preferring_distance, spreading_anyway, without_port
+from dra_plan.questions.explain.rules import (
+    honoring_taints,
+    of_rules,
+    preferring_distance,
+    spreading_anyway,
+    without_port,
+)
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
@@ -220,7 +226,7 @@ class Remedies:
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
         taint = one.taint
-        if taint is None or taint.key.startswith(CONDITIONS) or taint.key in CONTROL_PLANE:
+        if taint is None or is_of_condition(taint.key) or taint.key in CONTROL_PLANE:
             return
         name = node.metadata.name
         toleration = Toleration(
@@ -283,6 +289,9 @@ class Remedies:
             told = PodRuleRelaxed(code="drop-host-port", port=one.port)
             yield from self._of_pod(told, lambda spec: without_port(spec, one.port, one.protocol), fixed=True)
         elif one.kind == "Spread" and one.domain:
+            if one.tainted and self._pods.spec is not None and self._pods.spec.topology_spread_constraints:
+                told = PodRuleRelaxed(code="honor-taints", topology_key=key)
+                yield from self._of_pod(told, lambda spec: honoring_taints(spec, key), fixed=True)
             told = PodRuleRelaxed(code="relax-spread", topology_key=key)
             yield from self._of_pod(told, lambda spec: spreading_anyway(spec, key), fixed=True)
         elif one.term == "anti-affinity":
@@ -290,7 +299,7 @@ class Remedies:
             yield from self._of_pod(told, lambda spec: preferring_distance(spec, key), fixed=True)
 
     def _resource(self, one: NodeObstacle) -> Iterator[_Remedy]:
-        """Yield the request lowered to the free amount, if that is at least half of the request."""
+        """Yield the request lowered to the free amount, if that is at least a third of the request."""
         if one.room == "0" and "/" in one.resource:
             yield from self._renamed(one.resource)
             yield from self._served(one.resource)
@@ -301,7 +310,7 @@ class Remedies:
         asking = peak(spec, one.resource)
         own = [asked_of(container, one.resource) for container in asking]
         known = sum(own) + overhead_of(spec, one.resource) == need and spec.resources is None
-        if not own or not known or 2 * left < need:
+        if not own or not known or 3 * left < need:
             return
         at = own.index(max(own))
         to = own[at] - (need - left)

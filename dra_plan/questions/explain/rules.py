@@ -1,6 +1,6 @@
 """`explain`: pod specs with a relaxed rule about other pods, and the patches that say so.
 
-Topology spread and anti-affinity become preferences; a host port is given up.
+Topology spread and anti-affinity become preferences, or spread leaves out tainted nodes; a host port is given up.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dra_plan.documents.suggestions import PatchOperation
 from dra_plan.questions.explain.editing import CONTAINER_LISTS, with_containers
 
 ANYWAY = "ScheduleAnyway"
+HONOR = "Honor"
 _WEIGHT = 100
 """The weight of a term that was required: no preference counts more."""
 
@@ -24,6 +25,15 @@ def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
     """Return the spec with the spread constraints of this topology key as preferences."""
     made = [
         structs.replace(one, when_unsatisfiable=ANYWAY) if one.topology_key == key else one
+        for one in spec.topology_spread_constraints
+    ]
+    return structs.replace(spec, topology_spread_constraints=made)
+
+
+def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
+    """Return the spec whose spread over this topology key does not count nodes that the pod does not tolerate."""
+    made = [
+        structs.replace(one, node_taints_policy=HONOR) if one.topology_key == key else one
         for one in spec.topology_spread_constraints
     ]
     return structs.replace(spec, topology_spread_constraints=made)
@@ -67,6 +77,9 @@ def of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
         if had.when_unsatisfiable != has.when_unsatisfiable:
             place = f"{path}/topologySpreadConstraints/{at}/whenUnsatisfiable"
             yield PatchOperation(op="replace", path=place, value=has.when_unsatisfiable)
+        if had.node_taints_policy != has.node_taints_policy:
+            place = f"{path}/topologySpreadConstraints/{at}/nodeTaintsPolicy"
+            yield PatchOperation(op="add", path=place, value=has.node_taints_policy)
     away = [each.affinity.pod_anti_affinity if each.affinity is not None else None for each in (before, after)]
     if away[0] != away[1]:
         yield PatchOperation(op="replace", path=f"{path}/affinity/podAntiAffinity", value=_plain(away[1]))

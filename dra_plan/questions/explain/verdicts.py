@@ -346,6 +346,8 @@ class _Verdicts:
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
+            priority = run.priority(record.pod)
+            made = structs.replace(made, low_priority=priority if priority < 0 else None)
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner)
         made = self._with_missing(made, owner, record)
@@ -404,13 +406,13 @@ class _Verdicts:
             total_nodes=len(refusals.of_nodes),
             nodes=refusing_nodes(
                 self._of_interest(refusals),
-                self._nodes,
                 of_devices,
                 OnNodes(
                     record.pod,
                     run.pods_on,
                     self._inventory.limit_ranges,
                     [pod for pod in self._inventory.pods if ended(pod)],
+                    self._nodes,
                 ),
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],

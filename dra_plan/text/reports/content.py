@@ -162,12 +162,10 @@ def fingerprints(content: Content) -> list[tuple[Entry, str]]:
 
 
 def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase], list[Entry]]:
-    """Return the warnings as failed checks if the gate counts warnings, otherwise as notes."""
-    if not gate.no_warnings:
-        return [], of_plain_warnings(warnings)
+    """Return the warnings that the gate counts as failed checks, and the others as notes."""
     told = list(warnings)
-    failed = of_plain_warnings(one for one in told if not one.is_note)
-    notes = of_plain_warnings(one for one in told if one.is_note)
+    failed = of_plain_warnings(one for one in told if gate.counts(one))
+    notes = of_plain_warnings(one for one in told if not gate.counts(one))
     return [ReportCase(_name(entry), Result.FAILED, entry) for entry in failed], notes
 
 

@@ -1,0 +1,82 @@
+"""Situations that readers typed who had not seen the tool: causes, and next steps that nobody should regret."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.build import (
+    Object,
+    node,
+    pod,
+    priority_class,
+    running,
+    taint,
+)
+from tests.cli.running import in_process
+
+
+def text(objects: list[Object], owner: str = "pod/p", **options: Any) -> str:
+    return str(Cluster.of(objects).explain(owner, **options))
+
+
+def suggested(objects: list[Object]) -> list[list[str]]:
+    [found] = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"]
+    return [[change["code"] for change in each["changes"]] for each in found.get("suggestions", [])]
+
+
+LEAVING = {
+    "ToBeDeletedByClusterAutoscaler": "the Cluster Autoscaler is deleting this node",
+    "karpenter.sh/disrupted": "Karpenter is removing this node",
+    "node.kubernetes.io/unreachable": "its kubelet no longer reports to the API server",
+    "node.kubernetes.io/disk-pressure": "its disk is nearly full",
+    "node.cloudprovider.kubernetes.io/shutdown": "the machine is shut down",
+}
+
+
+@pytest.mark.parametrize("key", LEAVING)
+def test_nobody_is_told_to_tolerate_a_node_that_leaves(key: str) -> None:
+    default = {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    objects = [node("a", spec={"taints": [taint(key, "1795600000")]}), pod("p", tolerations=[default])]
+    assert suggested(objects) == []
+    assert f"a: taint {key}=1795600000:NoSchedule ({LEAVING[key]})\n" in text(objects)
+
+
+def test_a_priority_below_all_others_is_named() -> None:
+    full = [node("a", cpu="4"), running("w", "a", cpu="3"), priority_class("low", -10)]
+    assert "Its priority is -10" in text([*full, pod("p", cpu="2", priorityClassName="low")])
+    assert "priority" not in text([*full, pod("p", cpu="2")])
+
+
+@pytest.mark.parametrize(("left", "helps"), [("820m", True), ("600m", False)])
+def test_a_request_is_lowered_to_a_third_at_most(left: str, helps: bool) -> None:
+    assert suggested([node("a", cpu=left), pod("p", cpu="2")]) == ([["lower-request"]] if helps else [])
+
+
+def of_cluster(made: Object, namespace: str = "default") -> Object:
+    stored = {"uid": f"u-{made['metadata']['name']}", "creationTimestamp": "2026-11-01T08:00:00Z"}
+    made["metadata"] |= stored | {"namespace": namespace}
+    return made
+
+
+@pytest.mark.parametrize("other", ["default", "kube-system"])
+def test_what_a_part_of_the_input_shows_is_no_promise(other: str, tmp_path: Path) -> None:
+    """A dump without -A: what pods in other namespaces use is not known."""
+    objects = [of_cluster(node("n")), of_cluster(running("a", "n"), other), of_cluster(pod("p"))]
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    whole = other != "default"
+    said = text(objects)
+    assert ("pod/default/p would be bound to n now.\n" in said) == whole
+    shows = "would be bound to n now, as far as the input shows: some pods and resourceclaims seem to be missing.\n"
+    assert (shows in said) != whole
+    for command in ("explain", "schedule"):
+        ran = in_process(command, str(path), "pod/p", "--require-fit")
+        assert ran.status == (0 if whole else 1)
+        assert ("gate failed: 1 warning (--require-fit): one-namespace" in ran.err) != whole
+        assert in_process(command, str(path), "pod/p", "--require-fit", "--ignore-warning", "one-namespace").status == 0
+    assert "as far as" not in in_process("explain", str(path), "pod/p", "--ignore-warning", "one-namespace").out
