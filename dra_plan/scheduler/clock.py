@@ -47,5 +47,5 @@ class Clock:
 
 def latest(times: Iterable[str | None]) -> float:
     """Return the latest of the given times, or START if none can be read: the start of the simulation."""
-    known = [moment for moment in map(parse_time, times) if moment is not None]
+    known = [moment for moment in map(parse_time, set(times)) if moment is not None]
     return max(known, default=START)

@@ -72,14 +72,14 @@ def headline(document: RepackDocument) -> str:
             where = "another node" if document.moves == 1 else "other nodes"
             return f"Moving {moves} to {where} in {waves} makes {_found(document)}"
         case "Impossible" if document.asked == "Most" and document.found == document.at_most:
-            return f"{_as_it_is(document)}; no moves make room for more (proved)"
+            return f"{_as_it_is(document)}; no moves make room for more ({_proved(document)})"
         case "Impossible":
             said = f"moving the {counted(document.movable, 'pod')} that may move is not enough (proved)"
             if not document.movable:
                 return f"There is no {room}, and no running pod may move"
             if document.most_moves is not None:
                 moves = "1 move is" if document.most_moves == 1 else f"{document.most_moves} moves are"
-                said = f"{moves} not enough (proved)"
+                said = f"{moves} not enough ({_proved(document)})"
                 if document.at_least > document.most_moves:
                     said += f"; at least {document.at_least} are needed"
             return f"There is no {room}: {said}"
@@ -90,6 +90,11 @@ def headline(document: RepackDocument) -> str:
     least = f"at least {counted(document.at_least, 'move')} would be needed" if document.at_least else ""
     why = f" ({without(document.message)})" if document.message else ""
     return f"Undecided: no moves that make {room} were found{why}" + (f"; {least}" if least else "")
+
+
+def _proved(document: RepackDocument) -> str:
+    """Return what the bounds hold for: if some pods stay, moving these may be better."""
+    return "proved for the pods that may move" if document.left_alone else "proved"
 
 
 def _as_it_is(document: RepackDocument) -> str:
@@ -113,18 +118,23 @@ def _room(document: RepackDocument) -> str:
 def _found(document: RepackDocument) -> str:
     if document.asked != "Most":
         return _room(document)
-    most = "proved: not more" if document.found >= document.at_most else f"up to {document.at_most} may be possible"
-    return f"room for {document.found} of {counted(document.rooms, 'pending pod')} ({most})"
+    found = f"room for {document.found} of {counted(document.rooms, 'pending pod')}"
+    if document.found == document.rooms:
+        return found
+    is_most = document.found >= document.at_most
+    return f"{found} ({f'not more: {_proved(document)}' if is_most else f'up to {document.at_most} may be possible'})"
 
 
 def _bound(document: RepackDocument) -> str:
     priced = document.cost != document.moves
     cost = f"Cost: {document.cost}. " if priced else ""
     if document.at_least >= document.cost:
-        return f"{cost}Proved: no plan {'costs less' if priced else 'has fewer moves'}."
+        proved = _proved(document).capitalize()
+        return f"{cost}{proved}: no plan {'costs less' if priced else 'has fewer moves'}."
+    least = f"at least {document.at_least} ({_proved(document)})"
     if priced:
-        return f"{cost}A cheaper plan may exist; it would cost at least {document.at_least} (proved)."
-    return f"A plan with fewer moves may exist; it would have at least {document.at_least} (proved)."
+        return f"{cost}A cheaper plan may exist; it would cost {least}."
+    return f"A plan with fewer moves may exist; it would have {least}."
 
 
 def _led(document: RepackDocument) -> Iterator[str]:

@@ -52,7 +52,12 @@ class Scattered:
     often: int
     bare: set[str] = field(default_factory=set)
     stuck: set[str] = field(default_factory=set)
-    """Pods that a budget keeps."""
+    """Pods that have to stay."""
+
+    @property
+    def kept(self) -> set[str]:
+        """Those that a budget keeps."""
+        return self.stuck
 
     def fits(self, places: Sequence[tuple[str, Asks]]) -> bool:
         """Whether all can be where they are at the same time."""
@@ -90,14 +95,58 @@ class Scattered:
         for name, (where, asks) in self.pods.items():
             held = [f"gpu-{used[where] + index}" for index in range(asks.devices)]
             used[where] += asks.devices
-            labels = {"app": "kept"} if name in self.stuck else {"app": "free"}
+            labels = {"app": "kept"} if name in self.kept else {"app": "free"}
             metadata = {} if name in self.bare else owned("ReplicaSet", f"rs-{name}")
             made += running(name, where, asks, held, labels=labels, metadata=metadata)
-        if self.stuck:
-            spec = {"minAvailable": len(self.stuck), "selector": {"matchLabels": {"app": "kept"}}}
+        if self.kept:
+            spec = {"minAvailable": len(self.kept), "selector": {"matchLabels": {"app": "kept"}}}
             made.append(manifest("PodDisruptionBudget", "kept", namespace="default", spec=spec))
         for number in range(self.often):
             made += waiting(f"room-{number}", self.room)
+        return made
+
+
+@dataclass
+class Tied(Scattered):
+    """A cluster in which pods use the claim of another pod, or devices that every node reaches. All of these stay."""
+
+    sharers: dict[str, str] = field(default_factory=dict)
+    """Pods without devices of their own, each with the pod on its node whose claim it uses."""
+    afar: set[str] = field(default_factory=set)
+    """Pods with a device of a pool for all nodes, some of them in addition to devices of their node."""
+
+    @property
+    def sharing(self) -> set[str]:
+        """The pods of claims that several use."""
+        return {*self.sharers, *self.sharers.values()}
+
+    @property
+    def kept(self) -> set[str]:
+        """Those that a budget keeps."""
+        return self.stuck - self.sharing - self.afar
+
+    def objects(self) -> list[Plain]:
+        """The cluster as manifests."""
+        made = super().objects()
+        pods = {each["metadata"]["name"]: each for each in made if each["kind"] == "Pod"}
+        claims = {each["metadata"]["name"]: each for each in made if each["kind"] == "ResourceClaim"}
+        for name, leader in self.sharers.items():
+            pods[name]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": f"{leader}-claim"}]
+            claims[f"{leader}-claim"]["status"]["reservedFor"] += reserved(name)
+        for index, name in enumerate(sorted(self.afar)):
+            far = claim(f"{name}-far", asked(Asks(1, 0, "N")))
+            far["status"] = {
+                "allocation": {
+                    "devices": {"results": [{"request": "r", "driver": GPU, "pool": "net", "device": f"net-{index}"}]}
+                },
+                "reservedFor": reserved(name),
+            }
+            entries = pods[name]["spec"].setdefault("resourceClaims", [])
+            entries.append({"name": "far", "resourceClaimName": f"{name}-far"})
+            made.append(far)
+        if self.afar:
+            listed = (device(f"net-{index}", model="N") for index in range(len(self.afar)))
+            made.append(slice_("net", *listed, allNodes=True))
         return made
 
 
@@ -147,6 +196,22 @@ def scattered(seed: int) -> Scattered:
             made.stuck.add(name)
         elif draw.random() < 0.15:
             made.bare.add(name)
+    return made
+
+
+def tied(seed: int) -> Tied:
+    """A random cluster with pods that share a claim, and pods with devices that every node reaches."""
+    draw = random.Random(seed)
+    base = scattered(seed)
+    made = Tied(base.nodes, dict(base.pods), base.room, base.often, base.bare, base.stuck)
+    for name, (where, asks) in base.pods.items():
+        beside = [one for one, (at, _) in base.pods.items() if at == where and one != name and one not in made.sharing]
+        if asks.devices and beside and name not in made.sharing and draw.random() < 0.4:
+            for follower in beside[: draw.randint(1, 2)]:
+                made.sharers[follower] = name
+                made.pods[follower] = (where, Asks(0, base.pods[follower][1].cpu))
+    made.afar = {name for name in made.pods if name not in made.sharing and draw.random() < 0.2}
+    made.stuck = base.stuck | made.sharing | made.afar
     return made
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.questions.repack.script import script
-from tests.questions.repack.fleets import Asks, Scattered, carried_out, crossed, scattered, shares
+from tests.questions.repack.fleets import Asks, Scattered, carried_out, crossed, scattered, shares, tied
 
 SEEDS = 100
 ALL_SEEDS = 1_000
@@ -79,6 +79,36 @@ def test_pods_that_have_to_swap_nodes_swap_them_in_many_clusters() -> None:
     found = outcomes(range(ALL_SEEDS), crossed)
     assert not found.get("More")
     assert not found.get("Undecided")
+
+
+def test_pods_that_share_claims_or_reach_for_devices_of_all_nodes_stay() -> None:
+    found = outcomes(range(60), tied)
+    assert found["Moves"] >= 5
+    assert not found.get("More")
+    assert not found.get("Undecided")
+
+
+@pytest.mark.long
+def test_pods_that_share_claims_or_reach_for_devices_of_all_nodes_stay_in_many_clusters() -> None:
+    found = outcomes(range(ALL_SEEDS), tied)
+    assert not found.get("More")
+    assert not found.get("Undecided")
+
+
+def test_pods_that_are_tied_to_others_are_counted() -> None:
+    seen = 0
+    for seed in range(60):
+        scene = tied(seed)
+        found = Cluster.of(scene.objects()).repack(most=True, movable="bare")
+        if found.outcome == "Fits":
+            continue
+        told = {each.reason: each.pods for each in found.left_alone}
+        wanted = {"SharedClaim": len(scene.sharing), "SharedDevices": len(scene.afar)}
+        assert {reason: told.get(reason, 0) for reason in wanted} == wanted, seed
+        moved = {pod.name for wave in found.waves for pod in wave.moved}
+        assert not moved & (scene.sharing | scene.afar), seed
+        seen += bool(scene.sharing and scene.afar)
+    assert seen >= 5
 
 
 @pytest.mark.parametrize(("first", "second"), [("p", "q"), ("q", "p")])

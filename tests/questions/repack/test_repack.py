@@ -13,9 +13,9 @@ import pytest
 from dra_plan import Cluster, InputError, UsageError
 from dra_plan.questions.repack.document import RepackDocument, RepackedPod, RepackWave
 from dra_plan.questions.repack.script import script
-from tests.build import GPU, device, device_class, manifest, node, owned, slice_
+from tests.build import GPU, claim, device, device_class, manifest, node, on_node, owned, pod, request, reserved, slice_
 from tests.cli.running import in_process
-from tests.questions.repack.fleets import Asks, Plain, running, waiting
+from tests.questions.repack.fleets import Asks, Plain, asked, carried_out, running, waiting
 
 SCATTERED = ("repack", "fixtures/scattered", "--for", "pod/ml/train")
 GOLDEN = Path(__file__).parent / "golden"
@@ -121,6 +121,89 @@ def test_budgets_are_kept_wave_by_wave() -> None:
     found = Cluster.of(objects).repack(for_="pod/room")
     assert [[pod.name for pod in wave.moved] for wave in found.waves] == [["p"], ["q"]]
     assert {pod.to_node for wave in found.waves for pod in wave.moved} == {"b"}
+
+
+def test_what_is_proved_is_proved_for_the_pods_that_may_move() -> None:
+    objects = fleet(("p", "a", 0), ("q", "a", 1), ("r", "b", 0), nodes="abc", r={})
+    objects += [*running("s", "c", ONE, ["gpu-0"], metadata=owned("ReplicaSet", "rs-s")), *waiting("room", TWO)]
+    objects[-1]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a"}
+    proved = "Proved for the pods that may move: no plan has fewer moves."
+    few = "There is no room for pod/room: 1 move is not enough (proved for the pods that may move)."
+    for options, sentence in (
+        ({}, proved),
+        ({"max_moves": 1}, few),
+        ({"movable": "bare"}, "Proved: no plan has fewer moves."),
+    ):
+        lines = str(Cluster.of(objects).repack(for_="pod/room", **options)).splitlines()
+        assert [line for line in lines if "roved" in line] == [sentence]
+
+
+def shared_claim(users: tuple[str, ...]) -> Plain:
+    """An allocated claim on node a that these pods use."""
+    results = [{"request": "r", "driver": GPU, "pool": "a", "device": "gpu-0"}]
+    made = claim("shared", request())
+    made["status"] = {
+        "allocation": {"devices": {"results": results}, "nodeSelector": {"nodeSelectorTerms": [on_node("a")]}},
+        "reservedFor": reserved(*users),
+    }
+    return made
+
+
+def user(name: str, where: str = "") -> Plain:
+    """A pod that uses this claim."""
+    on: Plain = {"nodeName": where, "status": {"phase": "Running"}} if where else {}
+    return pod(name, cpu="1", claims={"gpu": "shared"}, metadata=owned("ReplicaSet", f"rs-{name}"), **on)
+
+
+def test_pods_that_share_a_claim_are_left_alone_together() -> None:
+    objects = [*fleet(nodes="ab"), shared_claim(("p", "q")), user("p", "a"), user("q", "a"), *waiting("room", TWO)]
+    objects[-1]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a"}
+    found = Cluster.of(objects).repack(for_="pod/room")
+    assert (found.outcome, found.document.movable) == ("Impossible", 0)
+    assert [(each.reason, each.pods) for each in found.left_alone] == [("SharedClaim", 2)]
+    assert "2 pods sharing a claim with others (default/p and default/q)" in str(found)
+
+
+def test_a_pod_moves_with_its_claim_although_a_pending_pod_names_the_claim_too() -> None:
+    """The claim loses its devices with its only user, and gets others on the new node."""
+    objects = [*fleet(nodes="ab"), shared_claim(("p",)), user("p", "a"), user("q"), *waiting("room", TWO)]
+    for each in objects:
+        if each["metadata"]["name"] in ("q", "room"):
+            each["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a"}
+    found = Cluster.of(objects).repack(for_="pod/room")
+    assert (found.outcome, found.moves, found.left_alone) == ("Moves", 1, ())
+    [moved] = found.waves[0].moved
+    assert (moved.name, moved.to_node, moved.devices) == ("p", "b", [f"{GPU}/b/gpu-0"])
+    alone = [each for each in objects if each["metadata"]["name"] != "q"]
+    assert carried_out(alone, found.waves, ["room"]) == {"p": "b", "room": "a"}
+
+
+@pytest.mark.parametrize("reach", ["all", "rack", "device"])
+def test_pods_with_devices_that_several_nodes_reach_are_left_alone(reach: str) -> None:
+    """The device stays in use wherever the pod goes; another pod on the node moves."""
+    objects = fleet(("p", "a", 0), ("q", "a", 1), nodes="abc")
+    rack = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["1"]}]}]}
+    where: Plain = {"all": {"allNodes": True}, "rack": {"nodeSelector": rack}}.get(reach, {})
+    apart: Plain = {} if where else {"perDeviceNodeSelection": True}
+    net = slice_("net", device("n0", model="N", **({"allNodes": True} if apart else {})), **where, **apart)
+    far = claim("far", asked(Asks(1, 0, "N")))
+    results = [{"request": "r", "driver": GPU, "pool": "net", "device": "n0"}]
+    far["status"] = {"allocation": {"devices": {"results": results}}, "reservedFor": reserved("p")}
+    for each in objects:
+        if each["kind"] == "Pod" and each["metadata"]["name"] == "p":
+            each["spec"]["resourceClaims"].append({"name": "far", "resourceClaimName": "far"})
+        if each["kind"] == "Node":
+            each["metadata"]["labels"]["rack"] = "1"
+    objects += [net, far, *waiting("room", ONE)]
+    objects[-1]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a"}
+    found = Cluster.of(objects).repack(for_="pod/room")
+    assert [(each.reason, each.pods) for each in found.left_alone] == [("SharedDevices", 1)]
+    assert [pod.name for wave in found.waves for pod in wave.moved] == ["q"]
+    assert carried_out(objects, found.waves, ["room"])["room"] == "a"
+    objects[-2]["spec"]["devices"]["requests"][0]["exactly"]["count"] = 2
+    found = Cluster.of(objects).repack(for_="pod/room")
+    assert (found.outcome, found.document.movable) == ("Impossible", 1)
+    assert "1 pod using devices that several nodes can reach (default/p)" in str(found)
 
 
 @pytest.mark.parametrize(
