@@ -29,7 +29,7 @@ from dra_plan.documents.devices import ClaimHolder, FoundValue, RemovedDevices
 class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     """A pool that is skipped."""
 
-    code: Annotated[str, one_of("pool-incomplete", "pool-invalid", "pool-obsolete")]
+    code: Annotated[str, one_of("pool-incomplete", "pool-invalid", "pool-obsolete", "devices-with-counters")]
     pool: PoolName
     generation: int
     devices: Amount
@@ -38,6 +38,10 @@ class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     expected: int | None = None
     problem: str = ""
     superseded_by: int | None = None
+    counts: Annotated[
+        list[int],
+        Meta(description="The values of resourceSliceCount, if slices of one generation state different ones."),
+    ] = []
 
 
 class KnownDefect(DocumentPart, frozen=True, kw_only=True):

@@ -47,6 +47,7 @@ def pool(found: SkippedPool) -> UnusablePool:
         expected=skipped.expected if incomplete else None,
         problem=str(skipped.problem) if invalid else "",
         superseded_by=None if incomplete or invalid else skipped.superseded_by,
+        counts=list(found.counts),
     )
 
 

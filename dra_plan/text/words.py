@@ -146,6 +146,17 @@ def unusable_pool(of: UnusablePool) -> str:
     """Return the wording for a skipped pool, with the reason."""
     devices = f"; {counted(of.devices, 'device')} not checked" if of.devices else ""
     slices = f" ({'slice' if len(of.slices) == 1 else 'slices'} {listed(of.slices)})" if of.slices else ""
+    if of.code == "devices-with-counters":
+        have = f"slice {of.slices[0]} has" if len(of.slices) == 1 else f"slices {listed(of.slices)} have"
+        return (
+            f"{have} both devices and sharedCounters, which this release does not accept in one slice:"
+            f" {counted(of.devices, 'device')} not used. Move the sharedCounters to another slice of the pool"
+        )
+    if of.counts:
+        return (
+            f"pool {of.pool} is never complete: its slices contradict each other about resourceSliceCount"
+            f" ({listed(list(map(str, of.counts)))}){devices}"
+        )
     if of.code == "pool-incomplete":
         if of.seen is not None and of.expected is not None and of.seen >= of.expected:
             is_are = "is" if of.seen == 1 else "are"

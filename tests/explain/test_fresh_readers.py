@@ -11,11 +11,16 @@ import pytest
 from dra_plan import Cluster
 from tests.build import (
     Object,
+    device,
+    device_class,
     node,
     pod,
     priority_class,
+    request,
     running,
+    slice_,
     taint,
+    template,
 )
 from tests.cli.running import in_process
 
@@ -80,3 +85,30 @@ def test_what_a_part_of_the_input_shows_is_no_promise(other: str, tmp_path: Path
         assert ("gate failed: 1 warning (--require-fit): one-namespace" in ran.err) != whole
         assert in_process(command, str(path), "pod/p", "--require-fit", "--ignore-warning", "one-namespace").status == 0
     assert "as far as" not in in_process("explain", str(path), "pod/p", "--ignore-warning", "one-namespace").out
+
+
+SETS = [{"name": "die", "counters": {"memory": {"value": "96Gi"}}}]
+
+
+def partitions(*, apart: bool) -> list[Object]:
+    """Two halves of a die, with the counter set in a slice of its own or beside them."""
+    halves = [device(f"half-{at}", consumes={"die": {"memory": "48Gi"}}) for at in range(2)]
+    slices = [slice_("a", *halves, number=0, of=2 if apart else 1)]
+    slices += [slice_("a", number=1, of=2)] if apart else []
+    slices[-1]["spec"]["sharedCounters"] = SETS
+    return [node("a"), device_class(), *slices, template("one", request()), pod("p", templates={"gpu": "one"})]
+
+
+@pytest.mark.parametrize("minor", ["1.34", "1.36"])
+@pytest.mark.parametrize("apart", [True, False])
+def test_slices_in_a_form_that_the_release_does_not_accept(minor: str, *, apart: bool) -> None:
+    gates = {"DRAPartitionableDevices": True}
+    cluster = Cluster.of(partitions(apart=apart), kubernetes_version=minor, feature_gates=gates)
+    accepted = apart == (minor == "1.36")
+    for answer in (cluster.explain("pod/p"), cluster.schedule(), cluster.pools()):
+        codes = [each["code"] for each in answer.to_dict()["warnings"]]
+        assert ("slice-not-accepted" in codes) != accepted
+    said = str(cluster.explain("pod/p"))
+    told = "both devices and sharedCounters, which this release does not accept in one slice: 2 devices not used."
+    assert (told in said) == (minor == "1.36" and not apart)
+    assert "No resource slice offers a device" not in said
