@@ -126,8 +126,8 @@ class Checks:
 class SkippedPool:
     """A pool that is skipped. `devices` are those it would give this node; `slices` are the cause, if any are.
 
-    `is_ignored`: only devices next to counter sets are skipped, in slices that the release cannot have. `counts` are the
-    numbers of slices that its slices state, if they differ.
+    `is_ignored`: only devices next to counter sets are skipped, in slices that the release does not accept. `counts`
+    are the numbers of slices that its slices state, if they differ.
     """
 
     pool: Pool

@@ -10,7 +10,9 @@ import pytest
 
 from dra_plan import Cluster
 from tests.build import (
+    GPU,
     Object,
+    claim,
     device,
     device_class,
     node,
@@ -112,3 +114,37 @@ def test_slices_in_a_form_that_the_release_does_not_accept(minor: str, *, apart:
     told = "both devices and sharedCounters, which this release does not accept in one slice: 2 devices not used."
     assert (told in said) == (minor == "1.36" and not apart)
     assert "No resource slice offers a device" not in said
+
+
+def replacement(devices: dict[str, list[Object]], selector: str) -> str:
+    """The expression that is suggested for a claim, with devices by node."""
+    objects = [made for name, of in devices.items() for made in (node(name), slice_(name, *of))]
+    objects += [device_class(), claim("c", request("gpu", selector))]
+    [claim_set] = Cluster.of(objects).explain("resourceclaim/c").to_dict()["claimSets"]
+    changes = [change for each in claim_set["suggestions"] for change in each["changes"]]
+    return next(each["replacement"] for each in changes if each["code"] == "change-value")
+
+
+MEMORY = f'device.capacity["{GPU}"].memory.compareTo(quantity("AMOUNT")) >= 0'
+PROFILE = f'device.attributes["{GPU}"].profile == "NAME"'
+
+
+@pytest.mark.parametrize("nodes", [["small", "large"], ["large", "small"]])
+def test_the_nearest_amount_that_devices_have_is_suggested(nodes: list[str]) -> None:
+    amounts = {"small": "23034Mi", "large": "81559Mi"}
+    devices = {name: [device("gpu-0", capacity={"memory": amounts[name]})] for name in nodes}
+    assert replacement(devices, MEMORY.replace("AMOUNT", "80Gi")) == MEMORY.replace("AMOUNT", "81559Mi")
+
+
+@pytest.mark.parametrize(("asked", "nearest"), [("full", "half"), ("quarter", "half")])
+def test_the_nearest_profile_that_is_free_is_suggested(asked: str, nearest: str) -> None:
+    """Not the most common one: a quarter is further from a whole device than a half."""
+    sizes = {"quarter": 20, "half": 40, "full": 80}
+    devices = [
+        device(f"{name}-{at}", profile=name, capacity={"memory": f"{sizes[name]}Gi"}, taints=tainted)
+        for name, number in (("quarter", 4), ("full", 3), ("half", 2))
+        for at in range(number)
+        for tainted in ([taint("broken")] if name == asked else [],)
+    ]
+    wanted = PROFILE.replace("NAME", asked)
+    assert replacement({"a": devices}, wanted) == PROFILE.replace("NAME", nearest)
