@@ -95,7 +95,7 @@ class GateOptions(TypedDict, total=False):
         Mapping[str, bool] | None,
         Flag(
             "--feature-gates",
-            "Feature gates that differ from the release's defaults.",
+            "Feature gates to set differently from the release's defaults.",
             metavar="A,B=false",
             complete="gates",
             kind=list[str] | None,
@@ -121,7 +121,7 @@ class QuirkOptions(GateOptions, total=False):
 class ReleaseOptions(QuirkOptions, total=False):
     """The options that select the release to simulate."""
 
-    strict_version: Annotated[bool, Flag("--strict-version", "Exit with 2 if that version was not recorded.")]
+    strict_version: Annotated[bool, Flag("--strict-version", "Exit with 2 if this version has not been recorded.")]
 
 
 class InNamespace(TypedDict, total=False):
@@ -198,7 +198,7 @@ class Ties(TypedDict, total=False):
         str | None,
         Flag(
             "--ties",
-            ("Of several best nodes, take the first (default) or a random one (--seed), as in a cluster."),
+            ("Among several best nodes, take the first (default), or a random one (--seed) as in a real cluster."),
             metavar="first|random",
             complete="first|random",
         ),
@@ -236,7 +236,7 @@ class DevicesOnly(TypedDict, total=False):
 
     devices_only: Annotated[
         bool,
-        Flag("--devices-only", "Ignore the rules of nodes: cordon, taints, node name and affinity."),
+        Flag("--devices-only", "Ignore node rules: cordon, taints, node name and affinity."),
     ]
 
 

@@ -23,6 +23,7 @@ CODES = frozenset(
         "evicted-for-another",
         "extended-resources-not-evaluated",
         "field-dropped",
+        "file-empty",
         "finished-pods-count",
         "gang-in-part",
         "gate-locked",

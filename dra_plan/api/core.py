@@ -370,7 +370,7 @@ class PriorityClass(Object, frozen=True):
 class PodDisruptionBudgetSpec(Object, frozen=True):
     """The pods protected from eviction (policy/v1).
 
-    The two amounts are numbers or percentages, and only one of them may be set.
+    Each of the two fields takes a number or a percentage; only one of the fields may be set.
     """
 
     selector: LabelSelector | None = None

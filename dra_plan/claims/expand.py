@@ -1,4 +1,4 @@
-"""Build the claim sets of an input: those of pods, of workloads' pod templates, and of lone claims.
+"""Build the claim sets of an input: those of pods, of workloads' pod templates, and of standalone claims.
 
 First comes the rule for which entries of pods stand for the claims of their pod group, then `expand`. `claims/sets.py`
 defines claim sets.
@@ -119,12 +119,13 @@ def expand(
     named: Collection[ObjectKey] | None = None,
     group_claims: bool = False,
 ) -> Expansion:
-    """Return the claim sets to plan: pods, workloads, then lone claims, each in input order.
+    """Return the claim sets to plan: pods, workloads, then standalone claims, each in input order.
 
-    `namespace` and `selector` (on the labels of pod, workload or lone claim) select the objects to plan; or `named` are
-    the objects to plan, each by itself, regardless of what controls or uses it: pods without a node, workloads, pending
-    claims. With `together` there is exactly one set: the claims of all these sets, each once. `group_claims`: pod
-    groups have claims, which their pods share (gate DRAWorkloadResourceClaims).
+    `namespace` and `selector` (on the labels of the pod, workload or standalone claim) select the objects to plan.
+    Alternatively, `named` lists the objects, each planned by itself, regardless of what controls or uses it:
+    pods without a node, workloads, pending claims. With `together`, there is exactly one set: the claims of all these
+    sets, each once. With `group_claims`, pod groups have claims, which their pods share (gate
+    DRAWorkloadResourceClaims).
     """
     index = Index(inventory)
     chosen = _Choice(namespace, selector, named)

@@ -37,7 +37,7 @@ class PodClaimError(DraPlanError):
 
 
 def not_created(pod: Pod, template: str | None = None) -> PodClaimError:
-    """Return the error for an entry whose claim was not created yet; pass `template` if it does not exist."""
+    """Return the error for an entry whose claim has not been created; `template` is the missing template, if any."""
     missing = ("ResourceClaimTemplate", pod.metadata.namespace, template) if template is not None else None
     return PodClaimError(f'pod "{pod.key}": ResourceClaim not created yet', missing)
 

@@ -80,7 +80,7 @@ def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
 
 
 class Expansion(NamedTuple):
-    """The claim sets of an input (pods, workloads, then lone claims), and the notices about them."""
+    """The claim sets of an input (pods, workloads, then standalone claims), and the notices about them."""
 
     sets: list[ClaimSet]
     notices: list[Notice]

@@ -64,7 +64,7 @@ _SECTIONS = {
         "config",
         "anonymize",
     ),
-    "What is planned": (
+    "What to plan": (
         *("all_namespaces", "namespace", "selector", "nodes", "drivers", "states", "device", "devices", "devices_only"),
         *("together", "moves", "mix", "most", "possible", "like", "cost", "order", "at_once", "surge", "jobs"),
         *("free", "for_", "max_moves", "movable", "up_to_priority", "prices"),

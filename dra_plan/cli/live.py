@@ -57,7 +57,7 @@ SchedulerMetrics = Annotated[
     typer.Option(
         "--scheduler-metrics",
         metavar="URL|FILE",
-        help="Read the feature gates from kube-scheduler's /metrics.",
+        help="Read the feature gates from the /metrics page of kube-scheduler.",
     ),
 ]
 

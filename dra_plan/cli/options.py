@@ -58,7 +58,7 @@ Color = Annotated[
         autocompletion=completing.of(*COLOURS),
         callback=paint,
         metavar="WHEN",
-        help="auto, always or never; auto also follows NO_COLOR and FORCE_COLOR.",
+        help="auto, always or never; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
     ),
 ]
 
@@ -145,18 +145,22 @@ SchedulerConfig = Annotated[
 ]
 RequireFit = Annotated[
     bool,
-    typer.Option("--require-fit", help=("Exit with 1 unless everything is known to fit; undecided fails too.")),
+    typer.Option(
+        "--require-fit", help=("Exit with 1 unless every pod certainly gets a node (Undecided counts as failed).")
+    ),
 ]
 CompetingFit = Annotated[
     bool,
     typer.Option(
         "--require-fit",
-        help=("Exit with 1 unless all pods and replicas are known to fit together; undecided fails too."),
+        help=("Exit with 1 unless all pods and replicas certainly fit together (Undecided counts as failed)."),
     ),
 ]
 MinNodes = Annotated[
     int,
-    typer.Option("--min-nodes", min=1, metavar="N", help=("Exit with 1 unless every workload fits on N nodes.")),
+    typer.Option(
+        "--min-nodes", min=1, metavar="N", help=("Exit with 1 unless every workload fits on at least N nodes.")
+    ),
 ]
 FailOn = Annotated[
     str,
@@ -164,7 +168,7 @@ FailOn = Annotated[
         "--fail-on",
         autocompletion=completing.of("error", "warning"),
         metavar="error|warning",
-        help="warning: exit with 1 for any warning, too.",
+        help="With warning, exit with 1 if there is any warning.",
     ),
 ]
 Progress = Annotated[

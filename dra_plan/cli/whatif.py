@@ -25,7 +25,7 @@ class Edits(TypedDict, total=False):
             "--cordon",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Mark the node unschedulable; repeatable.",
+            help="Mark the node, or all nodes with these labels, as unschedulable; repeatable.",
         ),
     ]
     drain: Annotated[
@@ -34,7 +34,7 @@ class Edits(TypedDict, total=False):
             "--drain",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Cordon the node, or those with labels (rack=r2), and remove its pods; repeatable.",
+            help="Cordon the node, or all nodes with these labels (rack=r2), and remove the pods; repeatable.",
         ),
     ]
     without: Annotated[
@@ -52,7 +52,7 @@ class Edits(TypedDict, total=False):
             "--add-nodes",
             autocompletion=completing.added_nodes,
             metavar="N=NODE",
-            help="Add N nodes like this one, or like the one in a file.",
+            help="Add N copies of NODE, or of the node in a file; repeatable.",
         ),
     ]
 

@@ -37,7 +37,7 @@ from .disruption import budgets
 from .endings import EXPECTED, FINISHED
 from .node_eviction import is_troubled
 from .quota import BESIDE_PODS, QuotaLedger, Quotas
-from .state import ClusterState, EndCause, EndedPod, needs_none
+from .state import ClusterState, DeviceWithTaint, EndCause, EndedPod, needs_none
 from .workloads import given_revisions, revision
 
 
@@ -404,7 +404,9 @@ class ApiServer:
         if workload is not None:
             self._revisions[uid] = revision(pod_template(workload))
 
-    def delete_pod(self, pod: Pod, cause: EndCause, rules: tuple[str, ...] = ()) -> None:
+    def delete_pod(
+        self, pod: Pod, cause: EndCause, rules: tuple[str, ...] = (), taint: DeviceWithTaint | None = None
+    ) -> None:
         """Delete the pod; its claims are left to the claim controller."""
         uid = pod_uid(pod)
         current = self._cluster.pods.get(uid)
@@ -416,7 +418,7 @@ class ApiServer:
         self._homeless.pop(uid, None)
         self.ledger.forget()
         self.evicted += cause not in EXPECTED
-        self.ended.append(EndedPod(current, self.now, cause, rules))
+        self.ended.append(EndedPod(current, self.now, cause, rules, taint))
         self._ended_uids[uid] = self.ended[-1]
 
     # Claims

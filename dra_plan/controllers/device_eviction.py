@@ -27,7 +27,7 @@ from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.keys import pod_uid
 
-from .state import ClusterState, DeletePod, EndCause
+from .state import ClusterState, DeletePod, DeviceWithTaint, EndCause
 
 _NO_EXECUTE = "NoExecute"
 IN_PROGRESS = "EvictionInProgress"
@@ -68,20 +68,25 @@ def step(state: ClusterState) -> list[DeletePod]:
     if not taints and not rules:
         return []
     claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in state.inventory.claims}
-    times: dict[tuple[str, str], float] = {}
+    firsts: dict[tuple[str, str], EvictingTaint | None] = {}
     found = []
     for pod in state.running:
-        moment = math.inf
         used = list(reserved_claims(pod, claims))
         for claim in used:
-            key = (claim.metadata.namespace, claim.metadata.name)
-            if key not in times:
-                times[key] = min((each.moment for each in evicting_taints(claim, taints, rules)), default=math.inf)
-            moment = min(moment, times[key])
-        if moment < math.inf:
+            if (key := (claim.metadata.namespace, claim.metadata.name)) not in firsts:
+                firsts[key] = min(evicting_taints(claim, taints, rules), key=_moment, default=None)
+        here = (firsts[claim.metadata.namespace, claim.metadata.name] for claim in used)
+        first = min((each for each in here if each is not None), key=_moment, default=None)
+        if first is not None:
             wanting = tuple(rule.metadata.name for rule, _ in rules if any(_selected(rule, claim) for claim in used))
-            found.append(DeletePod(pod, CAUSE, moment, wanting))
+            of = first.result
+            taint = DeviceWithTaint(f"{of.driver}/{of.pool}/{of.device}", first.taint, first.rule)
+            found.append(DeletePod(pod, CAUSE, first.moment, wanting, taint))
     return found
+
+
+def _moment(of: EvictingTaint) -> float:
+    return of.moment
 
 
 def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[RuleCondition]:

@@ -88,7 +88,7 @@ def settled_document(
             if shown is None or shown(each.pod)
         ],
         rounds=settled.rounds,
-        unsettled=_unsettled(settled),
+        unsettled=unsettled_cluster(settled),
     )
 
 
@@ -152,7 +152,8 @@ def _second(moment: float, start: float) -> float:
     return round(max(0.0, moment - start), 1)
 
 
-def _unsettled(settled: Settled) -> UnsettledCluster | None:
+def unsettled_cluster(settled: Settled) -> UnsettledCluster | None:
+    """Return why the cluster never settles, with the pods; None if it does."""
     if not settled.unsettled:
         return None
     names = [PodName(namespace=pod.metadata.namespace, name=pod.metadata.name) for pod in settled.waiting]

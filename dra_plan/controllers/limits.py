@@ -57,7 +57,7 @@ def _with_defaults(pod: Pod, limits: Listed, requests: Listed) -> PodSpec:
 
 
 def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each request that a LimitRange gives to a container: container, resource, amount, LimitRange."""
+    """Yield each default request that a LimitRange sets for a container: container, resource, amount, LimitRange."""
     for limits in limit_ranges:
         for item in limits.spec.limits:
             if item.type != _CONTAINER:

@@ -469,7 +469,7 @@ class Settling:
     def _do(self, action: Action) -> bool:
         server = self._server
         if isinstance(action, DeletePod):
-            server.delete_pod(action.pod, action.cause, action.rules)
+            server.delete_pod(action.pod, action.cause, action.rules, action.taint)
             self._tell(action.pod, action.cause, action.cause.marks)
         elif isinstance(action, CreatePod):
             refusal = server.create_pod(action.pod, made=True)

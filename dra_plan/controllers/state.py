@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
+from dra_plan.api.resource import DeviceTaint, ResourceClaim, ResourceClaimTemplate
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.releases import Target
@@ -35,6 +35,15 @@ class EndCause:
 
 
 @dataclass(frozen=True)
+class DeviceWithTaint:
+    """A device, as DRIVER/POOL/DEVICE, its taint, and the name of the rule that sets the taint, or ""."""
+
+    device: str
+    taint: DeviceTaint
+    rule: str = ""
+
+
+@dataclass(frozen=True)
 class EndedPod:
     """A pod that has ended. `moment` is in seconds since the epoch, like all times here."""
 
@@ -43,6 +52,8 @@ class EndedPod:
     cause: EndCause
     rules: tuple[str, ...] = ()
     """The device taint rules because of which it was evicted."""
+    taint: DeviceWithTaint | None = None
+    """The device taint that ended it first."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,8 @@ class DeletePod:
     at: float = 0.0
     rules: tuple[str, ...] = ()
     """The device taint rules that cause it."""
+    taint: DeviceWithTaint | None = None
+    """The device taint that causes it first."""
 
 
 @dataclass(frozen=True)

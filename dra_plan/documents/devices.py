@@ -125,6 +125,15 @@ class TaintName(DocumentPart, frozen=True, kw_only=True):
     effect: str
 
 
+class EvictingDevice(DocumentPart, frozen=True, kw_only=True):
+    """A device whose taint evicts a pod."""
+
+    device: Annotated[str, Meta(description="DRIVER/POOL/DEVICE.")]
+    taint: TaintName
+    rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint; empty for the driver.")] = ""
+    gate: Annotated[str, Meta(description="The feature gate without which the first state does not evict.")] = ""
+
+
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     """Devices that one reason removes; each code has fields of its own."""
 

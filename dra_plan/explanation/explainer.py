@@ -138,6 +138,19 @@ def explain(
     return SetExplanation(groups, search.found(), search.tried, absent=absent)
 
 
+def exemplified(told: SetExplanation, node: str) -> SetExplanation:
+    """Return the explanation with the devices of this node as the example for all nodes on which the claims fit."""
+    groups = list(told.groups)
+    for at, group in enumerate(groups):
+        if group.answer.outcome is not Outcome.FITS or group.placement is None:
+            continue
+        if (led := group.led_by(node)) is not None:
+            led.placement = replace(group.placement, node=led.nodes[0])
+            led.choices = funnel.of(led.placement)
+            groups[at] = led
+    return replace(told, groups=groups)
+
+
 @dataclass(slots=True, frozen=True)
 class RefusingExplanation:
     """The explanation of the nodes that refuse the claims, with their answers."""

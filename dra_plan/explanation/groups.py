@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dra_plan.allocator import NodeOutcome
 from dra_plan.api.core import Node
@@ -50,6 +50,20 @@ class NodeGroup:
         self.nodes.append(node)
         self.answers.append(answer)
         self.offers.append(offer)
+
+    def led_by(self, name: str) -> NodeGroup | None:
+        """Return the same group with that node, which is not yet the first, in front; None if there is no such."""
+        names = [node.metadata.name for node in self.nodes]
+        if name not in names[1:]:
+            return None
+        at = names.index(name)
+        order = [at, *(other for other in range(len(names)) if other != at)]
+        return replace(
+            self,
+            nodes=[self.nodes[other] for other in order],
+            answers=[self.answers[other] for other in order],
+            offers=[self.offers[other] for other in order],
+        )
 
     def lead(self) -> None:
         """Put the node with most findings first: it represents the others."""

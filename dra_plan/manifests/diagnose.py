@@ -18,6 +18,7 @@ from dra_plan.api.go_text import parse_timestamp
 from dra_plan.api.inventory import AsWritten, Notice, Origin
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.quantity import QuantityError, parse
+from dra_plan.wording import listed
 
 from .convert import BASIC_DEVICES
 from .faults import Fault
@@ -283,6 +284,7 @@ class Report:
         self._deprecated: dict[tuple[str, str], Origin] = {}
         self._lifted: list[tuple[str, Origin]] = []
         self._not_planned: list[Notice] = []
+        self._empty: list[str] = []
         self._whole_lists: set[str] = set()
         self._pages: dict[str, tuple[int, Origin]] = {}
         self.as_written: dict[str, AsWritten] = {}
@@ -320,6 +322,10 @@ class Report:
         message = f"{render(path)} looks like a pod template, but cannot be planned: {why}"
         self._not_planned.append(Notice("workload-not-planned", message, label, str(origin)))
 
+    def empty_file(self, name: str) -> None:
+        """Record a file without any text."""
+        self._empty.append(name)
+
     def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
         """Record a list, or a page of one; `goes_on` if its metadata indicate more pages."""
         if not goes_on:
@@ -343,6 +349,11 @@ class Report:
         """Yield all notices; one that concerns many objects is yielded once, for the first."""
         yield from self._incomplete_lists()
         yield from self._not_planned
+        if self._empty:
+            many = len(self._empty) > 1
+            yield Notice(
+                "file-empty", f"{listed(self._empty)} {'are' if many else 'is'} empty: did `kubectl get` fail?"
+            )
         for (old, new), origin in self._deprecated.items():
             yield Notice("deprecated-api", f"{old} is deprecated; converted to {new}", "", str(origin))
         if self._lifted:

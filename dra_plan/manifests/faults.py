@@ -9,6 +9,7 @@ from dra_plan import shown
 from dra_plan.errors import InputError
 
 TEMPLATE = "a template has to be rendered first"
+CUT = "the text ends here, so the file may be cut off"
 NO_SUCH_PATH = "no such file or directory"
 
 
@@ -19,7 +20,7 @@ def set_twice(key: str) -> str:
 
 def given_twice(first: object) -> str:
     """Return the message for an object that occurs twice in one source; `first` is the place of the first one."""
-    return f"given twice, first in {first}"
+    return f"defined twice; first in {first}"
 
 
 def nothing_found(names: Iterable[str]) -> str:

@@ -68,6 +68,8 @@ class SourceRead(NamedTuple):
 
     documents: list[Document]
     faults: list[Fault]
+    empty: str = ""
+    """The name of a source without any text, as a failed `kubectl get > FILE` leaves it."""
 
 
 def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
@@ -80,14 +82,17 @@ def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) 
     unread: list[Fault] = []
     for source in read_sources(names, unread, recursive=recursive, stdin=stdin):
         faults, unread[:] = list(unread), []
-        yield SourceRead(read_documents(source, faults), faults)
+        yield _documents(source, faults)
     if unread:
         yield SourceRead([], unread)
 
 
 def _read_source(source: Source) -> SourceRead:
-    faults: list[Fault] = []
-    return SourceRead(read_documents(source, faults), faults)
+    return _documents(source, [])
+
+
+def _documents(source: Source, faults: list[Fault]) -> SourceRead:
+    return SourceRead(read_documents(source, faults), faults, "" if source.data.strip() else source.name)
 
 
 def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespace: str, strict: bool) -> Inventory:
@@ -100,6 +105,8 @@ def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespa
     for source in sources:
         before = len(faults)
         faults.extend(source.faults)
+        if source.empty:
+            collector.report.empty_file(source.empty)
         for document in source.documents:
             document.hand_to(collector)
         faults[before:] = sorted(faults[before:], key=_line)

@@ -146,7 +146,7 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
 
 
 def is_meant_as_path(name: str) -> bool:
-    """Return whether the form of a text shows that it can only be a path, even if there is no such file."""
+    """Return whether a string can only be a path, judging by its form, even if no such file exists."""
     return name == STDIN or name.endswith((*SUFFIXES, SUFFIX, "/")) or name.startswith((".", "/", "~"))
 
 

@@ -25,7 +25,7 @@ from yaml.events import (
 )
 from yaml.reader import ReaderError
 
-from .faults import TEMPLATE, set_twice
+from .faults import CUT, TEMPLATE, set_twice
 
 # -- merged maps and aliases -------------------------------------------------------------------------------------------
 
@@ -232,6 +232,8 @@ class Builder:
         """Return the usual meaning of the text at the mark."""
         lines = self._text.split("\n", mark.line + 1)
         line = lines[mark.line] if mark.line < len(lines) else ""
+        if not "".join(lines[mark.line + 1 :]).strip() and not line[mark.column :].strip():
+            return CUT
         if line[mark.column : mark.column + 1] == "\t":
             return "indent with spaces, not tabs"
         return TEMPLATE if "{{" in line else ""

@@ -21,7 +21,7 @@ from dra_plan.page import fleet
 from dra_plan.page.content import MOST_ARTICLES, Page
 from dra_plan.page.picks import BAD, GOOD, OTHER, PLAIN, MarkLists, Pick
 from dra_plan.page.scene import NOT_SUITABLE, WORDS, Texts
-from dra_plan.page.told import in_short, named_nodes
+from dra_plan.page.told import MOST_BARS, MOST_SUMMARY_LINES, in_short, named_nodes
 
 LONGEST_TEXT = 400_000
 """The length up to which the document's JSON is included as text; a longer one is rendered when it is opened."""
@@ -181,6 +181,7 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.globals.update(patch_text=_patch, in_short=in_short, fleet_lines=fleet.lines, named_nodes=named_nodes)
+    environment.globals.update(most_lines=MOST_SUMMARY_LINES, most_bars=MOST_BARS)
     return environment
 
 

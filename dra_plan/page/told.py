@@ -170,6 +170,14 @@ class Article:
         return not (self.stories or self.bars or self.rest or self.blocks or self.suggestions or self.in_vain)
 
 
+MOST_SUMMARY_LINES = 8
+"""The number of lines of an article's summary that are not folded."""
+
+
+MOST_BARS = 20
+"""The number of bars that are not folded."""
+
+
 MOST_NODE_NAMES = 300
 """The number of nodes of a story that are named; the document has all names."""
 

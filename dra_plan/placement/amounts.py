@@ -41,6 +41,7 @@ class NodeAmounts:
         self._held: dict[str, list[tuple[DeviceName, Device, dict[str, int]]]] = {}
         """The devices that each claim holds."""
         self.sorts: list[Hashable] = list(dict.fromkeys(sort for needs in self._shapes for sort in needs))
+        self._position = {sort: position for position, sort in enumerate(self.sorts)}
         self.needs: list[Amounts] = [self._listed(needs) for needs in self._shapes]
         """The needs of a pod of each shape."""
         self.parts: list[tuple[tuple[str, int, int], ...]] = [tuple(self._parts(shape)) for shape in shapes]
@@ -113,9 +114,11 @@ class NodeAmounts:
 
     def held(self, pod: PodToPlace, claims: Iterable[ResourceClaim]) -> Amounts:
         """Return the amounts that are freed once the pod has left with these claims."""
-        found: Counter[Hashable] = Counter(dict(self._requested(pod)))
-        found.update(self._taken(claims))
-        return self._listed(found)
+        found = [0] * len(self.sorts)
+        for sort, amount in (*self._requested(pod), *self._taken(claims)):
+            if sort in self._position:
+                found[self._position[sort]] += amount
+        return tuple(found)
 
     def taken(self, claims: Iterable[ResourceClaim]) -> Iterator[tuple[DeviceName, Device, dict[str, int]]]:
         """Yield the devices that claims hold, with the amount of each capacity."""
@@ -134,15 +137,13 @@ class NodeAmounts:
                 amounts = {each: consumed.get(each, 0) if shares else n for each, n in _capacities(device)}
                 yield name, device, amounts
 
-    def _taken(self, claims: Iterable[ResourceClaim]) -> Counter[Hashable]:
-        found: Counter[Hashable] = Counter()
+    def _taken(self, claims: Iterable[ResourceClaim]) -> Iterator[tuple[Hashable, int]]:
         for _, device, amounts in self.taken(claims):
-            found["devices"] += 1
+            yield "devices", 1
             for name, amount in amounts.items():
-                found["sum", name] += amount
+                yield ("sum", name), amount
                 if 2 * amount > self._largest[name] or not device.allow_multiple_allocations:
-                    found["half", name] += 1
-        return found
+                    yield ("half", name), 1
 
     def places(
         self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
@@ -188,7 +189,8 @@ class NodeAmounts:
                     for name, amount in _capacities(device):
                         found["sum", name] += amount
                         found["half", name] += 1
-        found.subtract(self._taken(claims))
+        for sort, amount in self._taken(claims):
+            found[sort] -= amount
         return self._listed(found)
 
 

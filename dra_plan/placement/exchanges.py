@@ -10,9 +10,8 @@ could arrive.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from .amounts import Amounts
 from .node_capacity import Combination
@@ -33,12 +32,56 @@ _Price = tuple[tuple[int, float], ...]
 """The price of one of each sort that has one."""
 
 
+Size = tuple[str, int]
+"""A capacity, and an amount of it on one device."""
+
+Asked = tuple[tuple[int, int], ...]
+"""The needs that are not 0, by their position in a list of amounts."""
+
+
+@dataclass(frozen=True)
+class SizedNeeds:
+    """The needs of some shapes in total, followed by the number of each of these sizes."""
+
+    sizes: tuple[Size, ...]
+    asked: Mapping[int, Asked]
+
+
 @dataclass(frozen=True)
 class ShapeNeeds:
     """The needs of a pod of each shape, in total and for each of its devices: capacity, amount, number of devices."""
 
     needs: Sequence[Amounts]
     parts: Sequence[Sequence[Part]]
+    _sized: dict[tuple[int, ...], SizedNeeds] = field(default_factory=dict, compare=False)
+
+    def sized(self, some: tuple[int, ...]) -> SizedNeeds:
+        """Return the needs of these shapes, including the sizes that any of them needs on a device."""
+        if some not in self._sized:
+            sizes = sorted({(name, size) for shape in some for name, size, _ in self.parts[shape] if size})
+            asked = {shape: tuple(self._asked(shape, sizes)) for shape in some}
+            self._sized[some] = SizedNeeds(tuple(sizes), asked)
+        return self._sized[some]
+
+    def _asked(self, shape: int, sizes: Sequence[Size]) -> Iterator[tuple[int, int]]:
+        slots = (
+            sum(count * (amount // size) for name, amount, count in self.parts[shape] if name == wanted)
+            for wanted, size in sizes
+        )
+        return ((position, need) for position, need in enumerate((*self.needs[shape], *slots)) if need)
+
+
+def _fit(free: Sequence[int], asked: Asked) -> int:
+    """Return the number of pods with these needs that the amounts allow."""
+    return max(0, min([free[position] // need for position, need in asked], default=0))
+
+
+def _without(free: Sequence[int], asked: Asked, number: int = 1) -> list[int]:
+    """Return the amounts that are left next to this number of pods."""
+    left = list(free)
+    for position, need in asked:
+        left[position] -= number * need
+    return left
 
 
 @dataclass(frozen=True)
@@ -78,14 +121,15 @@ class NodeRoom:
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
         """Return the number of pods of a shape that the numbers allow once these residents have left."""
-        if not leaves and any(need > have for need, have in zip(shapes.needs[shape], self.free, strict=True) if need):
-            return 0
-        sizes = _sizes(shapes, [shape])
-        free = self.left(leaves, sizes)
-        needs = _needs(shapes, shape, sizes)
-        return max(0, min((have // need for have, need in zip(free, needs, strict=True) if need), default=0))
+        sized, free = shapes.sized((shape,)), self.free
+        asked = sized.asked[shape]
+        if not leaves:
+            for sort, need in asked:
+                if sort < len(free) and need > free[sort]:
+                    return 0
+        return _fit(self.left(leaves, sized.sizes), asked)
 
-    def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[tuple[str, int]]) -> list[int]:
+    def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[Size]) -> list[int]:
         """Return the free amounts once these residents have left, then the free number of each of these sizes.
 
         The sizes are parts of one device.
@@ -97,21 +141,12 @@ class NodeRoom:
                 for index, amount in self.takes[position]:
                     devices[index] += amount
         for name, size in sizes:
-            named = (left for (own, _), left in zip(self.devices, devices, strict=True) if own == name)
-            free.append(sum(max(0, left) // size for left in named))
+            slots = 0
+            for (own, _), left in zip(self.devices, devices, strict=True):
+                if own == name and left >= size:
+                    slots += left // size
+            free.append(slots)
         return free
-
-
-def _sizes(shapes: ShapeNeeds, some: Sequence[int]) -> list[tuple[str, int]]:
-    return sorted({(name, size) for shape in some for name, size, _ in shapes.parts[shape] if size})
-
-
-def _needs(shapes: ShapeNeeds, shape: int, sizes: Sequence[tuple[str, int]]) -> list[int]:
-    slots = (
-        sum(count * (amount // size) for name, amount, count in shapes.parts[shape] if name == wanted)
-        for wanted, size in sizes
-    )
-    return [*shapes.needs[shape], *slots]
 
 
 # -- worths ------------------------------------------------------------------------------------------------------------
@@ -177,21 +212,6 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
     return scale
 
 
-def most_worth(room: NodeRoom, prices: WorthPrices, free: Sequence[int]) -> float:
-    """Return the maximum worth of pods that fit in these amounts."""
-    needs = prices.shapes.needs
-    some = tuple(
-        shape
-        for shape in room.shapes
-        if prices.weights[shape] > 0
-        and all(need <= have for need, have in zip(needs[shape], free, strict=True) if need)
-    )
-    if not some:
-        return 0.0
-    own = [max(0, each) for each in free]
-    return min(_dot(price, own) for price in prices.of(some))
-
-
 class WorthPrices:
     """Prices of the amounts at which no shape has more than its weight. Sizes on devices have no price."""
 
@@ -231,6 +251,39 @@ class WorthPrices:
         return found
 
 
+class PlaceWorths:
+    """The maximum worth of the pods that nodes without their residents can hold, in addition to given ones."""
+
+    def __init__(self, prices: WorthPrices) -> None:
+        self._prices, self.weights = prices, prices.weights
+        self._known: dict[tuple[Amounts, tuple[int, ...], Combination], float] = {}
+
+    def beside(self, room: NodeRoom, comes: Combination) -> float:
+        """Return the worth of these pods, and of what fits next to them."""
+        key = room.total, room.shapes, comes
+        if key not in self._known:
+            needs = self._prices.shapes.needs
+            coming = [(shape, number) for shape, number in enumerate(comes) if number]
+            left: Sequence[int] = room.total
+            for shape, number in coming:
+                left = [have - number * need for have, need in zip(left, needs[shape], strict=True)]
+            own = sum(self.weights[shape] * number for shape, number in coming)
+            self._known[key] = own + self._most(room.shapes, left)
+        return self._known[key]
+
+    def _most(self, shapes: Sequence[int], free: Sequence[int]) -> float:
+        """Return the maximum worth of pods of these shapes that fit in these amounts."""
+        needs = self._prices.shapes.needs
+        some = tuple(
+            shape
+            for shape in shapes
+            if self.weights[shape] > 0
+            and all(need <= have for need, have in zip(needs[shape], free, strict=True) if need)
+        )
+        own = [max(0, each) for each in free]
+        return min(_dot(price, own) for price in self._prices.of(some)) if some else 0.0
+
+
 class _Search:
     """The search for an exchange on one node that gains, where shapes are worth their weights times a factor."""
 
@@ -238,9 +291,9 @@ class _Search:
         self._room, self._scale = room, scale
         self._worth = [each * scale for each in prices.weights]
         self._order = sorted(some, key=lambda shape: -self._worth[shape])
-        self._sizes = _sizes(prices.shapes, some)
-        self._needs = {shape: _needs(prices.shapes, shape, self._sizes) for shape in some}
+        self._needs = prices.shapes.sized(some)
         self._prices = [tuple((sort, each * scale) for sort, each in price) for price in prices.of(some)]
+        self._checks = list(self._prices)
         self._losses = [group.price + self._worth[group.shape] for group in room.groups]
         self._gone = [0] * len(room.groups)
         self._steps = 0
@@ -274,11 +327,14 @@ class _Search:
 
     def _leave(self, index: int, values: list[float], loss: float) -> None:
         self._steps += 1
-        if self._is_over or min(a + b for a, b in zip(values, self._rests[index], strict=True)) <= _NOTHING:
+        if self._is_over:
             return
+        for value, rest in zip(values, self._rests[index], strict=True):
+            if value + rest <= _NOTHING:
+                return
         if index == len(self._gone):
             gone = [(group, number) for group, number in zip(self._room.groups, self._gone, strict=True) if number]
-            self._come(0, self._room.left(gone, self._sizes), -loss)
+            self._come(0, self._room.left(gone, self._needs.sizes), -loss)
             return
         adds = self._adds[index]
         for number in range(len(self._room.groups[index].positions) + 1):
@@ -292,17 +348,27 @@ class _Search:
         self._steps += 1
         if gain > _NOTHING and self._lower is None:
             self._lower = self._without_gain(gain)
-        if self._is_over or index == len(self._order):
-            return
-        own = [max(0, each) for each in free]
-        if gain + min(_dot(price, own) for price in self._prices) <= _NOTHING:
+        if self._is_over or index == len(self._order) or not self._may_gain(free, gain):
             return
         shape = self._order[index]
-        needs = self._needs[shape]
-        most = min((have // need for have, need in zip(free, needs, strict=True) if need), default=0)
-        for number in range(max(0, most), -1, -1):
-            left = [have - number * need for have, need in zip(free, needs, strict=True)]
-            self._come(index + 1, left, gain + number * self._worth[shape])
+        asked = self._needs.asked[shape]
+        most = _fit(free, asked)
+        for number in range(most, 0, -1):
+            self._come(index + 1, _without(free, asked, number), gain + number * self._worth[shape])
+        self._come(index + 1, free, gain)
+
+    def _may_gain(self, free: Sequence[int], gain: float) -> bool:
+        """Return whether the pods that fit in these amounts may be worth more than what is lost so far."""
+        for price in self._checks:
+            most = gain
+            for sort, each in price:
+                if free[sort] > 0:
+                    most += each * free[sort]
+            if most <= _NOTHING:
+                self._checks.remove(price)
+                self._checks.insert(0, price)  # it often shows the same of the next amounts
+                return False
+        return True
 
     def _without_gain(self, gain: float) -> float:
         """Return the factor at which an exchange with this gain has none: its price stays, and the worths shrink."""
@@ -327,47 +393,48 @@ def single_exchanges(
 
     There are at most `_ALIKE` exchanges for the same pods.
     """
-    found: list[tuple[float, str, _Comes, tuple[int, ...]]] = []
-    sizes = _sizes(shapes, demand)
-    needs = {shape: _needs(shapes, shape, sizes) for shape in demand}
-    least = [min(column) for column in zip(*needs.values(), strict=True)]
+    best: dict[_Comes, list[tuple[int, str, tuple[int, ...]]]] = {}
+    sized, meant = shapes.sized(tuple(demand)), frozenset(demand)
+    needs = [shapes.needs[shape] for shape in demand]
+    least = [(sort, min(column)) for sort, column in enumerate(zip(*needs, strict=True)) if min(column)]
     for room in rooms:
         some = [shape for shape in demand if shape in room.shapes]
         for group in room.groups if some else ():
-            if group.shape in demand:
+            if group.shape in meant or any(need > room.free[sort] + group.amounts[sort] for sort, need in least):
                 continue
-            if any(need > have + more for need, have, more in zip(least, room.free, group.amounts, strict=False)):
-                continue
-            free = room.left([(group, 1)], sizes)
-            for comes in _threes(some, needs, free):
-                gain = sum(worth[shape] for shape in comes) - group.price
-                found.append((gain, room.name, comes, group.positions[:1]))
-    found.sort(key=lambda each: (-each[0], each[1:]))
-    alike: Counter[_Comes] = Counter()
-    chosen: list[tuple[str, Combination, tuple[int, ...]]] = []
-    for _, name, comes, leaves in found:
-        alike[comes] += 1
-        if alike[comes] <= _ALIKE and len(chosen) < most:
-            chosen.append((name, tuple(comes.count(shape) for shape in range(len(shapes.needs))), leaves))
-    return chosen
+            leaving = group.price, room.name, group.positions[:1]
+            for comes in _threes(some, sized.asked, room.left([(group, 1)], sized.sizes)):
+                alike = best.setdefault(comes, [])
+                if len(alike) < _ALIKE or leaving < alike[-1]:
+                    alike.append(leaving)
+                    alike.sort()
+                    del alike[_ALIKE:]
+    found = [
+        (price - sum(worth[shape] for shape in comes), name, comes, leaves)
+        for comes, alike in best.items()
+        for price, name, leaves in alike
+    ]
+    return [
+        (name, tuple(comes.count(shape) for shape in range(len(shapes.needs))), leaves)
+        for _, name, comes, leaves in sorted(found)[:most]
+    ]
 
 
-def _threes(some: Sequence[int], needs: dict[int, list[int]], free: Sequence[int]) -> Iterator[_Comes]:
+def _threes(some: Sequence[int], needs: Mapping[int, Asked], free: Sequence[int]) -> Iterator[_Comes]:
     """Yield the combinations of one to three pods that fit, except those that are part of another."""
     stack: list[tuple[_Comes, Sequence[int], Sequence[int]]] = [((), some, free)]
     while stack:
         comes, others, left = stack.pop()
         fitting = []
         for shape in others:
-            for need, have in zip(needs[shape], left, strict=True):
-                if need and need > have:
+            for position, need in needs[shape]:
+                if need > left[position]:
                     break
             else:
                 fitting.append(shape)
         if len(comes) < 2:
             for index, shape in enumerate(fitting):
-                rest = [have - need for have, need in zip(left, needs[shape], strict=True)]
-                stack.append(((*comes, shape), fitting[index:], rest))
+                stack.append(((*comes, shape), fitting[index:], _without(left, needs[shape])))
         elif fitting:
             yield from ((*comes, shape) for shape in fitting)
         if comes and not fitting:

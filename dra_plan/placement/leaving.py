@@ -20,7 +20,7 @@ from dra_plan.allocator import AllocatedState, AllocationError, Outcome
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 
-from .amounts import NodeAmounts
+from .amounts import Amounts, NodeAmounts
 from .exchanges import AlikeResidents, NodeRoom, ShapeNeeds
 from .node_capacity import BY_ORDER, Combination
 from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded
@@ -79,7 +79,11 @@ class Vacancies:
         self._layouts: dict[str, _DeviceLayout] = {}
         self._taking: dict[str, tuple[object, ...]] = {}
         self._answers: dict[Hashable, bool] = {}
+        self._searched: dict[Hashable, bool] = {}
+        """The allocator's answers by everything that it can see."""
         self._refused: dict[tuple[int, Hashable], bool] = {}
+        self._within: dict[tuple[int, Amounts], tuple[int, ...]] = {}
+        self._empty_fits: dict[tuple[int, Combination], bool] = {}
         self._comings: dict[Combination, _Coming] = {}
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
             info.terms.required_anti for node in ground.nodes for info in node.pods.values()
@@ -131,16 +135,23 @@ class Vacancies:
                 AlikeResidents(tuple(own), held[own[0]], here[own[0]].shape, here[own[0]].price)
                 for own in groups.values()
             ),
-            shapes=tuple(
-                shape
-                for shape, needs in enumerate(amounts.needs)
-                if all(need <= have for need, have in zip(needs, total, strict=True) if need)
-                and not self._is_refused(shape, name)
-            ),
+            shapes=self._shapes_within(total, name),
             devices=tuple((capacity, amount) for (_, capacity), amount in devices.items()),
             held=tuple(held),
             takes=tuple(takes),
         )
+
+    def _shapes_within(self, total: Amounts, node: str) -> tuple[int, ...]:
+        """Return the shapes that the node does not refuse and that need no more than its total."""
+        key = self.empty_kinds[node], total
+        if key not in self._within:
+            self._within[key] = tuple(
+                shape
+                for shape, needs in enumerate(self._amounts.needs)
+                if all(need <= have for need, have in zip(needs, total, strict=True) if need)
+                and not self._is_refused(shape, node)
+            )
+        return self._within[key]
 
     def most_of(self, node: str, shape: int, most: int) -> int:
         """Return the number of pods of a shape that fit if all residents leave, at most this many."""
@@ -154,6 +165,26 @@ class Vacancies:
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Return whether these pods fit together with the residents that stay, given by their positions."""
+        if stay:
+            return self._fits(node, stay, comes)
+        key = self.empty_kinds[node], comes
+        if key not in self._empty_fits:
+            self._empty_fits[key] = self._fits(node, (), comes)
+        return self._empty_fits[key]
+
+    @cached_property
+    def empty_kinds(self) -> dict[str, int]:
+        """Return a number for each node; without their residents, nodes of one number fit the same pods."""
+        numbers: dict[Hashable, int] = {}
+        return {n.name: numbers.setdefault(self._empty_kind(n), len(numbers)) for n in self._ground.nodes}
+
+    def _empty_kind(self, node: NodeInfo) -> Hashable:
+        layout = self._layout(node)
+        if layout is None or self.apart or not all(self._compares_amounts):
+            return node.name
+        return self._looks[node.name], layout.key, tuple(sorted(self._taken(layout, claim) for claim in layout.held))
+
+    def _fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         coming = self._coming(comes)
         if any(self._is_refused(shape, node) for shape in coming.shapes):
             return False
@@ -262,13 +293,19 @@ class Vacancies:
     def _allocates(self, node: NodeInfo, held: Sequence[ResourceClaim], claims: Sequence[ResourceClaim]) -> bool:
         ground = self._ground
         state = AllocatedState.of(held, consumable_capacity=ground.target.features.consumable_capacity)
-        outcome = ground.allocate(claims, node, ground.joint.with_state(state))
-        if outcome.outcome is Outcome.DOES_NOT_FIT:
-            return bool(BY_ORDER.intersection(ground.target.quirks.among(outcome.sighted)))
-        if outcome.outcome in (Outcome.FITS, Outcome.UNDECIDED):
-            return True
-        promised = ground.allocate(claims, node, ground.promised.with_state(state)).outcome
-        return promised in (Outcome.FITS, Outcome.UNDECIDED)
+        view = ground.joint.with_state(state)
+        key = ground.appearance(node, claims, view)
+        if key in self._searched:
+            return self._searched[key]
+        outcome = ground.allocate(claims, node, view)
+        if outcome.outcome not in (Outcome.FITS, Outcome.UNDECIDED, Outcome.DOES_NOT_FIT):
+            promised = ground.allocate(claims, node, ground.promised.with_state(state)).outcome
+            return promised in (Outcome.FITS, Outcome.UNDECIDED)
+        fits = outcome.outcome is not Outcome.DOES_NOT_FIT
+        fits = fits or bool(BY_ORDER.intersection(ground.target.quirks.among(outcome.sighted)))
+        if key is not None:
+            self._searched[key] = fits
+        return fits
 
     def _layout(self, node: NodeInfo) -> _DeviceLayout | None:
         if node.name not in self._layouts:

@@ -186,6 +186,7 @@ class PlacementCluster:
         self.framework = self.simulation.frameworks[DEFAULT_SCHEDULER]
         self._filters = [plugin for plugin in self.framework.points["filter"] if plugin.name in NODE_AND_POD]
         self._devices = next((p for p in self.simulation.dynamic_resources), None)
+        self._observers: dict[Hashable, Observer] = {}
 
     @cached_property
     def view(self) -> View:
@@ -287,6 +288,24 @@ class PlacementCluster:
                     self.cluster.remove_pending_allocation(claim.metadata.uid)
 
     # One node
+
+    def appearance(self, node: NodeInfo, claims: Sequence[ResourceClaim], view: View) -> Hashable | None:
+        """Return what a search for these claims can see of the node; None if that is unknown.
+
+        The `view` is `joint`, with other devices in use.
+        """
+        if self.target.features.node_allocatable:
+            return None
+        key = encoded(claims)
+        counters = Counters(view.state, view.target, view.gatherer.slices, lambda: view.shared_counter_names)
+        if key in self._observers:
+            self._observers[key].go_on(view.state, counters)
+        else:
+            requests = view.requests(claims)
+            self._observers[key] = Observer(requests, view.state, counters, view.target, view.device_kinds)
+        observer = self._observers[key]
+        seen = observer.appearance(view.gatherer.gather(node.node)) if observer.is_able else None
+        return None if seen is None else (key, seen.key)
 
     def refusal(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
         """Return the reason that keeps the pod off the current node, ignoring devices; None if there is none."""

@@ -1,12 +1,11 @@
 """The fewest moves that free enough capacity: an integer program over the contents of each node after moves.
 
-A column lists the pods that arrive at one node and those that leave it. Every pod that leaves has to arrive somewhere,
-pods of one shape in place of each other, and the wanted capacity must exist; the price of the leaving pods is as low as
-possible. The first program assumes that leaving pods always have a node, except for shapes that no node fits now:
-nothing can cost less. A node for one of those has a worth, which is added to their price (`placement/exchanges.py`).
-Columns are created in rounds until that price is reached: nodes where capacity costs least, nodes that fit the pods
-leaving there, nodes where pods leave for that; at last, on small clusters, all columns: then the program's own bound is
-the answer's.
+Every pod that leaves has to arrive somewhere, pods of one shape in place of each other, and the wanted capacity must
+exist; the price of the leaving pods is as low as possible (`placement/move_program.py`). The first program assumes that
+leaving pods always have a node, except for shapes that no node fits now: nothing can cost less. A node for one of those
+has a worth, which is added to their price (`placement/exchanges.py`). Columns are created in rounds until that price is
+reached: nodes where capacity costs least, nodes that fit the pods leaving there, nodes where pods leave for that; at
+last, on small clusters, all columns: then the program's own bound is the answer's.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product
 
-from .exchanges import NodeRoom, WorthPrices, most_worth, single_exchanges, stuck_shapes, worths
+from .exchanges import NodeRoom, PlaceWorths, WorthPrices, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
 from .limits import SearchTime
+from .move_program import MoveColumn, MoveProgram, PricedColumn, Repacking, RoomWanted
 from .node_capacity import Combination
-from .solver import Model, Solved, SolverEnd, solve
 
 MOST_COLUMNS = 6_000
 """The number of columns above which not all are created."""
@@ -46,43 +45,6 @@ MOST_DEEP = 1_000
 """The number of times a node is examined for the pods that would have to leave for a pod of a shape."""
 
 
-@dataclass(frozen=True)
-class MoveColumn:
-    """The changes on one node: the number of pods of each shape that arrive, and the residents that leave."""
-
-    node: str
-    comes: Combination
-    leaves: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class RoomWanted:
-    """The wanted capacity: a number of pods of each shape.
-
-    With `most`, as much of it as possible; at most `moves` pods may leave.
-    """
-
-    pods: Combination
-    moves: int | None = None
-    most: bool = False
-
-
-@dataclass(frozen=True)
-class Repacking:
-    """The result of the program: columns, the price of their moves, and the proved bounds on all others.
-
-    `columns` are None if it found nothing. `possible` is False if that is proved; `least` is the lowest price that is
-    not excluded, `rooms` and `most_rooms` are the available part of the wanted capacity, and its upper bound.
-    """
-
-    columns: tuple[MoveColumn, ...] | None
-    price: int
-    least: int
-    rooms: int
-    most_rooms: int
-    possible: bool = True
-
-
 @dataclass
 class Repacker:
     """Programs about one cluster. Plans that can't be carried out are excluded one by one (`exclude`)."""
@@ -93,7 +55,9 @@ class Repacker:
     _columns: dict[MoveColumn, int | None] = field(default_factory=dict)
     _cuts: list[frozenset[MoveColumn]] = field(default_factory=list)
     _leavings: dict[tuple[str, Combination], Leavings] = field(default_factory=dict)
-    _most_held: dict[tuple[str, int], int] = field(default_factory=dict)
+    _most_held: dict[tuple[int, int], int] = field(default_factory=dict)
+    _held: dict[tuple[int, frozenset[int]], Sequence[Combination]] = field(default_factory=dict)
+    _departures: dict[tuple[str, tuple[int, ...]], Mapping[int, int]] = field(default_factory=dict)
     _roomy: list[str] = field(default_factory=list)
     _takes: dict[int, bool] = field(default_factory=dict)
     _round: int = 0
@@ -209,9 +173,9 @@ class Repacker:
             return 0
         least = 0
         for worth in self._worths:
-            amounts = WorthPrices(self.vacancies.needed, worth)
+            places = PlaceWorths(WorthPrices(self.vacancies.needed, worth))
             prices = {
-                column: math.floor(_UNITS * self._with_worth(column, price, amounts))
+                column: math.floor(_UNITS * self._with_worth(column, price, places))
                 for column, price in self._room_columns.items()
             }
             found = self._solved(prices, self._tight)
@@ -219,23 +183,22 @@ class Repacker:
             least = max(least, -(-found.least // _UNITS))
         return least
 
-    def _with_worth(self, column: MoveColumn, price: int, amounts: WorthPrices) -> float:
+    def _with_worth(self, column: MoveColumn, price: int, places: PlaceWorths) -> float:
         """Return the minimum cost of a column.
 
         It includes the places that its leaving pods need elsewhere, minus the places that others may find here.
         """
-        room = self.vacancies.rooms_by_name[column.node]
-        needs, worth = amounts.shapes.needs, amounts.weights
-        left = list(room.total)
-        for shape, number in enumerate(column.comes):
-            left = [have - number * need for have, need in zip(left, needs[shape], strict=True)] if number else left
-        own = sum(worth[shape] * number for shape, number in self._gone(column).items())
-        own -= sum(worth[shape] * number for shape, number in enumerate(column.comes))
-        return max(0.0, price + own - most_worth(room, amounts, left))
+        own = sum(places.weights[shape] * number for shape, number in self._gone(column).items())
+        here = places.beside(self.vacancies.rooms_by_name[column.node], column.comes)
+        return max(0.0, price + own - here)
 
-    def _gone(self, column: MoveColumn) -> Counter[int]:
-        here = self.vacancies.residents[column.node]
-        return Counter(here[position].shape for position in column.leaves)
+    def _gone(self, column: MoveColumn) -> Mapping[int, int]:
+        """Return the number of pods of each shape that leave."""
+        found = self._departures.get((column.node, column.leaves))
+        if found is None:
+            here = self.vacancies.residents[column.node]
+            found = self._departures[column.node, column.leaves] = Counter(here[each].shape for each in column.leaves)
+        return found
 
     def _has_taker(self, shape: int) -> bool:
         """Return whether a pod of the shape fits on some node now."""
@@ -266,25 +229,30 @@ class Repacker:
                     prices[MoveColumn(node, comes, ())] = found.least
         return prices
 
-    def _rooms_on(self, node: str, shapes: Collection[int]) -> Iterator[Combination]:
-        """Yield the combinations of these shapes that the node can hold if all residents leave."""
-        most = self._most_on(node, shapes)
-        if math.prod(each + 1 for each in most) > MOST_HELD:
-            most = [min(each, 1) for each in most]
-        for comes in product(*(range(number + 1) for number in most)):
-            if any(comes) and self.vacancies.fits(node, (), comes):
-                yield comes
+    def _rooms_on(self, node: str, shapes: Collection[int]) -> Sequence[Combination]:
+        """Return the combinations of these shapes that the node can hold if all residents leave."""
+        key = self.vacancies.empty_kinds[node], frozenset(shapes)
+        if key not in self._held:
+            most = self._most_on(node, shapes)
+            if math.prod(each + 1 for each in most) > MOST_HELD:
+                most = [min(each, 1) for each in most]
+            every = product(*(range(number + 1) for number in most))
+            self._held[key] = [comes for comes in every if any(comes) and self.vacancies.fits(node, (), comes)]
+        return self._held[key]
 
     def _most_on(self, node: str, shapes: Collection[int]) -> list[int]:
         """Return for each shape how many pods the node can hold alone; 0 for those that are not given."""
+        found = [0] * len(self.wanted.pods)
         for shape in shapes:
-            if (node, shape) not in self._most_held:
-                self._most_held[node, shape] = self.vacancies.most_of(node, shape, self._demand[shape])
-        return [self._most_held[node, i] if i in shapes else 0 for i in range(len(self.wanted.pods))]
+            key = self.vacancies.empty_kinds[node], shape
+            if key not in self._most_held:
+                self._most_held[key] = self.vacancies.most_of(node, shape, self._demand[shape])
+            found[shape] = self._most_held[key]
+        return found
 
     def _is_counted(self, shapes: Collection[int]) -> bool:
         """Return whether every combination of these shapes is examined on each node, so that they bound something."""
-        nodes = self.vacancies.residents
+        nodes = {kind: node for node, kind in self.vacancies.empty_kinds.items()}.values()
         return all(math.prod(each + 1 for each in self._most_on(node, shapes)) <= MOST_HELD for node in nodes)
 
     @cached_property
@@ -423,70 +391,15 @@ class Repacker:
 
         With `tight`, leaving pods have to arrive somewhere only if they are of these shapes.
         """
-        chosen = list(columns)
-        if not chosen:  # the solver does not accept an empty model
+        if not columns:  # the solver does not accept an empty model
             everything = self.wanted.most or not any(self.wanted.pods)
             return Repacking(() if everything else None, 0, 0, 0, 0, possible=everything)
-        model = Model([1] * len(chosen))
-        self._rows(model, chosen, tight)
-        rooms = range(len(chosen), len(model.upper))
-        all_rooms = most = sum(self.wanted.pods)
-        seconds = self.time.seconds
-        if self.wanted.most:
-            goal = dict.fromkeys(rooms, 1)
-            found = solve(model, goal, model.keeps, seconds=seconds)
-            reached = sum(found.values[i] for i in goal) if found.values is not None else 0
-            most = min(all_rooms, max(found.bound, reached))
-            model.at_most(dict.fromkeys(rooms, -1), -reached)
-            all_rooms = reached
-        own = [self._price(each) if price is None else price for each, price in columns.items()]
-        # the price first; among equal prices, the fewest nodes
-        scale = len(chosen) + 1
-        cheap = solve(model, {i: -price * scale - 1 for i, price in enumerate(own)}, model.keeps, seconds=seconds)
-        return self._told(cheap, chosen, own, scale, (all_rooms, most))
-
-    def _told(
-        self, cheap: Solved, chosen: Sequence[MoveColumn], own: Sequence[int], scale: int, rooms: tuple[int, int]
-    ) -> Repacking:
-        if cheap.outcome is SolverEnd.IMPOSSIBLE:
-            return Repacking(None, 0, 0, 0, rooms[1], possible=False)
-        least = max(0, -((cheap.bound + len(chosen)) // scale))
-        if cheap.values is None:
-            return Repacking(None, 0, least, 0, rooms[1])
-        taken = tuple(column for column, value in zip(chosen, cheap.values, strict=False) if value)
-        price = sum(cost for cost, value in zip(own, cheap.values, strict=False) if value)
-        if cheap.outcome is SolverEnd.BEST:
-            least = price
-        return Repacking(taken, price, min(least, price), rooms[0], rooms[1])
-
-    def _rows(self, model: Model, chosen: Sequence[MoveColumn], tight: Collection[int] | None) -> None:
-        by_node: dict[str, dict[int, int]] = {}
-        balance: dict[int, dict[int, int]] = {shape: {} for shape in range(len(self.wanted.pods))}
-        leaving: dict[int, int] = {}
-        for index, column in enumerate(chosen):
-            by_node.setdefault(column.node, {})[index] = 1
-            gone = self._gone(column)
-            for shape, number in enumerate(column.comes):
-                net = gone[shape] - number
-                if net and (tight is None or shape in tight):
-                    balance[shape][index] = net
-            if column.leaves:
-                leaving[index] = len(column.leaves)
-        for row in by_node.values():
-            model.at_most(row, 1)
-        for shape, row in balance.items():
-            number = self.wanted.pods[shape]
-            if self.wanted.most and number:
-                model.upper.append(number)
-                row[len(model.upper) - 1] = 1
-                number = 0
-            if row or number:
-                model.at_most(row, -number)
-        if self.wanted.moves is not None:
-            model.at_most(leaving, self.wanted.moves)
-        positions = {column: index for index, column in enumerate(chosen)}
-        for cut in self._cuts if tight is None else ():
-            model.at_most({positions[each]: 1 for each in cut if each in positions}, len(cut) - 1)
+        priced = [
+            PricedColumn(column, self._gone(column), self._price(column) if price is None else price)
+            for column, price in columns.items()
+        ]
+        cuts = self._cuts if tight is None else ()
+        return MoveProgram(priced, self.wanted, tight, cuts).solved(self.time)
 
 
 @dataclass(frozen=True)
@@ -500,7 +413,7 @@ class Move:
 def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]) -> list[Move]:
     """Return the moves of a solution: the pods that arrive, pods of one shape in node order.
 
-    A pod moves to its own node only if no other of its shape could. The rest of the columns is capacity for the wanted
+    A pod moves to its own node only if no other of its shape could. The remaining columns are capacity for the wanted
     pods.
     """
     coming: dict[int, list[str]] = {}

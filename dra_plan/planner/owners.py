@@ -65,6 +65,7 @@ class Known:
         for key in self.keys:
             self._by_name[key[2].lower()].append(key)
         self._pods = inventory.pods
+        self.empty = "".join(f"; {notice.message}" for notice in inventory.notices if notice.code == "file-empty")
         self.nodes = {node.metadata.name.lower(): node.metadata.name for node in inventory.nodes}
         self._kinds = {
             form: kind.lower()
@@ -170,7 +171,7 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
         there = ", ".join(dict.fromkeys(_form(key) for key in elsewhere[:3]))
         return f"{told}; there is {there}"
     near = _near(text, reading, known, namespace)
-    return told + (f" (did you mean {near}?)" if near else "")
+    return told + (f" (did you mean {near}?)" if near else "") + known.empty
 
 
 def _pods_told(pods: Sequence[Pod]) -> str:
@@ -215,7 +216,7 @@ class ChosenSets:
 
 
 def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
-    """Return the claim sets of the question: those of the owners that it names, or all that `-n` and `-l` choose.
+    """Return the claim sets to examine: those of the named owners, or all that `-n` and `-l` select.
 
     A named pod or workload is planned regardless of its controller; a named claim is planned with its users. With
     `together` all of it is one set. Raises UsageError for names that no object has.

@@ -64,7 +64,7 @@ class OwnerRefusals:
         return [RefusedOwner.of(one, findings) for one in chosen if (findings := self.of(one))]
 
     def of_set(self, claim_set: ClaimSet) -> tuple[RefusedOwner, ...]:
-        """Return the rejected owners of a claim set: pods, workloads and lone claims."""
+        """Return the rejected owners of a claim set: pods, workloads and standalone claims."""
         asked: list[Owned] = [self._makers.get(id(pod.spec.resource_claims), pod) for pod in claim_set.pods]
         if claim_set.owner is None:
             asked += [claim for claim in claim_set.claims if id(claim) in self._given]

@@ -68,7 +68,7 @@ class SettledOutcome:
         yield from self.settled.refused_heirs.items()
 
     def why(self, record: PodRecord) -> str:
-        """Return why the pod has no node: what the scheduler says, or why the pod or its claim is not created."""
+        """Return why the pod has no node: the scheduler's message, or why the pod or its claim was not created."""
         said, settled, key = record.message or record.waiting, self.settled, _key(record.pod)
         if settled is None or record.node:
             return said

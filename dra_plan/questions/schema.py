@@ -41,8 +41,8 @@ def schema(
       dra-plan schema
       dra-plan schema AllocationPlan > allocation-plan.schema.json
 
-    Lists the documents that dra-plan prints, then those that it reads. A kind without a version means its
-    newest version.
+    Without KIND, lists the documents that dra-plan prints and those that it reads. If no version is given for a kind,
+    its latest version is used.
 
     """
     from dra_plan.errors import UsageError

@@ -150,7 +150,7 @@ DEFECTS = (
     Defect("Q9", "admin_take_blocks", 0, "a device that is allocated with admin access is not available to a later claim", RECORDED),
     Defect("Q10", "all_drops_exhausted", 0, "a request for All devices skips an exhausted shared device instead of failing", _TO_1_36_3),
     Defect("Q11", "all_with_constraint_fatal", 0, "a request for All devices whose constraint fails on one node rejects the pod on all nodes", RECORDED),
-    Defect("Q12", "all_with_broken_pool_fatal", 141829, "a request for All devices on a node with any broken pool stops the pod on all nodes", RECORDED),
+    Defect("Q12", "all_with_broken_pool_fatal", 141829, "if a node has a broken pool, a request for All devices prevents the pod from being scheduled on any node", RECORDED),
     Defect("Q14", "one_term_selectors_only", 141212, "a device whose node selector has several terms cannot be allocated", RECORDED),
     Defect("Q15", "counter_slices_everywhere", 0, "a pool with shared counters is checked on every node, not only on nodes that can access it", ("1.35.6", "1.36.2", "1.36.3")),
     Defect("Q16", "first_slice_counts", 0, "if slices disagree about the number of slices, the first one in the list determines it", RECORDED),

@@ -18,7 +18,6 @@ from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.framework.extender import Extender, ExtenderError
 from dra_plan.scheduler.framework.interface import Diagnosis, Handle, NominatingInfo
 from dra_plan.scheduler.framework.profile import Framework
-from dra_plan.scheduler.framework.runtime import add_up
 from dra_plan.scheduler.framework.status import (
     Code,
     CycleState,
@@ -350,11 +349,11 @@ class Cycle:
         if status is not None:
             self._fail(result, status)
             return None
-        table = framework.run_score(state, pod, feasible)
-        if isinstance(table, Status):
-            self._fail(result, table)
+        table: dict[str, list[int]] = {}
+        totals = framework.run_totals(state, pod, feasible, table if framework.tracer else None)
+        if isinstance(totals, Status):
+            self._fail(result, totals)
             return None
-        totals = add_up(table.values(), len(feasible))
         self._prioritize(pod, feasible, totals)
         best = best_of(totals)
         result.best = BestNodes(feasible, best)

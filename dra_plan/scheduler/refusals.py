@@ -156,7 +156,7 @@ def create_in_proportion(
 ) -> list[Copies]:
     """Create at most `limit` copies in a running simulation, each once the previous one is bound.
 
-    Each template comes with its number in a set. The first rejected copy ends the creation. A copy is counted as bound
+    Each template is paired with its index in its set. The first rejected copy ends the creation. A copy counts as bound
     if it is bound when nothing changes any longer, even if it evicts others.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]

@@ -45,7 +45,7 @@ def _holders(of: Refused) -> list[str]:
 def _in_use(of: Refused) -> str:
     holders, wanted = _holders(of), of.wanted if isinstance(of, RemovedDevices) else None
     if wanted == 0:
-        return "in use (would not match anyway)"
+        return "in use, and would not match anyway"
     some = f", {wanted} of them otherwise suitable" if isinstance(of, RemovedDevices) and wanted != of.count else ""
     if not holders:
         return f"in use{some}"

@@ -16,7 +16,7 @@ _ONE = "on one of them: "
 
 
 def obstacle(of: NodeObstacle) -> str:
-    """Return the wording of one obstacle."""
+    """Return the message that describes one obstacle."""
     return _WORDS[of.kind](of)
 
 

@@ -218,7 +218,7 @@ def _selector_fault(of: AttemptFault) -> list[str]:
     if of.rewrite:
         outcome = {"Fits": "the claims fit", "DoesNotFit": "there is no error, but the claims do not fit"}
         then = outcome.get(of.rewrite.outcome, f"the result is {of.rewrite.outcome}")
-        said += [f"Written like this {then} (tried):", *_indented(of.rewrite.expression)]
+        said += [f"With the following expression, {then} (this was tried):", *_indented(of.rewrite.expression)]
     if of.gate:
         said.append(f"The device has a list attribute, and feature gate {of.gate} is off.")
     return said
@@ -266,7 +266,7 @@ _KINDS = {
     "class-not-named": "the request names no device class",
     "count-mode": "the allocation mode is unknown",
     "request-empty": "a request or selector is empty, or of an unknown kind",
-    "too-many-devices": "the claim asks for more than the 32 devices that a claim may have",
+    "too-many-devices": "the claim asks for more than 32 devices, the maximum for one claim",
     "constraint-unknown": "a constraint is empty, or of a kind that is unknown in this release",
     "capacity-request": "a capacity request is negative, or its steps cannot be counted",
     "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
@@ -386,7 +386,7 @@ def change(of: SuggestedChange) -> str:
         case RolloutLoosened():
             return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
         case ClaimReleased():
-            return f"release claim {words.used_claim(of.release, of.pods)}"
+            return f"release claim {words.released(of.release, of.pods)}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
 

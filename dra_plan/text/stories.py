@@ -233,7 +233,7 @@ def blocking_lines(story: NodeStory) -> Lines:
     yield (
         "Enough devices pass every check, but these cannot be met together:"
         if one
-        else "Each request can be met on its own, but not these together:"
+        else "Each request can be met on its own, but these cannot be met together:"
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
@@ -438,7 +438,7 @@ def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
-        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} also checks these."
+        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} checks these too."
 
 
 def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:

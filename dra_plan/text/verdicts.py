@@ -307,7 +307,7 @@ def _unschedulable(whose: _Whose) -> str:
 
 
 def _error(whose: _Whose) -> str:
-    return f"{_pending(whose)}: the scheduler stops with an error each time it tries {whose.it}."
+    return f"{_pending(whose)}: the scheduler stops with an error whenever it tries {whose.it}."
 
 
 def _held(whose: _Whose) -> str:

@@ -44,7 +44,7 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-UNKNOWN = "the input lacks the objects that decide this"
+UNKNOWN = "the input lacks the objects needed to decide this"
 """The reason for the lack of details when the input decides that something does not fit."""
 
 
@@ -103,13 +103,18 @@ def requests(of: Sequence[RequestName]) -> str:
 def holder(of: ClaimHolder) -> str:
     """Return a claim and the pods that use it."""
     if of.own:
-        return f"{claim(of)} (of this set itself)"
+        return f"{claim(of)} (also one of these claims)"
     return used_claim(of, of.pods)
 
 
 def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
     """Return a claim, and the pods that use it if there are any."""
     return claim(of) + (f" ({'pod' if len(pods) == 1 else 'pods'} {listed(pods)})" if pods else "")
+
+
+def released(of: ClaimName, pods: list[str]) -> str:
+    """Return a claim to release and the pods that use it, without parentheses, because a node follows in those."""
+    return claim(of) + (f" of {'pod' if len(pods) == 1 else 'pods'} {listed(pods)}" if pods else "")
 
 
 def user(of: ObjectName) -> str:

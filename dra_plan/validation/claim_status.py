@@ -34,7 +34,7 @@ from .rule import Problem, refused
 # -- conditions --------------------------------------------------------------------------------------------------------
 # DRA158: of devices in the status of claims, and of taint rules (`ValidateConditions` of apimachinery).
 
-TAKE_AS_IT_IS = "Copy the status from a cluster without changes, or remove it."
+TAKE_AS_IT_IS = "Copy the status unchanged from a cluster, or remove it."
 
 CONDITION = refused(
     "DRA158",

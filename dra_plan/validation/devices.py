@@ -70,7 +70,7 @@ def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]
             yield MAPPING.at(at, message, nearest(name, _NATIVE) or "")
         key, capacities = mapping.capacity_key, device.capacity
         if key is not None and (not key or key not in capacities):
-            there = f"the device has {listed(capacities)}" if capacities else "the device has no capacity"
+            there = f"the device has {listed(capacities)}" if capacities else "the device has no capacities"
             message = f"{there}, not {shown(key)}" if key else f"empty; {there}"
             yield MAPPING.at((*at, "capacityKey"), message, nearest(key, capacities) or "")
         multiplier = mapping.allocation_multiplier
@@ -203,7 +203,7 @@ def _values(
         if value > parse(capacity):
             yield POLICY.at(at, f"{values[index]} is more than the capacity, {capacity}")
         if index and value < parsed[index - 1]:
-            yield POLICY.at(at, f"{values[index]} after {values[index - 1]}: values must ascend")
+            yield POLICY.at(at, f"{values[index]} after {values[index - 1]}: values must be in ascending order")
         other = first.get(value.units)
         if other is None:
             first[value.units] = values[index]
@@ -405,7 +405,7 @@ def _listed(attribute: DeviceAttribute) -> list[object]:
 def _attribute(path: FieldPath, attribute: DeviceAttribute) -> Iterator[Problem]:
     given = [name for name, slot in _VALUES.items() if getattr(attribute, slot) is not None]
     if not given:
-        yield ATTRIBUTE.at(path, f"no value: one of {', '.join(_VALUES)} is needed")
+        yield ATTRIBUTE.at(path, f"no value is set; one of {', '.join(_VALUES)} is required")
     elif len(given) > 1:
         yield ATTRIBUTE.at(path, f"{' and '.join(given)} are set; exactly one value is allowed")
     for name in given:
@@ -460,7 +460,7 @@ def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> 
     if len(given) == 1:
         other = next(name for name in kinds if name not in given)
         many = count(len(kinds[given[0]]), "condition")
-        yield BINDING.at((*path, other), f"none, but {many} in {given[0]}; each needs the other")
+        yield BINDING.at((*path, other), f"none, but {many} in {given[0]}; both fields must be set together")
 
 
 # -- slices ------------------------------------------------------------------------------------------------------------
@@ -524,7 +524,7 @@ def _beside(spec: ResourceSliceSpec, target: Target, written: Any) -> Iterator[P
         message = "an empty list counts as set next to the other; remove it"
         yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, empty[-1]), message)
     else:
-        yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, "sharedCounters"), "the slice has devices too")
+        yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, "sharedCounters"), "the slice also has devices")
 
 
 def _numbers(piece: ResourceSlice) -> Iterator[Problem]:

@@ -59,7 +59,7 @@ class ObjectText:
         return self.extent(())
 
     def keys(self, path: FieldPath) -> list[str]:
-        """Return the keys of a map of the object, in text order."""
+        """Return the keys of one of the object's maps, in lexicographic order."""
         return self._document.keys.get((*self._prefix, *path), [])
 
     def column(self, position: int) -> int:

@@ -175,8 +175,8 @@ def _capacity_words(want: Want, device: PoolDevice, refusal: CapacityReason, pat
             message = f"devices such as {device.id} have {shown(same[0])}, and names are compared literally"
             return CAPACITY_DOMAIN.at(path, message, f"{same[0]}: {asked}")
         near = nearest(refusal.name, known)
-        there = f"but {listed(known)}" if known else "nor any other"
-        return NEVER_MET.at(path, f"no matching device has capacity {shown(refusal.name)}, {there}", near or "")
+        there = f"; they have {listed(known)}" if known else " or any other capacity"
+        return NEVER_MET.at(path, f"no matching device has capacity {shown(refusal.name)}{there}", near or "")
     amount = f"{asked} of {refusal.name}" if asked is not None else f"that much of {refusal.name}"
     if isinstance(refusal, PolicyViolated):
         amount = amount if asked is not None else f"{refusal.amount} of {refusal.name}, the default without a request"

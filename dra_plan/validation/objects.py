@@ -145,7 +145,7 @@ def _where(first: Subject, again: Subject) -> str:
     """Return the place of the first of two objects, for the message about the second."""
     line = first.place.lines([()])[0]
     if not line:
-        return "an object before"
+        return "an earlier object"
     same = first.place.source == again.place.source
     return f"line {line} of this file" if same else str(Origin(first.place.source, line))
 

@@ -94,7 +94,7 @@ OLD_GENERATION = info(
     "DRA212",
     "slice with an old generation",
     "Only slices with the newest generation of a pool are used. The driver normally deletes older slices.",
-    "Remove the slice.",
+    "If the slice still describes the pool, publish it with the newest generation; otherwise, remove it.",
 )
 DUPLICATE_DEVICE = unschedulable(
     "DRA213",
@@ -170,7 +170,7 @@ def check(given: Input) -> Found:
 def _old(placed: PlacedPool) -> Found:
     newest = placed.pool.generation
     for piece in placed.older:
-        message = f"generation {piece.slice.generation} of a pool that has generation {newest}: not used"
+        message = f"generation {piece.slice.generation} is not used, because the pool has generation {newest}"
         yield piece.subject, OLD_GENERATION.at((*_POOL, "generation"), message)
 
 
@@ -180,7 +180,7 @@ def _numbers(placed: PlacedPool, *, whole: bool) -> Found:
     path = (*_POOL, "resourceSliceCount")
     for piece in newest[1:]:
         if _expected(piece) != expected:
-            message = f"{_expected(piece)}, but {expected} in {first.subject.label} of the same pool"
+            message = f"{_expected(piece)}, but {first.subject.label} of the same pool has {expected}"
             yield piece.subject, DISAGREE.at(path, message, f"resourceSliceCount: {there}")
             return
     if whole and expected > 0 and pool.incomplete:

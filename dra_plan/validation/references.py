@@ -115,7 +115,7 @@ def _uids(given: Input) -> Found:
         uid: str = obj.metadata.uid  # type: ignore[attr-defined]
         other = first.setdefault(uid, subject) if uid else subject
         if other.key != subject.key:
-            yield subject, SAME_UID.at(("metadata", "uid"), f"{other.label} has it too")
+            yield subject, SAME_UID.at(("metadata", "uid"), f"{other.label} has the same uid")
 
 
 def _classes(given: Input) -> Found:
@@ -186,7 +186,7 @@ def _pod(known: _KnownClaims, namespace: str, path: FieldPath, spec: PodSpec) ->
                 requests = [request.name for request in specs[use.name].devices.requests]
                 if use.request not in requests:
                     at = (*path, name, index, "resources", "claims", i, "request")
-                    message = f"claim {shown(use.name)} has no request {shown(use.request)}, but {listed(requests)}"
+                    message = f"claim {shown(use.name)} has no request {shown(use.request)}; it has {listed(requests)}"
                     yield NO_REQUEST.at(at, message, nearest(use.request, requests) or "")
 
 
@@ -215,7 +215,7 @@ def _named(
         return NOT_GIVEN.at((field,), f"{kind} {shown(name)}: the input has no {kind} objects")
     elsewhere = sorted(space for space, other in known if other == name)
     if elsewhere:
-        message = f"no {kind} {shown(name)} in namespace {namespace}, but in {listed(elsewhere)}"
+        message = f"no {kind} {shown(name)} in namespace {namespace}; there is one in {listed(elsewhere)}"
         return NO_CLAIM.at((field,), message)
     here = [other for space, other in known if space == namespace]
     there = f", which has {listed(sorted(here))}" if here else ""

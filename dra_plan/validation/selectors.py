@@ -76,8 +76,8 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
         yield replace(DOES_NOT_COMPILE.at(path, message), offset=failure.offset, expression=text)
         return
     if cost > COST_LIMIT:
-        shown = "without bound" if cost >= _NO_BOUND else str(cost)
-        yield TOO_COSTLY.at(path, f"estimated cost {shown}; at most {COST_LIMIT} is allowed")
+        shown = "unlimited" if cost >= _NO_BOUND else str(cost)
+        yield TOO_COSTLY.at(path, f"the estimated cost is {shown}; at most {COST_LIMIT} is allowed")
 
 
 def hinted(problem: Problem, published: Publications, target: Target) -> Problem:

@@ -54,11 +54,11 @@ def _reach(given: Input, rule: DeviceTaintRule) -> Iterator[Problem]:
     selector = rule.spec.device_selector
     named = [] if selector is None else [name for name in ("driver", "pool", "device") if getattr(selector, name)]
     if not can_mean_devices(rule, given.target.quirks):
-        yield NOTHING.at(("spec",), "no device selector: no device gets the taint")
+        yield NOTHING.at(("spec",), "the rule has no device selector, so no device gets the taint")
         return
     if selector is None or not named:
-        what = "no device selector" if selector is None else "a device selector without driver, pool and device"
-        yield EVERYTHING.at(_SELECTOR if selector is not None else ("spec",), f"{what}: every device gets the taint")
+        what = "the rule has no device selector" if selector is None else "the selector has no driver, pool or device"
+        yield EVERYTHING.at(_SELECTOR if selector is not None else ("spec",), f"{what}, so every device gets the taint")
         return
     devices = given.devices
     reached = any(

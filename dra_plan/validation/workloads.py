@@ -135,7 +135,7 @@ def _selector(
         yield SELECTOR.at((*_SPEC, "selector"), f"empty: it must select the pods of this {workload.kind}")
     elif not labels_match(selector, labels):
         wanted = ", ".join(f"{key}={value}" for key, value in (selector.match_labels or {}).items())
-        message = f"the selector does not select these labels{f': it wants {wanted}' if wanted else ''}"
+        message = f"the selector does not select these labels{f': it requires {wanted}' if wanted else ''}"
         yield SELECTOR.at(at, message)
 
 

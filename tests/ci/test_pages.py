@@ -67,7 +67,7 @@ def test_limits_are_the_programs() -> None:
 
 
 def test_what_shows_a_promise_exists() -> None:
-    table = SECURITY.read_text(encoding="utf-8").partition("## What shows it")[2].partition("## ")[0]
+    table = SECURITY.read_text(encoding="utf-8").partition("## Which tests check it")[2].partition("## ")[0]
     named = re.findall(r"`(tests/[^`:]+)(?:::(\w+))?`", table)
     assert len(named) > 20
     for path, test in named:

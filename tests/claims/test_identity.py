@@ -160,7 +160,7 @@ def test_long_chains_of_owners_end() -> None:
 def test_validate_names_the_copy() -> None:
     found = dra_plan.validate([pod("a", "U"), pod("b", "U")]).findings
     assert [(one.code, one.object, one.message) for one in found] == [
-        ("DRA227", "Pod default/b", "Pod default/a has it too")
+        ("DRA227", "Pod default/b", "Pod default/a has the same uid")
     ]
 
 

@@ -12,13 +12,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
 
 INTRODUCTION = """# Known defects of Kubernetes
 With `--quirks upstream` (the default), the answer matches the selected release, including its defects. If a defect
-changes the answer for your input, `allocate`, `explain` and `diff` name it in the warning `upstream-defect`, together
-with the answer that the API promises. `schedule`, `capacity`, `grow` and `place` reproduce the defects but do not name
-the ones that affect the answer. With `--quirks fixed`, the answer is computed without defects. For each release, only
-the defects of that release are reproduced.
+changes the answer for your input, `allocate`, `explain` and `diff` print the warning `upstream-defect`, which names the
+defect and the answer that the API promises. `schedule`, `capacity`, `grow` and `place` reproduce the defects, but do
+not name those that affect the answer. With `--quirks fixed`, the answer is computed without defects. Each release has
+only its own defects.
 
-The column Began contains the first recorded release with the defect; a defect that began with the oldest recorded
-release may be older. The column Ended contains the first recorded release without the defect, or `-` if the newest
+The column Began contains the first recorded release with the defect; if this is the oldest recorded release, the
+defect can be older. The column Ended contains the first recorded release without the defect, or `-` if the newest
 release still has it. The recorded releases are RECORDED.
 
 | Id | Issue | What happens | Began | Ended |
@@ -29,8 +29,8 @@ AUTOSCALER = """
 ## Cluster Autoscaler
 
 `autoscale` reproduces the defects of Cluster Autoscaler RELEASE for every Kubernetes release. If a defect changes the
-answer, the warning `autoscaler-defect` names it, together with the answer without the defect. With `--quirks fixed`,
-the answer is computed without any of these defects.
+answer, the warning `autoscaler-defect` names it, and says what the answer would be without the defect. With
+`--quirks fixed`, the answer is computed without any of these defects.
 
 | Id | Issue | What happens | With `--quirks fixed` |
 |---|---|---|---|

@@ -233,10 +233,12 @@ def reading(name: str, *, model: str = "h100") -> list[Object]:
 
 def test_a_selector_that_only_avoids_the_error_is_not_shown_if_another_name_was_meant() -> None:
     said = text(reading("modl"))
-    assert "Written like this" not in said
+    assert "With the following expression" not in said
     assert "did you mean model?" in said
     assert "1. correct the selector" in said
-    assert "Written like this there is no error, but the claims do not fit (tried):" in text(reading("speed"))
+    assert "With the following expression, there is no error, but the claims do not fit (this was tried):" in text(
+        reading("speed")
+    )
 
 
 # -- devices of other kinds that are in use ----------------------------------------------------------------------------

@@ -407,3 +407,17 @@ def test_any_holder_on_any_node_of_a_group_may_be_released_and_those_with_fewer_
     assert "1. release any one of 3 claims: " in said
     order = said.partition("release any one of 3 claims: ")[2].splitlines()[0]
     assert order.index("s0") < order.index("s1") < order.index("big")
+
+
+def test_the_example_of_nodes_that_fit_is_the_node_that_the_scheduler_chooses() -> None:
+    """The devices that are shown are those that the pod gets."""
+    busy = running("busy", "a", cpu="5")
+    wants = pod("wants", templates={"gpu": "one"})
+    cluster = Cluster.of([*gpus("a", "b", "c"), template("one", request()), busy, wants])
+    found = cluster.explain("pod/wants")
+    [verdict] = found.verdicts
+    assert verdict.node_name != "a"
+    [told] = [story for story in found.document.claim_sets[0].stories if story.outcome.value == "Fits"]
+    assert told.nodes[0] == verdict.node_name
+    assert sorted(told.nodes) == ["a", "b", "c"]
+    assert {choice.device.pool for choice in told.choices} == {verdict.node_name}

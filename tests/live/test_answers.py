@@ -29,7 +29,9 @@ def test_a_missing_kind_is_no_confident_no(tmp_path):
     """Nothing can be allocated, and the reason is said before."""
     path = written(tmp_path / "in.json", clusters.objects("4-mid-pending", without=("ResourceSlice",)))
     ran = in_process("allocate", path)
-    assert re.search(r"pod/team-a/urgent-1 +Unknown +0/2 +- +the input lacks the objects that decide this", ran.out)
+    assert re.search(
+        r"pod/team-a/urgent-1 +Unknown +0/2 +- +the input lacks the objects needed to decide this", ran.out
+    )
     assert ran.status == 3
     assert "warning: the input has no ResourceSlice, so no devices are known: " in ran.err
 

@@ -10,6 +10,8 @@ import pytest
 
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.load import load
+from tests.build import node
+from tests.cli.running import in_process
 from tests.live import clusters
 
 FORBIDDEN = {
@@ -87,3 +89,27 @@ def test_pages_without_the_last_one_are_said_to_be_incomplete(comment, tmp_path)
     [notice] = found.notices
     assert notice.code == "list-incomplete"
     assert notice.message.startswith("2 pages were read of a NodeList with more pages (metadata.continue): ")
+
+
+def test_an_empty_file_is_a_warning_and_is_named_where_something_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "pods.yaml").write_text(" \n")
+    (tmp_path / "comment.yaml").write_text("# nothing yet\n")
+    (tmp_path / "nodes.json").write_text(json.dumps(node("a")))
+    read = load([tmp_path])
+    told = f"{tmp_path / 'pods.yaml'} is empty: did `kubectl get` fail?"
+    assert [(notice.code, notice.message) for notice in read.notices] == [("file-empty", told)]
+    ran = in_process("explain", str(tmp_path), "pod/train")
+    assert ran.status == 2
+    assert ran.err == f"error: no pod is named 'train'; {told}\n"
+
+
+@pytest.mark.parametrize("end", ["    sc", "    sc ", "    y: {", "    x: 'a"])
+def test_yaml_that_ends_in_the_middle_may_be_cut_off(end: str, tmp_path: Path) -> None:
+    path = tmp_path / "cut.yaml"
+    path.write_text(f"apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  spec:\n    nodeName: a\n{end}")
+    with pytest.raises(ManifestErrors, match="cut off"):
+        load([path])
+    path.write_text(f"apiVersion: v1\nitems:\n  a: b\n{end}\n c: [}}\nkind: List\n")
+    with pytest.raises(ManifestErrors) as found:
+        load([path])
+    assert "cut off" not in str(found.value)

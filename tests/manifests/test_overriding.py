@@ -61,7 +61,7 @@ def test_identical_objects_are_silent():
 
 
 def test_twice_in_one_source_stays_an_error():
-    with pytest.raises(ManifestErrors, match=r"2\.json:2: Pod default/p: given twice, first in 2\.json:1"):
+    with pytest.raises(ManifestErrors, match=r"2\.json:2: Pod default/p: defined twice; first in 2\.json:1"):
         load([write("1.json", pod("p")), write("2.json", pod("p", cpu="2"), pod("p", cpu="3"))])
 
 
@@ -78,7 +78,7 @@ def test_objects_of_unknown_kinds_too():
     found = load([write("1.json", custom(1)), write("2.json", custom(2))])
     assert [each.spec.replicas for each in found.workloads] == [2]
     assert [str(origin) for origin in found.overridden["X", "default", "x"]] == ["1.json:1", "2.json:1"]
-    with pytest.raises(ManifestErrors, match="given twice"):
+    with pytest.raises(ManifestErrors, match="defined twice"):
         load([write("3.json", custom(1), custom(1))])
 
 

@@ -71,7 +71,7 @@ def test_without_growth_nothing_is_new_and_nothing_is_green() -> None:
 def test_karpenter_has_its_node_claims() -> None:
     page, document = _page(engine="karpenter")
     claims = document["karpenter"]["nodeClaims"]
-    assert page.headline.startswith(f"Karpenter makes {len(claims)} NodeClaim")
+    assert page.headline.startswith(f"Karpenter creates {len(claims)} NodeClaim")
     assert [pick["word"] for pick in page.data["picks"] if pick["name"].startswith("NodeClaim")] == [
         one["nodePool"] for one in claims
     ]

@@ -112,9 +112,9 @@ def test_what_is_neither_idle_nor_used_up_is_told() -> None:
         {"code": "shared", "devices": 1},
         {"code": "withheld", "message": "taint xid=79:NoSchedule", "devices": 1},
     ]
-    told = "Neither idle nor used up:\n  gpu.example.com: 1 shared, with room left and 1 (taint xid=79:NoSchedule)\n"
+    told = "neither idle nor used up:\n  gpu.example.com: 1 shared, with room left and 1 (taint xid=79:NoSchedule)\n"
     assert told in str(found)
-    assert "Neither idle" not in str(Cluster.of([*gpus("a"), held("a", "gpu-1"), *TEMPLATES]).capacity(ONE))
+    assert "neither idle" not in str(Cluster.of([*gpus("a"), held("a", "gpu-1"), *TEMPLATES]).capacity(ONE))
 
 
 ID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"

@@ -84,16 +84,21 @@ def test_the_nodes_looked_at_are_those_that_devices_are_in_the_way_on() -> None:
     """A node without devices is looked at, too, so that the numbers agree; one that lacks cpu as well is not."""
     objects = [*gpus("a", "b"), node("bare"), template("one")]
     told = str(Cluster.of(objects).capacity(WANTS))
-    assert "Why not one more: devices on 2 nodes with copies and 1 without\n    of 3 nodes: too few free" in told
-    assert "(0 of 1 for r) on 2, no devices on 1\n" in told
+    assert (
+        "Why not one more: not enough suitable devices on 2 nodes with copies and 1 node without\n    too few free"
+        in told
+    )
+    assert "(0 of 1 for r) on 2 nodes, no devices on 1 node\n" in told
     told = str(Cluster.of([*objects, node("c", cpu="500m")]).capacity(WANTS))
-    assert "devices on 2 nodes with copies and 2 without\n    3 of these 4 nodes checked: too few free" in told
+    assert "devices on 2 nodes with copies and 2 nodes without\n    checked on 3 of these 4 nodes: too few free" in told
 
 
 def test_parts_in_use_are_told_as_parts() -> None:
     """One A100 in four parts is no four of them."""
     ran = in_process("capacity", "fixtures/mig", "mixed")
-    assert "suitable, but in use: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of gpu.nvidia.com NVIDIA A100-SXM4-40GB" in ran.out
+    assert (
+        "suitable devices in use: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of gpu.nvidia.com NVIDIA A100-SXM4-40GB" in ran.out
+    )
 
 
 def test_what_ran_out_is_about_the_nodes_with_copies() -> None:

@@ -12,7 +12,7 @@ from dra_plan import Cluster
 from dra_plan.allocator import Allocator
 from dra_plan.allocator.appearance import PLAIN_NODES
 from dra_plan.scheduler.cluster.memo import ShapeAnswers
-from dra_plan.scheduler.framework.node_filter import NodeFilter, Scan, Tally
+from dra_plan.scheduler.framework.node_filter import UNKNOWN, NodeFilter, Scan, Tally
 from dra_plan.scheduler.framework.status import Status, unresolvable, unschedulable
 from tests.build import gpus, node, placed, pod, template
 from tests.scheduler.reading import plan, where
@@ -62,17 +62,22 @@ def test_refused_nodes_are_not_asked_again_nor_counted_up(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("seed", range(20))
 def test_rejections_are_counted_by_change_as_from_scratch(seed: int) -> None:
-    """Answers come, go and change between counts; the number of nodes changes too."""
+    """Answers are dropped and come back between counts; the number of nodes changes too."""
     draw, tally = random.Random(seed), Tally()
     kinds = [unschedulable("a").by("One"), unschedulable("a", "b").by("One"), unresolvable("b").by("Two"), None]
-    answers: list[Status | None] = [draw.choice(kinds) for _ in range(draw.randrange(30))]
+    known: ShapeAnswers[Status | None] = ShapeAnswers()
     for _ in range(30):
-        for _ in range(draw.randrange(4) if answers else 0):
-            answers[draw.randrange(len(answers))] = draw.choice(kinds)
+        number = len(known.answers)
+        if not number or draw.random() < 0.1:
+            number = draw.randrange(30)
+            known.forget_all(UNKNOWN, number)
+        else:
+            known.forget(UNKNOWN, draw.sample(range(number), draw.randrange(min(number, 4) + 1)))
+        known.answers = [draw.choice(kinds) if each is UNKNOWN else each for each in known.answers]
         if draw.random() < 0.1:
-            answers = [draw.choice(kinds) for _ in range(draw.randrange(30))]
-        expected = Counter(status.rejection for status in answers if status is not None)
-        assert {each: number for each, number in tally.of(answers).items() if number} == expected
+            tally = Tally()  # it may be dropped
+        expected = Counter(status.rejection for status in known.answers if status is not None)
+        assert {each: number for each, number in tally.of(known).items() if number} == expected
 
 
 def test_a_node_that_looks_as_another_did_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from dra_plan.scheduler.framework.interface import MAX_NODE_SCORE
-from dra_plan.scheduler.framework.profile import places_of_none
+from dra_plan.scheduler.framework.profile import places_of
 from dra_plan.scheduler.framework.runtime import add_up, is_level, normalize
 
 SCORES = some.integers(-3, MAX_NODE_SCORE)
@@ -27,7 +27,7 @@ def test_level_is_all_the_same(scores: list[int]) -> None:
 def test_missing_scores_are_found_while_they_are_filled_in(scores: list[int | None]) -> None:
     missing = [at for at, score in enumerate(scores) if score is None]
     found = []
-    for at in places_of_none(scores):
+    for at in places_of(scores, None):
         found.append(at)
         scores[at] = 0
     assert found == missing

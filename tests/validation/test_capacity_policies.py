@@ -39,7 +39,7 @@ def test_an_amount_outside_the_range_and_what_it_is_rounded_to() -> None:
 
 def test_a_device_without_the_capacity_is_not_the_reason_where_another_has_it() -> None:
     assert told(PLAIN, CARD, vf=3) == told(CARD, vf=3)
-    assert told(PLAIN, vf=3) == ['DRA230 no matching device has capacity "vf", but bw']
+    assert told(PLAIN, vf=3) == ['DRA230 no matching device has capacity "vf"; they have bw']
 
 
 def test_too_much_is_told_with_what_there_is() -> None:

@@ -31,7 +31,7 @@ def test_a_taint_rule_without_selector_taints_everything_upstream() -> None:
 
 def test_a_taint_rule_without_selector_taints_nothing_once_repaired() -> None:
     assert _outcome("fixed") == "Fits"
-    assert _found("fixed") == [("DRA251", "no device selector: no device gets the taint")]
+    assert _found("fixed") == [("DRA251", "the rule has no device selector, so no device gets the taint")]
 
 
 def test_a_rule_that_selects_everything_taints_everything_in_both() -> None:

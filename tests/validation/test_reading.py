@@ -204,7 +204,7 @@ def test_an_object_given_twice_in_a_json_list_names_the_line_of_the_first(tmp_pa
     path.write_text("\n".join(lines))
     [found] = dra_plan.validate(path).findings
     assert (found.code, found.line) == ("DRA007", 6)
-    assert found.message == "given twice, first in line 4 of this file"
+    assert found.message == "defined twice; first in line 4 of this file"
     again = tmp_path / "again.yaml"
     again.write_text(as_yaml([device_class()]))
     assert f"first in {path}:4" in dra_plan.validate([path, again]).findings[1].message

@@ -95,8 +95,8 @@ export function makeDrawing(model) {
     /** @type {(frame: [Texts, number[]]) => HTMLElement} */
     function frame([name, devices]) {
       const label = text(name);
-      const free = devices.filter((at) => letters[at].toLowerCase() === "f").length;
-      const only = devices.length > 1 && free === 1 && ": only one is free";
+      const now = devices.map((at) => letters[at]).join("");
+      const only = now.length > 1 && /^[^fA-Z]*f[^fA-Z]*$/.test(now) && ": only one is free";
       return el("div.frame" + (label && ".labelled"), label && el("p.label", bdi(label), only), boxes(devices));
     }
 

@@ -13,7 +13,7 @@ const MOST_WAYS = 60;
 const USES = ["wholly free", "partly free", "nothing free"];
 const TONES = ["good", "bad", "other", "plain"];
 
-/** @param {Model} model @param {Drawing} drawing @param {{ turned: () => void, found: (place: Place) => void }} told of the other picture, and of the only node that is found */
+/** @param {Model} model @param {Drawing} drawing @param {{ turned: () => void, found: (place: Place) => void, changed: () => void }} told of the other picture, of the only node that is found, and of another view */
 export function makeFleet(model, drawing, told) {
   const { scenes, text } = model;
   const root = /** @type {HTMLElement} */ (document.getElementById("fleet"));
@@ -30,6 +30,7 @@ export function makeFleet(model, drawing, told) {
   let opened;
   /** @type {Of<boolean>} */
   const kept = (place) => (!hits || hits.has(place)) && (!view.reason || now.of[place.at].key === view.reason);
+  const field = /** @type {HTMLInputElement} */ (document.getElementById("filter"));
   const tiles = root && makeTiles(part("groups"), { look, name: nameOf, href: placeAddress });
 
   // -- why nodes differ, and groups ---------------------------------------------------------------------------------------
@@ -166,6 +167,7 @@ export function makeFleet(model, drawing, told) {
     const act = (/** @type {string} */ key) => {
       view.reason = view.reason === key ? "" : key;
       narrow();
+      told.changed();
     };
     /** @type {[string, string, Part[]][]} */
     const chips = now.all
@@ -236,6 +238,7 @@ export function makeFleet(model, drawing, told) {
   function draw(anew = false) {
     if (!root) return;
     now = reasons();
+    if (!now.all.some(({ key }) => key === view.reason)) view.reason = "";
     const { leads } = scenes[view.scene];
     part("filled-by").textContent = leads ? `its ${leads} devices are` : "it is";
     find();
@@ -304,18 +307,47 @@ export function makeFleet(model, drawing, told) {
       (place) => Boolean(place.differs),
       (place) => !model.alone() && model.mark(place)?.[0] === "bad",
       (place) => model.mark(place)?.[0] === "good",
-      (place) => model.mark(place)?.[0] === "bad" && holds(model.mark(place)?.[4] || {}),
-      (place) => model.mark(place)?.[0] === "bad",
+      (place) => place === nearest(),
       ({ layout }) => layout.devices.length > 0,
     ];
     const found = tests.map((test) => places().find(test));
     return found.find(Boolean) || places()[0];
   }
 
+  /** Of the nodes that are not good the one with the most free devices that the pick does not rule out. */
+  function nearest() {
+    const bad = places().filter((place) => model.mark(place)?.[0] === "bad");
+    const open = (/** @type {Place} */ place) => {
+      const [, , , , notes, , others] = /** @type {Mark} */ (model.mark(place));
+      const told = holds(notes) || holds(others);
+      const left = model.letters(place).filter((letter, at) => letter === "f" && !(at in notes) && !(at in others));
+      return told ? left.length + 1 : 0;
+    };
+    const most = Math.max(...bad.map(open));
+    return bad.find((place) => open(place) === most);
+  }
+
   function show(/** @type {number} */ scene) {
     view.scene = scene;
     draw(true);
     told.turned();
+    told.changed();
+  }
+
+  /** What the view shows, as parts of an address; of the view as it opens none. @type {() => [string, string][]} */
+  const parts = () => [
+    ...(view.group === "model" ? [] : [/** @type {[string, string]} */ (["group", view.group])]),
+    ...(view.scene === scenes.length - 1 ? [] : [/** @type {[string, string]} */ (["picture", String(view.scene)])]),
+    ...(view.reason ? [/** @type {[string, string]} */ (["only", view.reason])] : []),
+    ...(view.wanted.trim() ? [/** @type {[string, string]} */ (["find", view.wanted.trim()])] : []),
+  ];
+  /** Takes the view of an address; it is drawn next. */
+  function become(/** @type {Map<string, string>} */ of) {
+    const [scene, wanted] = [Number(of.get("picture") ?? scenes.length - 1), of.get("find") || ""];
+    view.scene = scenes[scene] ? scene : scenes.length - 1;
+    Object.assign(view, { group: of.get("group") || "model", reason: of.get("only") || "", wanted });
+    if (root && field.value.trim() !== wanted) field.value = wanted;
+    turns();
   }
 
   if (root) {
@@ -324,13 +356,14 @@ export function makeFleet(model, drawing, told) {
     part("group-by").addEventListener("change", (event) => {
       view.group = /** @type {HTMLSelectElement} */ (event.target).value;
       draw();
+      told.changed();
     });
-    const filter = /** @type {HTMLInputElement} */ (document.getElementById("filter"));
-    filter.addEventListener("input", () => {
-      view.wanted = filter.value;
+    field.addEventListener("input", () => {
+      view.wanted = field.value;
       narrow();
+      told.changed();
     });
-    filter.addEventListener("keydown", ({ key }) => {
+    field.addEventListener("keydown", ({ key }) => {
       if (key === "Enter") /** @type {HTMLElement | null} */ (root.querySelector(".hits a"))?.click();
     });
     let wide = part("groups").clientWidth;
@@ -339,10 +372,13 @@ export function makeFleet(model, drawing, told) {
       wide = part("groups").clientWidth;
       requestAnimationFrame(() => (small ? drawWays() : draw(true)));
     }).observe(part("groups"));
+  }
+  /** The choice of a picture, where there are several and each fills the screen. */
+  function turns() {
     /** @type {[number, string, Part[]][]} */
     const which = scenes.length > 1 && !small ? scenes.map(({ title }, at) => [at, "", [title]]) : [];
-    toggles(part("which"), which, (at) => at === view.scene, show);
+    if (root) toggles(part("which"), which, (at) => at === view.scene, show);
   }
   const found = (/** @type {Place} */ place) => hits?.get(place)?.devices || [];
-  return { draw, open, best, found, flush: () => root && !small && tiles.flush(), view, small };
+  return { draw, open, best, found, flush: () => root && !small && tiles.flush(), view, small, parts, become };
 }

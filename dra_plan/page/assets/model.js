@@ -103,7 +103,7 @@ export function makeModel(data) {
       const made = () => ({ name: text(name), total: 0, free: 0, shared: 0, gets: 0, leads: own.has(at) });
       const of = entry(found, name, made);
       of.total += 1;
-      if (now[at] === "F") of.gets += 1;
+      if ("FTO".includes(now[at])) of.gets += 1;
       if (now[at] === "f") of.free += 1;
       if (now[at].toLowerCase() === "s") of.shared += 1;
     }

@@ -1,18 +1,20 @@
 // The page: the list of what was asked, the answers, and addresses.
 
-import { bdi, el, makeDrawing, placeLink, toggles } from "./draw.js";
+import { bdi, el, makeDrawing, placeAddress, placeLink, toggles } from "./draw.js";
 import { makeFleet } from "./fleet.js";
 import { drawnLeft } from "./left.js";
 import { makeModel, number } from "./model.js";
 
 const MOST_LISTED = 200;
+const MOST_TOLD = 60;
+const WHOLE = "whole";
 /** @type {[string, string][]} */
 const TABS = [
   ["", "All"],
   ["bad", "Failing"],
   ["other", "Other"],
   ["good", "Fine"],
-  ["plain", "Unchanged"],
+  ["plain", "The rest"],
 ];
 
 /** The text that an element holds; if it is long, it is packed with gzip. */
@@ -40,7 +42,8 @@ function start(/** @type {PageData} */ data) {
     drawLeft();
     drawStatus();
   };
-  const fleet = makeFleet(model, drawing, { turned, found: (place) => openNode(place) });
+  const found = (/** @type {Place} */ place) => openNode(place);
+  const fleet = makeFleet(model, drawing, { turned, found, changed: () => write() });
   const shownScene = () => scenes[fleet.view.scene];
   const answers = [...document.querySelectorAll(".answer:not(.always)")];
   const byAddress = new Map(picks.map(({ address }, at) => [address, at]));
@@ -48,6 +51,9 @@ function start(/** @type {PageData} */ data) {
   const blocks = (id("briefs")?.textContent.trim() || "").split("\n\n");
   const briefs = new Map(data.briefs.map((key, at) => [key, blocks[at].split("\n")]));
   let tone = "";
+  /** @type {Place | undefined} the node that the address names */
+  let named;
+  let started = false;
 
   // -- the list of what was asked: those that fail first ---------------------------------------------------------------
 
@@ -91,7 +97,7 @@ function start(/** @type {PageData} */ data) {
   const drawLeft = () => scenes.length && id("left").replaceChildren(...drawnLeft(model, shownScene()));
 
   function told(/** @type {Asked} */ { name, word, line }) {
-    return `${name}: ${word}${slider && line ? ", " + line : ""}`;
+    return `${name}: ${word}${slider && line && line.length <= MOST_TOLD ? ", " + line : ""}`;
   }
 
   function drawStatus() {
@@ -171,17 +177,34 @@ function start(/** @type {PageData} */ data) {
     if (named) id("node").scrollIntoView();
   }
 
-  /** Shows what the address names: what was asked, a node, or both. A node keeps what is picked in the address. */
+  /**
+   * Shows what the address names: what was asked, a node, the view of the fleet. The address of a link names only one
+   * of them, and leaves the others as they are; those that were written here name everything.
+   */
   function go() {
+    const isWhole = history.state === WHOLE || !started;
     const parts = location.hash.slice(1).split("&");
     const asked = parts.map((part) => byAddress.get("#" + part)).find((at) => at !== undefined);
-    const named = parts.map((part) => placeOf(decoded(part))).find(Boolean);
-    if (!location.hash) return show(data.opens_on);
-    if (asked !== undefined && asked !== model.picked()) pick(asked);
-    if (scenes.length && (named || asked !== undefined)) openNode(named || fleet.best(), Boolean(named));
+    const node = parts.map((part) => placeOf(decoded(part))).find(Boolean);
+    const pairs = parts.map((part) => part.split("=")).filter((pair) => pair.length === 2);
+    if (!isWhole && asked === undefined && !node) return;
+    if (isWhole) fleet.become(new Map(pairs.map(([name, value]) => [name, decoded(value)])));
+    const at = asked ?? (isWhole ? (parts.includes("pick=") ? -1 : data.opens_on) : model.picked());
+    if (at !== model.picked() || !started) pick(at);
+    else if (isWhole) fleet.draw();
+    named = node;
+    if (scenes.length) openNode(node || fleet.best(), Boolean(node));
+    if (!isWhole) write();
+  }
+  /** Writes into the address what is shown, unless that is how the page opens. */
+  function write() {
     const chosen = model.chosen();
-    if (named && asked === undefined && chosen)
-      history.replaceState(null, "", `${location.hash}&${chosen.address.slice(1)}`);
+    const view = fleet.parts().map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    const others = [...(named ? [placeAddress(named).slice(1)] : []), ...view];
+    const isOpening = model.picked() === data.opens_on && !others.length && !location.hash;
+    const own = isOpening ? [] : [chosen ? chosen.address.slice(1) : picks.length ? "pick=" : ""].filter(Boolean);
+    const hash = [...others.slice(0, named ? 1 : 0), ...own, ...view].join("&");
+    history.replaceState(WHOLE, "", hash ? "#" + hash : location.pathname + location.search);
   }
   /** The place of a name: node/NAME, or DRIVER/POOL. */
   function placeOf(/** @type {string} */ name) {
@@ -190,13 +213,11 @@ function start(/** @type {PageData} */ data) {
     return own ?? (name.includes("/") ? all?.get(name) : undefined);
   }
 
-  function show(/** @type {number} */ at) {
+  function step(/** @type {number} */ at) {
+    named = undefined;
     pick(at);
     if (scenes.length) openNode(fleet.best());
-  }
-  function step(/** @type {number} */ at) {
-    history.replaceState(null, "", at < 0 ? location.pathname : picks[at].address);
-    show(at);
+    write();
   }
 
   window.addEventListener("hashchange", go);
@@ -221,9 +242,10 @@ function start(/** @type {PageData} */ data) {
     });
 
   drawTabs();
-  show(data.opens_on);
+  go();
+  started = true;
+  history.replaceState(WHOLE, "", location.href);
   drawList();
-  if (location.hash) go();
   fleet.flush();
   document.documentElement.dataset.ready = "yes";
 }

@@ -3,7 +3,7 @@
 import { el, svg } from "./draw.js";
 import { sum } from "./model.js";
 
-const SIZES = [26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
+const SIZES = [44, 36, 30, 26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
 const BELOW_HEADING = 12;
 const LEAST = 21;
 /** Runs once the browser is idle, or after a second; in Safari, which cannot say so, after what is due now. @type {(run: (deadline: IdleDeadline) => void) => number} */

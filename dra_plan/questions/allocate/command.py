@@ -58,10 +58,10 @@ def allocate(
       dra-plan allocate cluster.json job.yaml --require-fit
       dra-plan allocate --live pod/train -o wide
 
-    Each pod, workload and lone claim is planned separately, on the current cluster; `schedule` lets them compete. PATH
-    is a file, a directory, or - for standard input. The cluster (nodes, slices, classes, claims in use) and the pods to
-    plan can be in any of them. Arguments that are not files are names, as in kubectl: pod/train, deploy/serve, po
-    train, train.
+    Each pod, workload and standalone claim is planned separately, on the current cluster. To let them compete, use
+    `schedule`. PATH is a file, a directory, or - for standard input. The files contain the cluster (nodes, slices,
+    classes, claims in use) and the pods to plan, in any order. Arguments that are not files are names, as in kubectl:
+    pod/train, deploy/serve, po train, train.
 
     """
     from dra_plan.cli.inputs import opened, options_of

@@ -24,7 +24,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | Iterable[str],
         Flag(
             "--group",
-            "A node group like a node, or like the one in a file; repeatable.",
+            "A node group whose new nodes are copies of NODE, or of the node in FILE; repeatable.",
             metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,
@@ -34,7 +34,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--expander",
-            "Chooses among groups that could grow (default: show the first).",
+            "How the autoscaler chooses among groups that could grow (default: take the first).",
             metavar="NAME",
             complete="least-waste|most-pods|least-nodes|random|price|priority",
         ),

@@ -21,7 +21,11 @@ def autoscale(
     *,
     groups: Annotated[  # noqa: ARG001  (`node_groups` reads it, and the settings)
         str | None,
-        typer.Option("--groups", metavar="FILE", help="The node groups with their templates, and the options."),
+        typer.Option(
+            "--groups",
+            metavar="FILE",
+            help="A file with the node groups, their templates, and the autoscaler's options.",
+        ),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
@@ -34,12 +38,12 @@ def autoscale(
       dra-plan autoscale --live --group gpu-pool,max=8
       dra-plan autoscale cluster.json --group gpu-pool=gpu-1,max=8
 
-    Runs one loop of the Cluster Autoscaler: which pending pods fit on existing nodes, which groups would grow for the
-    others and by how many nodes, whether kube-scheduler then binds the pods, and which nodes could be removed. --groups
-    is a file with the groups (docs/autoscale.md). --group gives one group, with a node or file as model for new nodes.
-    Without either, the groups come from node labels of GKE, EKS, AKS and Cluster API. PATH contains the cluster: a
-    file, a directory, or - for standard input. The exit status is 1 if a pod gets no node from any group, or the loop
-    stops with an error.
+    Runs one loop of the Cluster Autoscaler. The answer shows which pending pods fit on existing nodes, which groups
+    would grow for the other pods and by how many nodes, whether kube-scheduler would then bind the pods, and which
+    nodes could be removed. --groups reads the groups from a file (docs/autoscale.md). --group defines one group, whose
+    new nodes are copies of a node. Without either, the groups are derived from the node labels that GKE, EKS, AKS and
+    Cluster API set. PATH contains the cluster: a file, a directory, or - for standard input. The exit status is 1 if no
+    group helps a pod, or the loop stops with an error.
 
     """
     from dra_plan.cli.inputs import node_groups, opened

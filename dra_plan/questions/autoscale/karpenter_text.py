@@ -35,5 +35,6 @@ def karpenter_parts(of: KarpenterDocument) -> Iterator[Part]:
         pods.add(name, "Unknown", reason)
     if pods.rows:
         yield pods
-    yield f"Karpenter makes {counted(len(of.node_claims), 'NodeClaim')}. Prices decide which instance type is launched."
-    yield ("This assumes ignore-dra-requests=false; by default Karpenter rejects every pod with claims.")
+    made = counted(len(of.node_claims), "NodeClaim")
+    yield f"Karpenter creates {made}. Prices decide which instance type is launched."
+    yield ("This answer assumes ignore-dra-requests=false; by default, Karpenter rejects every pod with claims.")

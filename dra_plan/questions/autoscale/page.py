@@ -212,7 +212,7 @@ def _fill_karpenter(made: Page, document: AutoscaleDocument, answer: KarpenterPl
         return
     made.picks_title = "NodeClaims and pods"
     left = len(found.errors)
-    made.headline = f"Karpenter makes {words.counted(len(answer.found.claims), 'NodeClaim')}"
+    made.headline = f"Karpenter creates {words.counted(len(answer.found.claims), 'NodeClaim')}"
     if left:
         made.headline += f"; {words.counted(left, 'pod')} {'gets' if left == 1 else 'get'} no node"
     for number, one in enumerate(found.node_claims, 1):

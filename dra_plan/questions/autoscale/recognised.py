@@ -131,7 +131,7 @@ def given_groups(options: Iterable[str], inventory: Inventory) -> list[ScalingGr
     for option in options:
         group = _given(option, inventory, known)
         if group.name in found:
-            raise UsageError(f"--group {shown.line(group.name)}: given twice")
+            raise UsageError(f"--group {shown.line(group.name)}: set twice")
         found[group.name] = group
     return list(found.values())
 

@@ -88,7 +88,7 @@ def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
             labels.setdefault(group.told_by, []).append(group)
     for label, groups in labels.items():
         named = listed([f"{group.group} ({counted(group.nodes, 'node')})" for group in groups], MOST_GROUPS)
-        yield f"Groups from the node label {label}: {named}."
+        yield f"The groups are derived from the node label {label}: {named}."
     without = [name for name in ("min", "max") if any(getattr(group, name) is None for group in document.groups)]
     if labels and without:
         said = "".join(f",{name}=N" for name in without)
@@ -103,7 +103,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         yield f"The loop stopped: {up.error}"
     open_ended = {group.group for group in document.groups if group.max is None}
     for one in up.plan:
-        more = " if its max (unknown) allows it" if one.group in open_ended else ""
+        more = " if its maximum size, which is unknown, allows this" if one.group in open_ended else ""
         yield f"Group {one.group} grows from {one.from_} to {one.to}{more}."
     if up.result == "ScaleUpNotNeeded" and not up.error:
         yield ("No new node is needed: every unschedulable pod fits on an existing node.")
@@ -123,7 +123,9 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         yield f"Then kube-scheduler binds {bound} of {counted(len(up.then_bound), 'pod')}."
     if left and up.others_bound:
         others = counted(up.others_bound, "pod")
-        yield (f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes first.")
+        yield (
+            f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before these."
+        )
     if down.removable:
         yield f"Nodes that could be removed if nothing changes: {listed(down.removable, 6)}."
 
@@ -134,15 +136,11 @@ def _choice(up: ScaleUpDocument) -> Iterator[str]:
     said = [f"{name}{_USUAL.get(name, '')} picks {_or(groups)}" for name, groups in choices.items()]
     others = "; ".join(said)
     helping = f"{counted(len(up.options), 'group')} would help"
+    assumed = f"The answer assumes the first, {up.chosen}. By expander: {others}."
     if not up.expander:
-        yield (
-            f"{helping}; which one grows depends on the expander. The answer assumes the first, {up.chosen}; {others}."
-        )
+        yield f"{helping}; which one grows depends on the expander. {assumed}"
     elif up.expander not in choices:
-        yield (
-            f"{helping}; the input does not say which one the expander {up.expander} picks. The answer assumes the"
-            f" first, {up.chosen}; {others}."
-        )
+        yield f"{helping}; the input does not determine which one the expander {up.expander} picks. {assumed}"
     elif len(choices[up.expander]) > 1:
         yield f"{helping}; {up.expander} picks {_or(choices[up.expander])} at random; the answer assumes {up.chosen}."
     else:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False):
     """The options for the number and the way of counting copies."""
 
-    mix: Annotated[bool, Flag("--mix", "Count all workloads together, in proportion to their replicas.")]
+    mix: Annotated[bool, Flag("--mix", "Count complete sets of all workloads, in proportion to their replicas.")]
     possible: Annotated[
         bool | None,
         Flag(

@@ -33,7 +33,7 @@ def capacity(
     context: typer.Context,
     *,
     at_least: Annotated[
-        int, typer.Option("--at-least", min=0, metavar="N", help="Exit with 1 unless there is room for N copies.")
+        int, typer.Option("--at-least", min=0, metavar="N", help="Exit with 1 unless at least N more copies fit.")
     ] = 0,
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help=("Exit with 0 instead of 2 if there is nothing to copy."))
@@ -49,9 +49,10 @@ def capacity(
       dra-plan capacity --live deploy/serve
       dra-plan capacity cluster.json deploy/serve --at-least 10
 
-    Creates copies of each pending or named pod, or of each workload's pod, one at a time in addition to the running
-    pods, until kube-scheduler rejects one. POSSIBLE is the number of copies that fit with the best choice of nodes and
-    devices. PATH is a file, a directory, or - for standard input.
+    For each pod or workload, creates copies of the pod one at a time, in addition to the running pods, until
+    kube-scheduler rejects one. POSSIBLE is the number of copies that fit with the best choice of nodes and devices.
+    Without names, every pending pod and every workload is counted. PATH is a file, a directory, or - for standard
+    input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

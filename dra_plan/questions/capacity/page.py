@@ -52,7 +52,7 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
         made.picks.append(pick)
         blocks = told.blocks([*capacity.details(alone), *told.without(capacity.nodes(alone), "WORKLOAD")])
         sentence = f"The scheduler binds {pick.word}."
-        article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence, [told.TextLine(pick.line)])
+        article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence, [told.TextLine(_next(item))])
         if best and made.scenes:
             article.summary.append(told.TextLine(_MARKED))
         article.blocks = blocks
@@ -136,6 +136,12 @@ def _copies(item: OwnerCapacity) -> str:
     return capacity.at_least([item]) + words.counted(item.more, *noun)
 
 
+def _next(item: OwnerCapacity) -> str:
+    """Return what the scheduler says of one copy more, or why none was tried."""
+    found = item.scheduled
+    return f"The next one: {found.message}" if found.message else found.ended
+
+
 def _held(item: OwnerCapacity, number: int) -> str:
     """Return the copies that a node holds."""
     noun = ("pod", "pods") if item.gang is not None else ("copy", "copies")
@@ -157,7 +163,7 @@ def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -
         name=copied_owner(item.owner),
         tone=picks.GOOD if found.copies else picks.BAD,
         word=_copies(item),
-        line=f"The next one: {found.message}" if found.message else found.ended,
+        line=capacity.why_not_more(item.next_copy) if item.next_copy is not None else found.ended,
         marks=[marks],
     )
 

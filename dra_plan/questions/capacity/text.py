@@ -270,7 +270,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
         had = f"  Its 1 replica is {'scheduled' if there else 'pending'}"
     missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}; the copies are in addition to {'it' if of.wanted == 1 else 'them'}."
+        yield f"{had}; MORE counts copies in addition to {'it' if of.wanted == 1 else 'them'}."
     elif of.missing <= copies:
         pending = "its pending replica" if of.missing == 1 else f"its {of.missing:,} pending replicas"
         told = counted(copies, "copy", "copies")
@@ -348,10 +348,13 @@ def _used(of: Sequence[DevicesInUse]) -> Iterator[str]:
             yield f"{sum(one.devices for one in devices)} {name}"
 
 
+WHY_NOT = "Why not one more"
+
+
 def lines(of: NextCopy) -> Iterator[str]:
     """Yield the obstacles of one more copy, and the changes that would help, one per line."""
     for one in of.obstacles[:MOST_OBSTACLES]:
-        yield f"  Why not one more: {_obstacle(one)}"
+        yield f"  {WHY_NOT}: {_obstacle(one)}"
         if one.kind == "Devices":
             yield from (f"    {line}" for line in _devices(of))
     if len(of.obstacles) > MOST_OBSTACLES:
@@ -362,11 +365,18 @@ def lines(of: NextCopy) -> Iterator[str]:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
 
 
+def why_not_more(of: NextCopy) -> str:
+    """Return the first obstacle of one more copy, in short."""
+    first = of.obstacles[0]
+    said = words.phrase(of.leading[0]) if first.kind == "Devices" and of.leading else _obstacle(first)
+    return f"{WHY_NOT}: {said}"
+
+
 def _obstacle(of: CopyObstacle) -> str:
-    """Return `cpu on 3 nodes with copies and 2 others: 4 needed, at most 2 left`."""
+    """Return `cpu on 3 nodes with copies and 2 nodes without: 4 needed, 2 left at most`."""
     if of.kind == "Resource":
         return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left{' at most' if _node_list(of) > 1 else ''}"
-    return f"{'devices' if of.kind == 'Devices' else of.message} {_where(of)}"
+    return f"{'not enough suitable devices' if of.kind == 'Devices' else of.message} {_where(of)}"
 
 
 def _node_list(of: CopyObstacle) -> int:
@@ -378,19 +388,20 @@ def _where(of: CopyObstacle) -> str:
     if not with_:
         return f"on {counted(others, 'node')} without copies"
     told = f"on {counted(with_, 'node')} with copies"
-    return f"{told} and {others} without" if others else told
+    return f"{told} and {counted(others, 'node')} without" if others else told
 
 
 def _devices(of: NextCopy) -> Iterator[str]:
     """Yield the results for the nodes that reject devices."""
+    refusing = sum(_node_list(one) for one in of.obstacles if one.kind == "Devices")
+    some = of.looked_at < refusing
     if of.leading:
-        refusing = sum(_node_list(one) for one in of.obstacles if one.kind == "Devices")
-        some = of.looked_at < refusing
-        where = f"{of.looked_at:,} of these {refusing:,} nodes checked" if some else f"of {counted(refusing, 'node')}"
-        told = [f"{words.cell(one)} on {one.nodes}" for one in of.leading[: words.MOST]]
-        yield f"{where}: {', '.join(told)}"
+        where = f"checked on {of.looked_at:,} of these {refusing:,} nodes: " if some else ""
+        told = [f"{words.cell(one)} on {counted(one.nodes, 'node')}" for one in of.leading[: words.MOST]]
+        yield where + ", ".join(told)
     if of.in_use:
-        yield f"suitable, but in use: {listed(list(_used(of.in_use)))}"
+        where = f" on the {counted(of.looked_at, 'checked node')}" if some else ""
+        yield f"suitable devices in use{where}: {listed(list(_used(of.in_use)))}"
 
 
 def parts(document: CapacityDocument) -> list[Part]:
@@ -422,10 +433,13 @@ def _notes(fleet: FleetFigures) -> Iterator[Part]:
         if kind.withheld
     ]
     if lines:
-        yield Paragraph(["Neither idle nor used up:", *lines])
+        yield Paragraph(["Devices that are neither idle nor used up:", *lines])
     kinds = Counter((kind.driver, kind.model) for kind in fleet.kinds if kind.profile)
     if any(number > 1 for number in kinds.values()):
-        yield ("Partitions of one device exclude each other: each profile is counted as if no other one were used.")
+        yield (
+            "Partitions of one device exclude each other: the number for each profile assumes that no other "
+            "profile is used."
+        )
 
 
 def withheld(of: IdleDevices) -> str:
@@ -451,7 +465,7 @@ def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
 def _why(reason: StrandedFor, what: str) -> str:
     match reason.code:
         case "not-wanted":
-            return "not asked for"
+            return "not requested"
         case "node":
             return f"on nodes that reject the pods ({reason.message})"
     return f"too few for one {what}"

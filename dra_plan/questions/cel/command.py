@@ -31,7 +31,7 @@ def cel(
             "--device",
             autocompletion=completing.devices,
             metavar="DRIVER/POOL/DEVICE",
-            help="Only this device, with the value of every sub-expression.",
+            help="Evaluate only on this device, and show the value of every sub-expression.",
         ),
     ] = None,
     output: options.Output = "table",
@@ -43,9 +43,9 @@ def cel(
       dra-plan cel 'device.attributes["d"].model == "A100"' slices.yaml
       dra-plan cel - slices.yaml --device gpu.example.com/n1/gpu-0 < expr.cel
 
-    Prints the type of EXPRESSION, its cost as the API server estimates it, and what it reads. With PATH (resource
-    slices: a file, a directory, or - for standard input) it shows which devices match; with --device, also the
-    value of every sub-expression.
+    Prints the type of EXPRESSION, the cost that the API server estimates, and the attributes and capacities that the
+    expression reads. If PATH contains resource slices (a file, a directory, or - for standard input), the command also
+    shows which devices match; with --device, it shows the value of every sub-expression.
 
     """
     from dra_plan.cli.printing import print_document

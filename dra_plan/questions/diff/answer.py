@@ -14,8 +14,10 @@ from dra_plan.api.resource import DeviceSelector
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
-from dra_plan.documents.base import AppliedEdit, answer_target, warnings
+from dra_plan.controllers.document import unsettled_cluster
+from dra_plan.documents.base import AppliedEdit, ObjectName, answer_target, warnings
 from dra_plan.documents.devices import ChangedPool, ChangedSelector, ClaimHolder
+from dra_plan.documents.scheduling import UnsettledCluster
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.creation import has_quotas
@@ -37,13 +39,15 @@ from dra_plan.questions.diff.document import (
     ChangedPod,
     ComparedState,
     DiffDocument,
+    DifferentNode,
     DiffReason,
     HeldDevice,
 )
+from dra_plan.questions.diff.nodes import changed_nodes
 from dra_plan.questions.diff.others import AskedState, because_of_others
 from dra_plan.questions.diff.selectors import changed_selectors, with_usage
 from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_pods
-from dra_plan.releases import DEFECTS, Quirks, Target, target
+from dra_plan.releases import DEFECTS, Features, Quirks, Target, target
 
 
 class State(NamedTuple):
@@ -62,24 +66,28 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     after: State
     claim_sets: tuple[ChangedClaimSet, ...]
     pods: tuple[ChangedPod, ...]
+    nodes: tuple[DifferentNode, ...]
     pools: tuple[ChangedPool, ...]
     held_devices: tuple[HeldDevice, ...]
     selectors: tuple[ChangedSelector, ...]
     notices: tuple[Notice, ...]
-    unsettled: tuple[str, str] = ("", "")
+    unsettled: tuple[UnsettledCluster | None, ...] = (None, None)
     """The reason why the cluster of each state never settles, if it does not."""
     end: Inventory = field(default_factory=Inventory)
     """The objects of the state after, once its pods are placed."""
 
-    def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | HeldDevice | ChangedSelector]:
+    def __iter__(
+        self,
+    ) -> Iterator[ChangedClaimSet | ChangedPod | DifferentNode | ChangedPool | HeldDevice | ChangedSelector]:
         yield from self.claim_sets
         yield from self.pods
+        yield from self.nodes
         yield from self.pools
         yield from self.held_devices
         yield from self.selectors
 
     def __len__(self) -> int:
-        return sum(map(len, (self.claim_sets, self.pods, self.pools, self.held_devices, self.selectors)))
+        return sum(map(len, (self.claim_sets, self.pods, self.nodes, self.pools, self.held_devices, self.selectors)))
 
     def __repr__(self) -> str:
         return f"<ClusterDiff: {counted(len(self), 'difference')}>"
@@ -91,6 +99,7 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
             after=_compared(self.after, self.unsettled[1]),
             claim_sets=list(self.claim_sets),
             pods=list(self.pods),
+            nodes=list(self.nodes),
             pools=list(self.pools),
             held_devices=list(self.held_devices),
             selectors=list(self.selectors),
@@ -98,9 +107,13 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
         )
 
 
-def _compared(state: State, unsettled: str) -> ComparedState:
+def _compared(state: State, unsettled: UnsettledCluster | None) -> ComparedState:
     target = answer_target(state.view.target)
-    return ComparedState(target=target, what_if=list(state.what_if), unsettled=unsettled)
+    made = ComparedState(target=target, what_if=list(state.what_if))
+    if unsettled is None:
+        return made
+    pods = [ObjectName(namespace=pod.namespace, name=pod.name) for pod in unsettled.pods]
+    return structs.replace(made, unsettled=unsettled.message, unsettled_pods=pods)
 
 
 def compare(before: State, after: State, question: Question) -> ClusterDiff:
@@ -127,6 +140,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         pods = changed_pods(followed_states(plans[0]), followed_states(plans[1]), asked)
         sides = zip((before, after), plans, strict=True)
         pods = because_of_others(pods, *(AskedState(side.inventory, side.view, plan, every) for side, plan in sides))
+        pods = _with_gates(pods, before.view.target, after.view.target)
         pods = _with_owners(pods, (before.inventory, after.inventory), plans)
     pools = tuple(changed_pools(before.view, after.view))
     told = [[*plan.notices] for plan in (old, new)]
@@ -140,11 +154,12 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         after,
         tuple(with_switches(changed, old, after.view.target, _asking(after, question))),
         tuple(pods),
+        tuple(changed_nodes(before.inventory.nodes, after.inventory.nodes, (*before.what_if, *after.what_if))),
         pools,
         tuple(held_devices(pools, before.view, after.view, _asked_holders((before, after), question, asked))),
         selectors,
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
-        (_unsettled(plans[0]), _unsettled(plans[1])) if plans else ("", ""),
+        tuple(map(_unsettled, plans)) or (None, None),
         _end(plans[1], after.inventory) if plans else after.inventory,
     )
 
@@ -215,6 +230,24 @@ def _with_owners(
         yield structs.replace(one, owner=owners.get((one.namespace, one.name), ""))
 
 
+def _with_gates(changed: Iterable[ChangedPod], before: Target, after: Target) -> Iterator[ChangedPod]:
+    """Yield the pods; if only the second state evicts because of device taints, with the gate that is the reason."""
+    for one in changed:
+        ending = one.after.ended if one.after is not None else None
+        if one.after is None or ending is None or ending.device is None:
+            yield one
+            continue
+        gate = _new_gate(before.features, after.features, by_rule=bool(ending.device.rule))
+        ending = structs.replace(ending, device=structs.replace(ending.device, gate=gate))
+        yield structs.replace(one, after=structs.replace(one.after, ended=ending))
+
+
+def _new_gate(before: Features, after: Features, *, by_rule: bool) -> str:
+    if by_rule and after.device_taint_rules and not before.device_taint_rules:
+        return "DRADeviceTaintRules"
+    return "DRADeviceTaints" if after.device_taints and not before.device_taints else ""
+
+
 def _end(plan: SchedulePlan, before: Inventory) -> Inventory:
     """Return the final objects."""
     if plan.settled is not None:
@@ -222,8 +255,8 @@ def _end(plan: SchedulePlan, before: Inventory) -> Inventory:
     return replace(before, claims=list(plan.outcome.claims))
 
 
-def _unsettled(plan: SchedulePlan) -> str:
-    return plan.settled.unsettled if plan.settled is not None else ""
+def _unsettled(plan: SchedulePlan) -> UnsettledCluster | None:
+    return unsettled_cluster(plan.settled) if plan.settled is not None else None
 
 
 def _scheduled(states: Sequence[State], question: Question) -> list[SchedulePlan]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=False):
     """The options that select the subjects of the comparison."""
 
-    together: Annotated[bool, Flag("--together", "Compare all pending claims as one set, and no pods.")]
+    together: Annotated[bool, Flag("--together", "Compare all pending claims as one set; pods are not compared.")]
 
 
 @spelled_out

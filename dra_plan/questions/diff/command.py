@@ -72,12 +72,12 @@ def diff(
       dra-plan diff cluster.json --drain each
       dra-plan diff cluster.json --to-kubernetes-version 1.37
 
-    BEFORE is a file or directory that describes a cluster. The files after it are applied to it, or are a second
-    state if they have nodes; --before and --after always name states. Without files, the second state is the first
-    one, changed by what-if options or by --to-... options. With --live, BEFORE is the cluster. The command compares
-    claims, pods as kube-scheduler places them, pools, and what selectors match. --drain each drains one node at a
-    time; --drain each-by LABEL drains all nodes with the same label value together. The exit status is 1 if
-    anything is lost.
+    BEFORE is a file or directory that describes a cluster. The CHANGE files are applied to this cluster; if they
+    contain nodes, they are a complete second state. --before and --after always name complete states. Without CHANGE,
+    what-if options or --to-... options change the first state. With --live, the first state is the live cluster. The
+    command compares the claims that fit, the nodes that kube-scheduler chooses for pods, the pools, and the devices
+    that selectors match. --drain each drains one node at a time; --drain each-by LABEL drains all nodes with the same
+    label value together. The exit status is 1 if anything is lost.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected

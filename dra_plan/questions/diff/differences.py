@@ -14,9 +14,17 @@ from dra_plan.api.core import Pod
 from dra_plan.api.resource import Device, ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.sets import ClaimSet
+from dra_plan.controllers.state import DeviceWithTaint
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import PlannedClaimSet, PlannedNode
-from dra_plan.documents.devices import ChangedPool, ChangedValue, ClaimHolder, claim_holder
+from dra_plan.documents.devices import (
+    ChangedPool,
+    ChangedValue,
+    ClaimHolder,
+    EvictingDevice,
+    TaintName,
+    claim_holder,
+)
 from dra_plan.documents.refusals import OverQuota
 from dra_plan.documents.scheduling import ScheduledPod
 from dra_plan.questions.allocate.answer import AllocationPlan
@@ -424,9 +432,17 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
                 second=round(max(0.0, ended.moment - settled.server.start), 1),
                 recreated_as=heir.metadata.name if heir is not None else "",
                 endless=key in settled.evicted_endlessly,
+                device=_tainted(ended.taint),
             ),
         )
     return told
+
+
+def _tainted(of: DeviceWithTaint | None) -> EvictingDevice | None:
+    if of is None:
+        return None
+    taint = TaintName(key=of.taint.key, value=of.taint.value or "", effect=of.taint.effect)
+    return EvictingDevice(device=of.device, taint=taint, rule=of.rule)
 
 
 def _without_heir(pod: Pod, workloads: Sequence[AnyWorkload]) -> ComparedPod:

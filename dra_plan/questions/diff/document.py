@@ -20,7 +20,7 @@ from dra_plan.documents.base import (
     one_of,
 )
 from dra_plan.documents.claim_sets import ClaimSetName
-from dra_plan.documents.devices import ChangedPool, ChangedSelector, ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ChangedSelector, ClaimHolder, EvictingDevice
 from dra_plan.documents.refusals import OverQuota
 
 SetChange = Literal[
@@ -101,6 +101,9 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
     unsettled: Annotated[
         str, Meta(description=("Why the cluster never settles; the places of pods are then those of one moment."))
     ] = ""
+    unsettled_pods: Annotated[
+        list[ObjectName], Meta(description="The pods that are retried, or evicted and recreated, endlessly.")
+    ] = []
 
 
 class ComparedSet(DocumentPart, frozen=True, kw_only=True):
@@ -146,6 +149,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
     second: Annotated[float, Meta(description="The time in seconds from now.")]
     recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
     endless: Annotated[bool, Meta(description="Its replacements are evicted, too, again and again.")] = False
+    device: Annotated[EvictingDevice | None, Meta(description="The device whose taint is the reason.")] = None
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
@@ -234,6 +238,24 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
     holder: ClaimHolder
 
 
+class ChangedField(DocumentPart, frozen=True, kw_only=True):
+    """A field of an object that differs."""
+
+    field: Annotated[
+        str, Meta(description="taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE; one entry per taint.")
+    ]
+    before: Annotated[str | None, Meta(description="null if the object did not have it.")]
+    after: str | None
+
+
+class DifferentNode(DocumentPart, frozen=True, kw_only=True):
+    """A node that only one of the states has, or that differs, without nodes that what-if options change."""
+
+    name: Text
+    change: Literal["New", "Gone", "Changed"]
+    fields: list[ChangedField] = []
+
+
 class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
     """The differences between two states of a cluster, or two releases. `target` is that of the second state."""
 
@@ -242,6 +264,9 @@ class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
     after: ComparedState
     claim_sets: list[ChangedClaimSet]
     pods: list[ChangedPod]
+    nodes: Annotated[
+        list[DifferentNode], Meta(description="Nodes that differ in a field that the scheduler reads.")
+    ] = []
     pools: list[ChangedPool]
     held_devices: Annotated[
         list[HeldDevice], Meta(description=("The added or removed devices that are allocated to claims."))

@@ -1,11 +1,11 @@
-"""The gate rules for a ClusterDiff: anything lost fails."""
+"""The gate rules for a ClusterDiff: anything lost fails, and bare pods of drained nodes, which nothing recreates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dra_plan.allocator import Outcome
-from dra_plan.documents.base import HeldDrain
+from dra_plan.documents.base import AppliedEdit, HeldDrain
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, DiffDocument, HeldDevice
 from dra_plan.text.gate import Gate, Judge, Verdict
 
@@ -18,14 +18,30 @@ def _verdicts(gate: Gate, document: DiffDocument) -> list[Verdict]:
     found += [gate.undecided for one in changed if one.change == "Undecided" and not _fits_in_both(one)]
     found += [Verdict.FAILED for one in document.selectors if one.lost or one.stops]
     found += [Verdict.FAILED for hold in new_holds(document) if not hold.allowed]
+    found += [Verdict.FAILED for _ in never_recreated(document)]
     return found + ([Verdict.FAILED] if document.after.unsettled and not document.before.unsettled else [])
+
+
+def never_recreated(document: DiffDocument) -> Iterator[ChangedPod]:
+    """Yield the bare pods of nodes that the second state drains or removes: nothing recreates these pods."""
+    left = {(pod.namespace, pod.name) for edit in _new_edits(document) if _empties(edit) for pod in edit.gone}
+    for pod in document.pods:
+        if pod.change == "Gone" and not pod.owner and (pod.namespace, pod.name) in left:
+            yield pod
+
+
+def _empties(edit: AppliedEdit) -> bool:
+    return edit.edit == "Drain" or (edit.object is not None and edit.object.kind == "Node")
+
+
+def _new_edits(document: DiffDocument) -> Iterator[AppliedEdit]:
+    yield from (edit for edit in document.after.what_if if edit not in document.before.what_if)
 
 
 def new_holds(document: DiffDocument) -> Iterator[HeldDrain]:
     """Yield the budgets that block drains of the second state, but not of the first."""
-    for edit in document.after.what_if:
-        if edit not in document.before.what_if:
-            yield from edit.held_by
+    for edit in _new_edits(document):
+        yield from edit.held_by
 
 
 def _fits_in_both(one: Change) -> bool:

@@ -82,6 +82,9 @@ def _devices(claim: ResourceClaim) -> list[str]:
 def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     """Add a pick for every difference; `scenes` are the states before and after, or empty."""
     document = answer.document
+    endless = list(diff.unsettled(document))
+    after = structs.replace(document.after, unsettled="")
+    document = structs.replace(document, before=structs.replace(document.before, unsettled=""), after=after)
     made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
     changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
     changes += [held[0].change for held in _by_claim(document.held_devices)]
@@ -112,6 +115,10 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         marks = [holding(said, drawn, _TONES[held[0].change]) for drawn in scenes]
         alone = structs.replace(document, claim_sets=[], pods=[], pools=[], selectors=[], held_devices=held)
         _add(made, f"resourceclaim/{held[0].holder.namespace}/{held[0].holder.name}", held[0], alone, marks)
+    if endless:
+        about = told.Article("endless", "the whole cluster", picks.OTHER, "never settles", "", always=True)
+        about.summary = told.lines(endless)
+        made.articles.append(about)
 
 
 def _only_what_is_free(marks: list[dict[int, Mark]], scenes: list[Scene]) -> None:

@@ -9,13 +9,16 @@ from dra_plan import shown
 from dra_plan.allocator import Outcome
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
+    ChangedField,
     ChangedPod,
     ComparedPod,
     ComparedSet,
+    ComparedState,
     DiffDocument,
     DiffReason,
     undecided_outcomes,
 )
+from dra_plan.text import evictions
 from dra_plan.text.columns import Folded, Paragraph, Screen, Table
 from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
@@ -56,6 +59,10 @@ MOST_HELD = 20
 """The number of allocated claims with changed devices in a table; `-o wide` has all."""
 
 
+MOST_FIELDS = 4
+"""The number of changed fields of a node that are shown."""
+
+
 def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
     """Return the differences; pods and pools with equal differences are merged, with their number."""
     parts: list[Part] = [*_tables(document), *_other_messages(document), *_reasons(document), *_not_known(document)]
@@ -76,7 +83,7 @@ def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
 def _tables(document: DiffDocument, *, whole: bool = False) -> Iterator[Table]:
     """Yield a table for each kind of difference; `whole` includes messages, pods and claims omitted otherwise."""
     pools = changed_pools(document.pools), _held(document, None if whole else MOST_HELD)
-    for made in (_claim_sets(document), _pods(document, whole=whole), *pools, _selectors(document)):
+    for made in (_claim_sets(document), _pods(document, whole=whole), _nodes(document), *pools, _selectors(document)):
         if made.rows:
             yield made
 
@@ -190,13 +197,26 @@ def _other_messages(document: DiffDocument) -> Iterator[str]:
 
 def _not_known(document: DiffDocument) -> Iterator[str]:
     """Yield that a cluster never settles, and undecided results with possible remedies."""
-    for word, state in (("before", document.before), ("after", document.after)):
-        if state.unsettled:
-            yield f"The cluster {word} {unsettled_words(state.unsettled)}."
+    yield from unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):
         reasons = why_not_known(undecided_outcomes(changes))
         yield f"Undecided: changes there are unknown: {reasons}."
+
+
+def unsettled(document: DiffDocument) -> Iterator[str]:
+    """Yield that the clusters never settle, with the pods that are the reason."""
+    states = [("before", document.before), ("after", document.after)]
+    said = {word: _endless(state) for word, state in states if state.unsettled}
+    if len(said) == 2 and said["before"] == said["after"]:
+        yield f"The cluster, before and after, {said['after']}."
+        return
+    yield from (f"The cluster {word} {why}." for word, why in said.items())
+
+
+def _endless(state: ComparedState) -> str:
+    pods = listed([f"{pod.namespace}/{pod.name}" for pod in state.unsettled_pods])
+    return unsettled_words(state.unsettled) + (f" ({pods})" if pods else "")
 
 
 def _alone(pod: ChangedPod) -> str:
@@ -257,6 +277,32 @@ def _by_claim(document: DiffDocument) -> dict[tuple[tuple[str, ...], str], list[
     return found
 
 
+def _nodes(document: DiffDocument) -> Table:
+    """Return a row for the nodes that differ alike."""
+    made = Table(("NODE", "CHANGE", "WHAT"), flexible=(0, 2))
+    alike: dict[tuple[str, str], list[str]] = {}
+    for node in document.nodes:
+        said = [_field(one) for one in node.fields[:MOST_FIELDS]]
+        said += [f"{len(node.fields) - MOST_FIELDS} more"] if len(node.fields) > MOST_FIELDS else []
+        alike.setdefault((node.change, "; ".join(said)), []).append(node.name)
+    for (change_, what), names in alike.items():
+        made.add(listed(names), change_, what)
+    return made
+
+
+def _field(of: ChangedField) -> str:
+    match of.field:
+        case "taints":
+            return f"taint {of.after} added" if of.after is not None else f"taint {of.before} removed"
+        case "unschedulable":
+            return "cordoned" if of.after == "true" else "uncordoned"
+        case "ready":
+            return f"Ready: {of.before or 'none'} -> {of.after or 'none'}"
+    kind, _, name = of.field.partition(".")
+    word = "label " if kind == "labels" else ""
+    return f"{word}{name}: {'none' if of.before is None else of.before} -> {'none' if of.after is None else of.after}"
+
+
 def _selectors(document: DiffDocument) -> Table:
     made = Table(("SELECTOR", "OF", "DEVICES BEFORE", "AFTER"), flexible=(0, 1))
     for one in document.selectors:
@@ -282,6 +328,9 @@ def _reasons(document: DiffDocument) -> Iterator[str]:
             owners.setdefault(_reason(reason, document), []).append(claim_set_name(one))
     for said, names in owners.items():
         yield f"{listed(names)}: {said}."
+    ends = ((pod, state.ended) for pod in document.pods for state in (pod.after,) if state is not None)
+    tainted = ((pod, end.device) for pod, end in ends if end is not None and end.device is not None)
+    yield from evictions.of_devices((f"{pod.namespace}/{pod.name}", device) for pod, device in tainted)
 
 
 def _reason(reason: DiffReason, document: DiffDocument) -> str:
@@ -328,11 +377,12 @@ def markdown(document: DiffDocument, screen: Screen | None) -> str:
 
 
 def names(document: DiffDocument) -> str:
-    """Return `KIND/NAMESPACE/NAME CHANGE` for claim sets, pods and allocated claims."""
+    """Return `KIND/NAMESPACE/NAME CHANGE` for claim sets, pods, nodes and allocated claims."""
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
     pods = [f"pod/{pod.namespace}/{pod.name} {pod.change}" for pod in document.pods]
     claims = [f"resourceclaim/{'/'.join(holder[:2])} {word}" for holder, word in _by_claim(document)]
-    return "".join(f"{shown.line(line)}\n" for line in (*sets, *pods, *claims))
+    nodes = [f"node/{node.name} {node.change}" for node in document.nodes]
+    return "".join(f"{shown.line(line)}\n" for line in (*sets, *pods, *nodes, *claims))
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

@@ -1,4 +1,4 @@
-"""The gate rules for a DrainList: lost pods fail."""
+"""The gate rules for a DrainList: pods without a node fail, and so do pods that nothing recreates."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 def _verdicts(gate: Gate, document: DrainsDocument) -> list[Verdict]:
     lost = [pod for node in document.nodes for pod in node.lost]
     found = [gate.undecided if pod.undecided else Verdict.FAILED for pod in lost]
+    found += [Verdict.FAILED for node in document.nodes for _ in node.gone]
     return found + [gate.undecided for node in document.nodes for _ in node.undecided]
 
 

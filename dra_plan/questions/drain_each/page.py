@@ -112,6 +112,7 @@ def _add_all(made: Page, document: DrainsDocument, drawn: Scene | None) -> None:
                 Segment(len(node.gone), picks.OTHER, f"{len(node.gone)} gone"),
                 Segment(node.moved, picks.GOOD, f"{node.moved} moved"),
                 Segment(len(node.undecided), picks.OTHER, f"{len(node.undecided)} undecided"),
+                Segment(len(node.absent), picks.OTHER, f"{len(node.absent)} not in the input"),
             ],
         )
         for node in document.nodes[:MOST_NODES]

@@ -131,6 +131,7 @@ def explain_claim_sets(
     nodes = choose_nodes(inventory.nodes, question.nodes)
     sets = [planned.claim_set for planned in plan]
     judged = _verdicts(inventory, view, question, plan, refusals, deadline)
+    plan = _with_chosen_nodes(plan, judged or ())
     told = {(one.namespace, one.name) for one in judged or () if one.kind == "Pod"}
     waiting = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) in told and is_waiting(pod)]
     return Explanation(
@@ -141,6 +142,19 @@ def explain_claim_sets(
         (*lacking, *of_volumes(inventory, waiting)),
         verdicts=judged,
     )
+
+
+def _with_chosen_nodes(plan: AllocationPlan, judged: Iterable[OwnerVerdict]) -> AllocationPlan:
+    """Return the plan with the nodes that the scheduler chooses as the examples of nodes that fit."""
+    from dra_plan.explanation.explainer import exemplified
+
+    chosen = {(one.kind, one.namespace, one.name): one.node_name for one in judged if one.verdict == "WouldBind"}
+    made = []
+    for planned in plan.claim_sets:
+        owner, told = planned.claim_set.owner, planned.explanation
+        node = "" if owner is None else chosen.get((owner.kind, owner.namespace, owner.name), "")
+        made.append(replace(planned, explanation=exemplified(told, node)) if node and told is not None else planned)
+    return replace(plan, claim_sets=tuple(made))
 
 
 def _verdicts(

@@ -33,18 +33,23 @@ class ExplainOptions(ClaimSetOptions, total=False):
         ),
     ]
     moves: Annotated[
-        int | None, Flag("--moves", "Find up to N running pods to move to make room.", metavar="N", least=1)
+        int | None, Flag("--moves", "Find up to N running pods that could move to make room.", metavar="N", least=1)
     ]
 
     groups: Annotated[
         str | Mapping[str, Any] | None,
-        Flag("--groups", "Node groups; adds the Cluster Autoscaler's answer.", metavar="FILE", kind=str | None),
+        Flag(
+            "--groups",
+            "Node groups; the answer then also says what the Cluster Autoscaler would do.",
+            metavar="FILE",
+            kind=str | None,
+        ),
     ]
     group: Annotated[
         Names,
         Flag(
             "--group",
-            "Node group like a node, or like the one in a file; repeatable.",
+            "Node group whose new nodes are like NODE, or like the node in FILE; repeatable.",
             metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,

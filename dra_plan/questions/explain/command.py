@@ -36,7 +36,7 @@ def explain(
     context: typer.Context,
     *,
     require_fit: Annotated[
-        bool, typer.Option("--require-fit", help="Exit with 1 unless every pod and claim is known to fit on a node.")
+        bool, typer.Option("--require-fit", help="Exit with 1 unless every pod and claim certainly fits on a node.")
     ] = False,
     output: Annotated[
         str,
@@ -50,7 +50,9 @@ def explain(
     ] = "text",
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help=("Show every kind of node (otherwise the text is folded to one screen).")),
+        typer.Option(
+            "--verbose", "-v", help=("Show every kind of node (by default, the text is shortened to one screen).")
+        ),
     ] = False,
     report: options.Reports = None,
     progress: options.Progress = True,
@@ -63,11 +65,11 @@ def explain(
       dra-plan explain cluster.json deploy/serve --require-fit
       dra-plan explain cluster.json pod/train --moves 2
 
-    The verdict comes first: no node fits, the pod is held or rejected, it waits for other pods, or it has a node. Then
-    come the reasons of each node: taints, labels, cpu and memory, volumes, ports, quotas, and each device. Every
-    suggestion has been tried and names the node on which the pod would then fit. PATH is a file, a directory, or - for
-    standard input. Arguments that are not files are names, as in kubectl: pod/train, deploy/serve, po train, train,
-    podgroup/gang.
+    The answer begins with the verdict: no node fits, the pod is held or rejected, it waits for other pods, or it gets
+    a node. Then it lists the reasons why nodes reject the pod: taints, labels, cpu and memory, volumes, ports, quotas,
+    and each device. Every suggestion has been tried, and names the node on which the pod would then fit. PATH is a
+    file, a directory, or - for standard input. Arguments that are not files are names, as in kubectl: pod/train,
+    deploy/serve, po train, train, podgroup/gang.
 
     The exit status is 0 for every verdict, unless --require-fit is given.
 

@@ -41,7 +41,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         str | PathLike | Iterable[str | PathLike],
         Flag(
             "--like",
-            "Add nodes like this one, or like the one in a file; repeatable.",
+            "Add copies of this node, or of the node in this file; repeatable.",
             metavar="NODE",
             complete="nodes",
             kind=list[str] | None,

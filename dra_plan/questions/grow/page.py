@@ -83,9 +83,14 @@ def _headline(document: GrowthDocument) -> str:
     if document.at_most is None:
         return "Undecided: not every pod was bound in what was tried"
     number = len(document.nodes)
-    said = f"{words.counted(number, 'new node')} for {words.counted(helped - document.bound_before, 'pod')} more"
-    said += growth.in_this_order(document)
-    return said if document.outcome == "Found" else f"Undecided: {said} are enough, fewer may be"
+    more, left = words.counted(helped - document.bound_before, "more pod"), len(document.beyond_help)
+    said = f"{words.counted(number, 'new node')} for {more}{growth.in_this_order(document)}"
+    said = said if document.outcome == "Found" else f"Undecided: {said} are enough, fewer may be"
+    return f"{said}; {_pending(left)}" if left else said
+
+
+def _pending(left: int) -> str:
+    return f"{words.counted(left, 'pod')} stay{'s' if left == 1 else ''} pending"
 
 
 def _add_answer(made: Page, answer: GrowthPlan, document: GrowthDocument, bound: Sequence[DrawnPod]) -> None:
@@ -94,7 +99,7 @@ def _add_answer(made: Page, answer: GrowthPlan, document: GrowthDocument, bound:
     tone = picks.GOOD if enough and not document.beyond_help else picks.BAD
     spare = "no help" if document.beyond_help else "not needed"
     left = len(document.beyond_help)
-    found = f"{words.counted(left, 'pod')} stay{'s' if left == 1 else ''} pending" if left else "enough"
+    found = _pending(left) if left else "enough"
     word = {"Found": found, "NotNeeded": spare}.get(document.outcome, "undecided")
     name = growth.tried(counts) if enough else "What was tried last"
     line = f"{len(bound)} of {words.counted(document.pods, 'pod')} bound"

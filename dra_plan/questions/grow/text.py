@@ -21,8 +21,8 @@ FEWER = (
 
 
 TIED = (
-    "Of nodes with the same score, the first in node order was chosen. In a real cluster, the number depends on timing "
-    "and may differ."
+    "Among nodes with the same score, the first in node order was chosen. In a real cluster, the number depends on "
+    "timing and may differ."
 )
 """The note for answers that depend on ties between nodes."""
 
@@ -116,8 +116,8 @@ def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
 
 
 def _least(document: GrowthDocument) -> str:
-    cost = f"; these cost {document.at_most}" if _priced(document) else ""
-    said = f"{'Nothing cheaper would be' if cost else 'Fewer would not be'} enough{in_this_order(document)}"
+    cost = f"; this one costs {document.at_most}" if _priced(document) else ""
+    said = f"{'No cheaper combination is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
     if document.exact:
         return f"{said}{cost}."
     return f"{said}{cost}, but not every smaller number was tried."

@@ -86,7 +86,7 @@ class Impact(PrintedAnswer[ImpactDocument]):
             quotas=list(self.quotas),
             taints=list(self.taints),
             broken_pools=list(self.pools),
-            unsettled=found.unsettled[1] if not found.unsettled[0] else "",
+            unsettled=after.message if (after := found.unsettled[1]) and not found.unsettled[0] else "",
             refusals=self.refused,
             warnings=warnings(self.notices),
         )

@@ -51,11 +51,12 @@ def impact(
       kubectl dra-plan impact -f new-slices/
       dra-plan impact --to-kubernetes-version 1.37 cluster.json
 
-    -f names the objects: a taint rule, a class, slices of a new driver, a quota. --to-kubernetes-version shows the
-    effect of an upgrade, with or without objects. CLUSTER is a file or directory that describes the cluster;
-    alternatively, use --live. The answer shows which pods are terminated and when, where their replacements go, which
-    pods get no node, which would start, and which selectors no longer match a device, once controllers and scheduler
-    have settled. The exit status is 1 if a running pod would lose its node or any other allocation would be lost.
+    -f gives the objects to apply, such as a taint rule, a class, the slices of a new driver, or a quota.
+    --to-kubernetes-version shows the effect of an upgrade, with or without objects. CLUSTER is a file or directory that
+    describes the cluster; alternatively, use --live. The answer shows which pods are terminated and when, where their
+    replacements run, which pods get no node, which pods start, and which selectors no longer match a device, after the
+    controllers and the scheduler have settled. The exit status is 1 if a terminated pod is not rescheduled, or any
+    other allocation is lost.
 
     """
     from dra_plan.cli.inputs import load_cluster, loaded, namespace_of, refuse_missing_files, selected, tell_apart
@@ -68,7 +69,8 @@ def impact(
     with Reporting(context, report) as reports:
         form, gate, wanted = parse(output), options.gate(fail_on=fail_on), selected(context)
         if not objects and context.params["to_kubernetes_version"] is None:
-            raise UsageError("give the objects to apply with -f FILE, and the cluster with CLUSTER or --live")
+            told = "give the objects to apply with -f FILE, and the cluster with CLUSTER or --live"
+            raise UsageError(told + _instead(context))
         may_ask = live.asked(context).wanted or live.is_plugin()
         clusters, owners = tell_apart(paths, None, command="impact", live=may_ask)
         is_live = live.is_wanted(context, clusters, None)
@@ -84,6 +86,16 @@ def impact(
         reports.tell(lambda: _content(found.document, gate, origins, reports.anchor), page_of(cluster, found))
         print_document(found.document, form)
         return of_document(found.document, JUDGE, gate)
+
+
+def _instead(context: typer.Context) -> str:
+    """Return the advice to use `diff`, which shows the effect of what-if options alone; "" without such options."""
+    from dra_plan.cli.whatif import NAMES
+
+    given = [f"--{name.replace('_', '-')}" for name in NAMES if context.params.get(name)]
+    return (
+        f"; for the effect of {' and '.join(given)} alone, run `dra-plan diff` with the same options" if given else ""
+    )
 
 
 def _content(document: ImpactDocument, gate: Gate, origins: Origins, anchor: str) -> Content:

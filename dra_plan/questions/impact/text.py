@@ -22,7 +22,7 @@ from dra_plan.questions.diff.document import (
 from dra_plan.questions.impact.devices import broken
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
 from dra_plan.questions.impact.quotas import sentences
-from dra_plan.text import refusals
+from dra_plan.text import evictions, refusals
 from dra_plan.text.columns import Folded, Part, Screen, Table
 from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
@@ -289,6 +289,11 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         else:
             yield f"Claim {name}{of} gets {devices} back."
     yield from _of_devices(document)
+    ends = ((pod, pod.after.ended) for pod in document.pods if pod.after is not None)
+    tainted = ((pod, end.device) for pod, end in ends if end is not None and end.device is not None)
+    written = {rule.name for rule in document.taints}
+    others = ((f"{pod.namespace}/{pod.name}", device) for pod, device in tainted if device.rule not in written)
+    yield from evictions.of_devices(others)
     for short in (each for each in document.selectors if 0 < each.after < min(each.before, each.in_use)):
         users = listed([f"{user.kind.lower()}/{user.name}" for user in short.used_by], 4)
         yield (

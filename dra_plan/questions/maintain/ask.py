@@ -31,12 +31,14 @@ class MaintainOptions(Bounded, Allotted, total=False):
             read=_each,
         ),
     ]
-    at_once: Annotated[int | None, Flag("--at-once", "At most N nodes in a wave (default: 1).", metavar="N", least=1)]
+    at_once: Annotated[
+        int | None, Flag("--at-once", "Drain at most N nodes in one wave (default: 1).", metavar="N", least=1)
+    ]
     surge: Annotated[
         Names,
         Flag(
             "--surge",
-            ("Add N temporary nodes like this one, or like the one in a file; drained last and removed."),
+            ("Add N temporary copies of NODE, or of the node in a file. They are drained last, and then removed."),
             metavar="N=NODE",
             complete="added_nodes",
             kind=list[str] | None,
@@ -47,7 +49,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            ("Upgrade the scheduler before the first wave, and each node's kubelet when the node comes back."),
+            ("Upgrade the scheduler before the first wave, and the kubelet of each node when the node returns."),
             metavar="VERSION",
             complete="versions",
         ),

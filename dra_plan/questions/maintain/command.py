@@ -44,10 +44,10 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
       dra-plan maintain cluster.json --to driver-2-slices.yaml
 
-    Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption budgets allow, and uncordoned
-    before the next wave. The controllers recreate the pods, and the scheduler places them. The answer is an order in
-    which every evicted pod is rescheduled, or that there is none, with the node and the pod at which the best attempt
-    stops. PATH is a file, a directory, or - for standard input.
+    The nodes of each wave are drained as by `kubectl drain`, with as many pods at a time as disruption budgets allow,
+    and uncordoned before the next wave. The controllers recreate the pods, and the scheduler places them. The answer
+    is an order in which every evicted pod is rescheduled. If there is no such order, the answer names the node and the
+    pod at which the best attempt stops. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened

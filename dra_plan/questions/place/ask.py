@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class PlaceOptions(PodOptions, Timed, total=False):
     """The options that select the pods, the goal, and the search time."""
 
-    most: Annotated[bool, Flag("--most", "Place as many pods as possible, highest priority first.")]
+    most: Annotated[bool, Flag("--most", "Place as many pods as possible, starting with the highest priority.")]
     progress: Callable[[int, int], None] | None
     stopped: Callable[[], bool] | None
 

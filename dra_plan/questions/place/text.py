@@ -214,8 +214,8 @@ def _obstacle(of: CopyObstacle, told: NextCopy) -> Iterator[str]:
     if of.kind == "Resource":
         yield f"{of.resource} on {nodes}: {of.need} needed, at most {of.left} left"
     elif of.kind == "Devices" and told.leading:
-        reasons = [f"{cell(one)} on {one.nodes}" for one in told.leading[:MOST]]
-        yield f"devices on {nodes}: {', '.join(reasons)}"
+        reasons = [f"{cell(one)} on {counted(one.nodes, 'node')}" for one in told.leading[:MOST]]
+        yield f"not enough suitable devices on {nodes}: {', '.join(reasons)}"
 
 
 _FEW_GROUPS = 3

@@ -16,13 +16,13 @@ class PoolOptions(WithoutNodes, total=False):
 
     drivers: Annotated[
         Names,
-        Flag("--driver", "Pools of this driver only; repeatable.", metavar="NAME", kind=list[str] | None),
+        Flag("--driver", "Only pools of this driver; repeatable.", metavar="NAME", kind=list[str] | None),
     ]
     states: Annotated[
         Names,
         Flag(
             "--state",
-            "Complete, Incomplete, Invalid or Obsolete pools; repeatable.",
+            "Only pools in this state: Complete, Incomplete, Invalid or Obsolete; repeatable.",
             metavar="STATE",
             kind=list[str] | None,
         ),

@@ -33,8 +33,8 @@ def pools(
       dra-plan pools cluster.json --node gpu-node-1 -o wide
       dra-plan pools cluster.json --state Incomplete
 
-    Shows each pool as the allocator sees it: state, slices, devices left, counters left. -o wide lists every device.
-    PATH contains nodes, resource slices and claims in use: a file, a directory, or - for standard input.
+    Shows the state of each pool, its slices, and the devices and counters that are left. -o wide lists every device.
+    PATH is a file, a directory, or - for standard input, with nodes, resource slices and the claims in use.
 
     """
     from dra_plan.allocator import AllocationError

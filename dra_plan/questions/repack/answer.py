@@ -15,8 +15,9 @@ from dra_plan.documents.base import answer_target, warnings
 from dra_plan.placement.gangs import PodShapes
 from dra_plan.placement.leaving import Resident, Vacancies
 from dra_plan.placement.limits import SearchTime
+from dra_plan.placement.move_program import Repacking, RoomWanted
 from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
-from dra_plan.placement.repacking import Repacker, Repacking, RoomWanted, moves_of
+from dra_plan.placement.repacking import Repacker, moves_of
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.nodes import of_devices

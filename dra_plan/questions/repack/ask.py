@@ -18,13 +18,13 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
 
     free: Annotated[
         str | None,
-        Flag("--free", "Free N devices of a model on one node, on K nodes.", metavar="NxMODEL=K"),
+        Flag("--free", "Free N devices of this model on each of K nodes.", metavar="NxMODEL=K"),
     ]
     for_: Annotated[
         str | None,
         Flag(
             "--for",
-            "Make room for N of its pods: pending ones first, then copies.",
+            "Make room for N pods of OWNER: pending ones first, then copies.",
             metavar="OWNER=N",
             complete="owners",
         ),
@@ -44,13 +44,13 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         int | None,
         Flag(
             "--up-to-priority",
-            "Pods of higher priority stay (default: the priority of the pods that need the room).",
+            "Do not move pods with a priority above N (default: the priority of the pods that need the room).",
             metavar="N",
         ),
     ]
     prices: Annotated[
         Any,
-        Flag("--prices", "Cost of each move, by labels and priority (YAML).", metavar="FILE", kind=str | None),
+        Flag("--prices", "Price of moving each pod, by labels and priority (YAML).", metavar="FILE", kind=str | None),
     ]
 
 

@@ -39,9 +39,9 @@ def repack(
       dra-plan repack --live --for deploy/serve=5 --max-moves 10
       dra-plan repack cluster.json --most --movable bare -o script
 
-    The moves come in waves. Each wave is simulated with the scheduler and the controllers and respects disruption
-    budgets. The answer also contains a proven minimum for the number of moves. -o script prints kubectl commands and
-    runs none of them. PATH is a file, a directory, or - for standard input.
+    The moves are grouped into waves. Each wave is simulated with the scheduler and the controllers, and respects
+    disruption budgets. The answer also contains a proved lower bound for the number of moves. -o script prints kubectl
+    commands, but does not run them. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

@@ -27,14 +27,19 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         str | None,
         Flag(
             "--policy",
-            "Score nodes, and order their devices, by this policy (default: the configuration).",
+            "Score nodes and order devices by this policy (default: by the configuration).",
             metavar="NAME",
             complete=POLICIES,
         ),
     ]
     orders: Annotated[
         int | None,
-        Flag("--orders", "Try N node orders (default: 1), and show the range of all figures.", metavar="N", least=1),
+        Flag(
+            "--orders",
+            "Repeat the replay with N node orders (default: 1), and show the range of each figure.",
+            metavar="N",
+            least=1,
+        ),
     ]
     jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]
     at: Annotated[

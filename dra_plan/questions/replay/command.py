@@ -51,11 +51,10 @@ def replay(
       dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
-    Pods are created, finish and are evicted, and nodes are added and removed, in simulated time, with the scheduler's
-    own queue and cycle. The answer shows waiting times, allocated devices, and devices that are idle but not usable by
-    the run's pods. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
-    time, action, object, name, count and duration. PATH contains the cluster: a file, a directory, or - for standard
-    input.
+    In simulated time, pods are created, scheduled and evicted, pods finish, and nodes are added and removed. The answer
+    shows waiting times, allocated devices, and idle devices that pods of the run cannot use. Events are JSON lines such
+    as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object, name, count
+    and duration. PATH contains the cluster: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

@@ -31,7 +31,7 @@ _MANIFESTS = (".yaml", ".yml", ".json")
 def read_csv(path: str, inventory: Inventory) -> list[JsonLine]:
     """Return the steps of the file, in the format of an events file. Raises InputError, with file and line.
 
-    The inventory has the objects that rows name as patterns.
+    The inventory contains the objects to which the rows refer.
     """
     file = Path(path)
     try:

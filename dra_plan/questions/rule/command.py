@@ -37,8 +37,8 @@ def rule(
       dra-plan rule DRA1
       dra-plan rule -o json
 
-    Shows what a rule checks, why it matters and how to fix it, with a bad example, what validate prints for it, and a
-    good example. Without CODE, all rules are listed; docs/rules.md also lists them.
+    Shows what a rule checks, why the rule matters, how to fix a violation, a bad example with the output of `validate`,
+    and a good example. Without CODE, all rules are listed, as in docs/rules.md.
 
     """
     from dra_plan.cli.printing import print_document

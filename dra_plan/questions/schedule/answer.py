@@ -93,7 +93,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     def devices(self, pod: ScheduledPod | str) -> list[str]:
         """Return the devices DRIVER/POOL/DEVICE of the pod, or of NAMESPACE/NAME; an empty list if it has none.
 
-        Raises UsageError for a pod that the answer does not have.
+        Raises UsageError for a pod that is not in the answer.
         """
         name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
         if all(name != f"{each.namespace}/{each.name}" for each in self):

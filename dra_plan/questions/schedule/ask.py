@@ -25,7 +25,7 @@ A_CONFIGURATION = "a decoded KubeSchedulerConfiguration"
 
 
 class ScheduleOptions(PodOptions, Ties, Timed, total=False):
-    """The options that select the pods, the scheduler, and the later events."""
+    """The options that select the pods, the scheduler, and the events that follow."""
 
     then: Iterable[LoadedCluster | Objects]
     config: Mapping[str, Any] | None
@@ -51,7 +51,10 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         ),
     ]
     requires_nodes: bool
-    trace: Annotated[bool, Flag("--trace", ("Show the result of every plugin for every node, and what woke each pod."))]
+    trace: Annotated[
+        bool,
+        Flag("--trace", ("Show the result of every plugin for every node, and the event that caused each attempt.")),
+    ]
     explain: Annotated[bool, Flag("--explain", "Show why each pod without a node got no devices.")]
     settle: Annotated[
         bool,

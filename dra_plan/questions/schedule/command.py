@@ -39,7 +39,7 @@ def schedule(
     *,
     then: Annotated[
         list[str] | None,
-        typer.Option("--then", metavar="PATH", help="The next state of the cluster; repeatable, in order."),
+        typer.Option("--then", metavar="PATH", help="The next state of the cluster; repeatable, applied in order."),
     ] = None,
     config: options.SchedulerConfig = None,
     allow_extenders: Annotated[
@@ -50,7 +50,9 @@ def schedule(
     ] = False,
     events: Annotated[
         str | None,
-        typer.Option("--events", metavar="FILE", help="Later steps as JSON lines; needs --settle."),
+        typer.Option(
+            "--events", metavar="FILE", help="Steps that happen after the start, as JSON lines; needs --settle."
+        ),
     ] = None,
     require_fit: options.RequireFit = False,
     fail_on: options.FailOn = "error",
@@ -64,9 +66,9 @@ def schedule(
       dra-plan schedule cluster.json manifests/ --settle --require-fit
       dra-plan schedule --live -n team-a
 
-    Pods are scheduled in the scheduler's order and compete for nodes and devices; all replicas of a workload are
-    included. -n, -l and names (pod/train, deploy/serve, po train, train) select pending pods. PATH contains the cluster
-    and its pods: a file, a directory, or - for standard input.
+    All pending pods, including all replicas of workloads, are scheduled in the scheduler's order and compete for nodes
+    and devices. -n, -l and names (pod/train, deploy/serve, po train, train) select pending pods. PATH contains the
+    cluster and the pods: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened, options_of

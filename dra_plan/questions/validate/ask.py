@@ -20,7 +20,7 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--select",
-            "Only these rules: codes or prefixes (DRA1,DRA220).",
+            "Apply only these rules: codes or prefixes (DRA1,DRA220).",
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,
@@ -30,7 +30,7 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--ignore",
-            "Ignore these rules; the longer code wins.",
+            "Ignore these rules; if --select and --ignore both match, the longer code wins.",
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,

@@ -51,7 +51,10 @@ def validate(
         ),
     ] = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help=("Write certain corrections into the files, and report what is left."))
+        bool,
+        typer.Option(
+            "--fix", help=("Write the corrections that are certain into the files, and report the remaining findings.")
+        ),
     ] = False,
     diff: Annotated[
         bool,
@@ -78,9 +81,10 @@ def validate(
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Objects are checked individually, by the rules of the API server, and together: references, selectors against the
-    devices in the input, and requests that no device can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE`
-    in YAML ignores one for a field. PATH is a file, a directory, or - for standard input.
+    Each object is checked by the rules of the API server. Objects are also checked together: references between
+    objects, selectors on the devices in the input, and requests that no device can meet. docs/rules.md lists the rules.
+    In YAML, the comment `# dra-plan: ignore=CODE` ignores a rule for one field. PATH is a file, a directory, or - for
+    standard input.
 
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests

@@ -7,7 +7,7 @@ shape get the same answer from a node that has not changed.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from typing import Generic, TypeVar
 
 from dra_plan.remembered import Remembered
@@ -26,27 +26,41 @@ NodeTables = Remembered[Hashable, dict[str, tuple[int, _Answer]]]
 class ShapeAnswers(Generic[_Answer]):
     """The answers for one shape, in scheduling order; they include changes up to entry `read` of the journal.
 
-    `open` are the positions of nodes, sorted, except those that were closed and have not changed since.
+    `open` are the positions of nodes, sorted, except those that were closed and have not changed since. `renewed` are
+    the positions of answers that were dropped since this was last emptied; None if all were. `common` is the answer for
+    all nodes, if `find_common` has found one.
     """
 
-    __slots__ = ("_closed", "answers", "open", "read", "revision")
+    __slots__ = ("_closed", "answers", "common", "open", "read", "renewed", "revision")
 
     def __init__(self) -> None:
         self.answers: list[_Answer] = []
         self.read = 0
         self.revision = -1
         self.open: list[int] = []
+        self.renewed: set[int] | None = None
+        self.common: _Answer | None = None
         self._closed: set[int] = set()
+
+    def find_common(self) -> None:
+        """Check whether all nodes have the same answer."""
+        answers = self.answers
+        if answers.count(answers[0]) == len(answers):
+            self.common = answers[0]
 
     def forget_all(self, unknown: _Answer, number: int) -> None:
         """Start over with this number of nodes and no answers."""
         self.answers = [unknown] * number
         self.open = list(range(number))
+        self.renewed = self.common = None
         self._closed.clear()
 
-    def forget(self, unknown: _Answer, positions: Iterable[int]) -> None:
+    def forget(self, unknown: _Answer, positions: Sequence[int]) -> None:
         """Drop the answers for these nodes."""
         answers, closed = self.answers, self._closed
+        self.common = None
+        if self.renewed is not None:
+            self.renewed.update(positions)
         for position in positions:
             answers[position] = unknown
             if position in closed:

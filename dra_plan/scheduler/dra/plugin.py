@@ -234,9 +234,7 @@ class DynamicResources(
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Score earlier alternatives of firstAvailable requests higher."""
         kept = self._kept(state)
-        if kept is None or not any(map(is_ranked, kept.claims)):
-            return 0
-        if not (self._target.rules.scores_devices and self._target.features.prioritized_list):
+        if kept is None or not self._ranks(kept):
             return 0
         total = sum(rank(claim, claim.allocation) for claim in kept.allocated)
         results = kept.for_waiting(self._results(kept, node.name) or (), mixed_up=self._mixes_up)
@@ -245,9 +243,19 @@ class DynamicResources(
         return total
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the same key as for Filter; None if no claim has alternatives."""
+        """Return the same key as for Filter."""
         kept = self._kept(state)
-        return kept.key if kept is not None and any(map(is_ranked, kept.claims)) else "none"
+        return None if kept is None else kept.key
+
+    def score_everywhere(self, state: CycleState, pod: Pod) -> int | None:
+        """Return 0 if no claim has alternatives, or if they do not count."""
+        kept = self._kept(state)
+        return None if kept is not None and self._ranks(kept) else 0
+
+    def _ranks(self, kept: PodState) -> bool:
+        """Return whether nodes are scored by the alternatives of claims."""
+        counts = self._target.rules.scores_devices and self._target.features.prioritized_list
+        return counts and any(map(is_ranked, kept.claims))
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
         """Scale the scores; the best alternatives score 100."""

@@ -164,6 +164,10 @@ class ScorePlugin(Plugin, ABC):
         """Return the same kind of key as `FilterPlugin.filter_memo`, for the score before normalizing."""
         return None
 
+    def score_everywhere(self, state: CycleState, pod: Pod) -> int | None:
+        """Return the score before normalizing if it is the same for every node; None, the default, if it may differ."""
+        return None
+
 
 class ReservePlugin(Plugin, ABC):
     """A plugin that notes the choice of a node, and undoes it."""

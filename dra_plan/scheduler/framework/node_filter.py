@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, ItemsView, Iterator, Mapping, Sequence
-from itertools import compress, groupby
-from operator import is_not
+from itertools import groupby
 
 from dra_plan.api.core import Pod
 from dra_plan.remembered import Remembered
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
-from dra_plan.scheduler.cluster.memo import MOST_SHAPES, NodeAnswers
+from dra_plan.scheduler.cluster.memo import MOST_SHAPES, NodeAnswers, ShapeAnswers
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 
 from .interface import FilterPlugin
@@ -53,38 +52,40 @@ class Scan:
 
 
 class Tally:
-    """The number of nodes of each rejection among the answers for equal pods; only changed answers are counted anew."""
+    """The number of nodes of each rejection among the answers for equal pods; only new answers are counted again."""
 
     def __init__(self) -> None:
         self._counted: list[Status | None] = []
         self._counts: Counter[Rejection] = Counter()
 
-    def of(self, answers: Sequence[Status | None]) -> Mapping[Rejection, int]:
+    def of(self, known: ShapeAnswers[Status | None]) -> Mapping[Rejection, int]:
         """Return the counts for these answers, one for each node; valid until the next call."""
-        if len(self._counted) != len(answers):
-            self._counted = [*answers]
-            self._counts = Counter([status.rejection for status in answers if status is not None])
-        before, counts = self._counted, self._counts
-        for position in list(compress(range(len(answers)), map(is_not, before, answers))):
+        answers, before, counts = known.answers, self._counted, self._counts
+        renewed = known.renewed
+        if renewed is None or len(before) != len(answers):
+            self._counted, renewed = [*answers], set()
+            self._counts = counts = Counter([status.rejection for status in answers if status is not None])
+        for position in renewed:
             for status, change in ((before[position], -1), (answers[position], 1)):
                 if status is not None:
                     counts[status.rejection] += change
             before[position] = answers[position]
+        known.renewed = set()
         return counts
 
 
 class Refused(CountedStatuses):
     """The rejections of a scan, built only on access: most pods find a node and never need them."""
 
-    def __init__(self, scan: Scan, number: int, tally: Tally) -> None:
-        self._scan, self._number, self._tally = scan, number, tally
+    def __init__(self, scan: Scan, number: int, run: _Run) -> None:
+        self._scan, self._number, self._run = scan, number, run
         self._found: dict[str, Status] | None = None
         self._counts: Mapping[Rejection, int] | None = None
 
     def counts(self) -> Mapping[Rejection, int]:
         """Return the number of nodes of each rejection; valid until something changes in the cluster."""
         if self._counts is None and self._number == len(self._scan.answers) and not self._scan.others:
-            self._counts = self._tally.of(self._scan.answers)
+            self._counts = self._run.tally.of(self._run.known)
         elif self._counts is None:
             self._counts = Counter([status.rejection for status in self._all().values()])
         return self._counts
@@ -200,7 +201,7 @@ class NodeFilter:
         """Return the rejections of a scan."""
         [run] = self._runs
         assert isinstance(run, _Run)
-        return Refused(scan, scan.examined - len(scan.passed) - len(scan.errors()), run.tally)
+        return Refused(scan, scan.examined - len(scan.passed) - len(scan.errors()), run)
 
     def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
         """Return the nodes that pass, from `start` to the end and then from the beginning, until there are enough.

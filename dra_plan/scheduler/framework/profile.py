@@ -5,10 +5,10 @@ The framework has every run that the queue and the cycle need; the other extensi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import compress, count, repeat
-from operator import is_, itemgetter
-from typing import Any
+from operator import eq, itemgetter
+from typing import Any, TypeVar
 
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError, UsageError
@@ -18,7 +18,7 @@ from dra_plan.scheduler.events import Event, Interest, wakes
 
 from .interface import MAX_NODE_SCORE, MIN_NODE_SCORE, Handle, Plugin, QueueSortPlugin, ScorePlugin
 from .node_filter import FilterAnswers, NodeFilter
-from .runtime import BindPhase, FilterPhase, Guard, PluginPanicError, ProfilePlugins, is_level
+from .runtime import BindPhase, FilterPhase, Guard, PluginPanicError, ProfilePlugins, add_up, is_level
 from .status import CycleState, Status, error, failed, is_skip
 from .trace import Tracer
 from .types import QueuedPod
@@ -26,18 +26,25 @@ from .types import QueuedPod
 # -- PreScore and Score ------------------------------------------------------------------------------------------------
 # Weighted scores of the nodes that fit, with Kubernetes' error texts.
 
+UNSCORED = -1
+"""A placeholder for a sum of scores that is not known yet."""
+
+_Value = TypeVar("_Value")
+
 
 class ScorePhase(ProfilePlugins):
     """The runs of the plugins that rank nodes.
 
     `weights` are the profile's, and `scores` are the remembered ones.
 
-    `scores_of_objects` are the scores of plugins that read only the node's object.
+    `scores_of_objects` are the scores of plugins that read only the node's object, and `sums` are the weighted scores
+    of several plugins together, `UNSCORED` where they are missing.
     """
 
     weights: Mapping[str, int]
     scores: NodeAnswers[int | None]
     scores_of_objects: NodeAnswers[int | None]
+    sums: NodeAnswers[int]
 
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Run the PreScore plugins; an Error if one fails. Plugins that answer Skip do not score."""
@@ -54,12 +61,62 @@ class ScorePhase(ProfilePlugins):
 
     def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
         """Return the weighted scores of each plugin in the order of the nodes (at least one), or an Error."""
-        plugins = [p for p in self._at_score if p.name not in state.skip_score]
+        return self._table(self._scoring(state), state, pod, _Scored(nodes))
+
+    def run_totals(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: dict[str, list[int]] | None = None
+    ) -> list[int] | Status:
+        """Return the sums of the weighted scores in the order of the nodes (at least one), or an Error.
+
+        The plugins that remember their scores and do not normalize them share one remembered sum for each node, unless
+        `scores` are asked for: the weighted scores of each plugin are added to them.
+        """
+        row, plugins = _Scored(nodes), self._scoring(state)
+        keys: dict[ScorePlugin, Hashable] = {}
+        for plugin in plugins if scores is None else ():
+            key = plugin.score_memo(state, pod) if type(plugin).normalize is ScorePlugin.normalize else None
+            if key is not None:
+                keys[plugin] = key
+        sums = self._sums(keys, state, pod, row) if keys else None
+        if sums is not None:
+            plugins = [plugin for plugin in plugins if plugin not in keys]
+        table = self._table(plugins, state, pod, row)
+        if isinstance(table, Status):
+            return table
+        if scores is not None:
+            scores.update(table)
+        return add_up([*table.values(), *([] if sums is None else [sums])], len(nodes))
+
+    def _scoring(self, state: CycleState) -> list[ScorePlugin]:
+        return [plugin for plugin in self._at_score if plugin.name not in state.skip_score]
+
+    def _sums(
+        self, keys: Mapping[ScorePlugin, Hashable], state: CycleState, pod: Pod, row: _Scored
+    ) -> Sequence[int] | None:
+        """Return the sums of the plugins' weighted scores; None if one is not a valid score."""
+        known = self.sums.of(tuple([(plugin.name, key) for plugin, key in keys.items()])).answers
+        sums = row.of(known)
+        if UNSCORED not in sums:
+            return sums
+        sums = list(sums)
+        with Guard("Score", pod) as guard:
+            for index in places_of(sums, UNSCORED):
+                total = 0
+                for plugin in guard.each(keys):
+                    score = plugin.score(state, pod, row.nodes[index])
+                    if isinstance(score, Status) or not MIN_NODE_SCORE <= score <= MAX_NODE_SCORE:
+                        return None
+                    total += score * self.weights.get(plugin.name, 1)
+                sums[index] = known[row.where[index]] = total
+        return sums
+
+    def _table(
+        self, plugins: Sequence[ScorePlugin], state: CycleState, pod: Pod, row: _Scored
+    ) -> dict[str, list[int]] | Status:
+        """Return the weighted scores of these plugins, or an Error."""
         table: dict[str, list[int]] = {}
-        where = [node.position for node in nodes]
-        read = itemgetter(*where) if len(where) > 1 else lambda known: (known[where[0]],)
         for plugin in plugins:
-            raw = self._raw_scores(plugin, state, pod, nodes, where, read)
+            raw = self._raw_scores(plugin, state, pod, row)
             if isinstance(raw, Status):
                 return error(f'running Score plugins: plugin "{plugin.name}" failed with: {raw.message}').by(
                     plugin.name
@@ -67,7 +124,7 @@ class ScorePhase(ProfilePlugins):
             table[plugin.name] = raw
         with Guard("NormalizeScore", pod) as guard:
             for plugin in guard.each(plugins):
-                status = plugin.normalize(state, pod, nodes, table[plugin.name])
+                status = plugin.normalize(state, pod, row.nodes, table[plugin.name])
                 if failed(status):
                     text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {status.message}'
                     return error(text).by(plugin.name)
@@ -84,40 +141,52 @@ class ScorePhase(ProfilePlugins):
                 table[name] = [lowest * weight] * len(scores) if level else [score * weight for score in scores]
         return table
 
-    def _raw_scores(
-        self,
-        plugin: ScorePlugin,
-        state: CycleState,
-        pod: Pod,
-        nodes: Sequence[NodeInfo],
-        where: Sequence[int],
-        read: Callable[[list[int | None]], tuple[int | None, ...]],
-    ) -> list[int] | Status:
-        """Return the plugin's scores before normalizing.
-
-        `where` are the positions of the nodes in a list, which `read` selects.
-        """
+    def _raw_scores(self, plugin: ScorePlugin, state: CycleState, pod: Pod, row: _Scored) -> list[int] | Status:
+        """Return the plugin's scores before normalizing."""
+        nodes = row.nodes
+        everywhere = plugin.score_everywhere(state, pod)
+        if everywhere is not None:
+            return [everywhere] * len(nodes)
         key = plugin.score_memo(state, pod)
         remembered = self.scores_of_objects if plugin.looks_at_object_alone else self.scores
-        known = None if key is None else remembered.of((plugin.name, key)).answers
-        scores: list[Any] = [None] * len(nodes) if known is None else list(read(known))
+        shape = None if key is None else remembered.of((plugin.name, key))
+        if shape is not None and shape.common is not None:
+            return [shape.common] * len(nodes)
+        scores: list[Any] = [None] * len(nodes) if shape is None else list(row.of(shape.answers))
         with Guard("Score", pod, plugin):
-            for index in places_of_none(scores) if None in scores else ():
+            for index in places_of(scores, None) if None in scores else ():
                 score = plugin.score(state, pod, nodes[index])
                 if isinstance(score, Status):
                     return score
                 scores[index] = score
-                if known is not None:
-                    known[where[index]] = score
+                if shape is not None:
+                    shape.answers[row.where[index]] = score
+        if shape is not None and plugin.looks_at_object_alone:
+            shape.find_common()
         return scores
 
 
-def places_of_none(scores: Sequence[object]) -> Iterator[int]:
+class _Scored:
+    """The nodes of one cycle that are scored, and their positions in lists with an entry for each node."""
+
+    __slots__ = ("_read", "nodes", "where")
+
+    def __init__(self, nodes: Sequence[NodeInfo]) -> None:
+        self.nodes = nodes
+        self.where = where = [node.position for node in nodes]
+        self._read: Callable[[Sequence[Any]], tuple[Any, ...]] | None = itemgetter(*where) if len(where) > 1 else None
+
+    def of(self, known: Sequence[_Value]) -> tuple[_Value, ...]:
+        """Return the entries of these nodes."""
+        return (known[self.where[0]],) if self._read is None else self._read(known)
+
+
+def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
     """Return the positions of missing scores one by one, because they may be filled in meanwhile.
 
     Few scores are missing.
     """
-    return compress(count(), map(is_, scores, repeat(None)))
+    return compress(count(), map(eq, scores, repeat(missing)))
 
 
 # -- the framework of a profile ----------------------------------------------------------------------------------------
@@ -142,6 +211,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         self.queue_sort = sorters[0]
         self.scores = NodeAnswers(handle.cluster, None)
         self.scores_of_objects = NodeAnswers(handle.cluster, None, of_objects=True)
+        self.sums = NodeAnswers(handle.cluster, UNSCORED)
         self._statuses = FilterAnswers(handle.cluster)
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:

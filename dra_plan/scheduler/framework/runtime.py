@@ -290,7 +290,7 @@ class BindPhase(ProfilePlugins):
         return None
 
     def run_unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Run Unreserve of every reserve plugin, last first."""
+        """Call Unreserve on every reserve plugin, in reverse order."""
         with Guard("Unreserve", pod) as guard:
             for plugin in guard.each(reversed(self._at_reserve)):
                 plugin.unreserve(state, pod, node)

@@ -34,7 +34,9 @@ def test_the_expander_chooses_the_group(expander: str, grows: str) -> None:
 def test_the_choice_is_told() -> None:
     cluster = Cluster.of(waiting(4))
     told = str(cluster.autoscale(sizes()))
-    assert "2 groups would help; which one grows depends on the expander. The answer assumes the first, small; " in told
+    assert (
+        "2 groups would help; which one grows depends on the expander. The answer assumes the first, small. By " in told
+    )
     assert "least-waste (the default) picks small; most-pods picks large or small; least-nodes picks large." in told
     assert "2 groups would help; least-nodes picks large." in str(cluster.autoscale(sizes(), expander="least-nodes"))
     tie = str(cluster.autoscale(sizes(), expander="most-pods"))
@@ -42,7 +44,7 @@ def test_the_choice_is_told() -> None:
     for unknown in ("random", "price", "priority"):
         said = str(cluster.autoscale(sizes(), expander=unknown))
         assert (
-            f"the input does not say which one the expander {unknown} picks. The answer assumes the first, small; "
+            f"the input does not determine which one the expander {unknown} picks. The answer assumes the first, small."
             in said
         )
 

@@ -35,8 +35,8 @@ def test_a_label_of_the_cloud_names_the_group_and_its_sizes_stay_unknown(label: 
     objects = fleet(a={label: "gpu"}, b={label: "gpu"}, c={}, d={"karpenter.sh/nodepool": "gpu", label: "gpu"})
     assert groups(objects) == [{"group": "gpu", "min": None, "max": None, "current": 2, "toldBy": label}]
     found = Cluster.of(objects).autoscale()
-    assert f"Groups from the node label {label}: gpu (2 nodes)." in str(found)
-    assert "Group gpu grows from 2 to 3 if its max (unknown) allows it." in str(found)
+    assert f"The groups are derived from the node label {label}: gpu (2 nodes)." in str(found)
+    assert "Group gpu grows from 2 to 3 if its maximum size, which is unknown, allows this." in str(found)
     assert "Node labels do not specify the min and max of a group" in str(found)
 
 
@@ -102,7 +102,7 @@ def test_what_is_no_group_is_an_error(option: str, said: str) -> None:
 
 def test_a_group_is_given_once() -> None:
     cluster = Cluster.of(fleet(a={}))
-    with pytest.raises(UsageError, match="given twice"):
+    with pytest.raises(UsageError, match="set twice"):
         cluster.autoscale(group=["g=a", "g=a,max=3"])
     with pytest.raises(UsageError, match="also has this group"):
         cluster.autoscale({"nodeGroups": [{"name": "g"}]}, group="g=a")

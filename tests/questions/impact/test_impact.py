@@ -231,10 +231,10 @@ def test_without_the_class_nothing_is_said_to_be_lost() -> None:
     lacking = [each for each in whole if each["kind"] != "DeviceClass"]
     found = of(lacking, slice_("b", "gpu-0", "gpu-1"))
     assert effects(found) == {"waits": "Undecided"}
-    assert "Undecided: the input lacks the objects that decide this." in str(found)
+    assert "Undecided: the input lacks the objects needed to decide this." in str(found)
     between = Cluster.of(whole).diff(Cluster.of(lacking))
     assert {one.change for one in between.claim_sets} == {"Undecided"}
-    assert "changes there are unknown: the input lacks the objects that decide this." in str(between)
+    assert "changes there are unknown: the input lacks the objects needed to decide this." in str(between)
     drains = Cluster.of(lacking).drain_each()
     assert all(lost.undecided for each in drains for lost in each.lost)
 
@@ -703,3 +703,10 @@ def test_pods_of_a_stateful_set_that_are_not_created_yet_are_named() -> None:
     assert of(ordered_set(), at_once).document.later_pods == []
     small = workload("StatefulSet", "s", pod(templates={"gpu": "one"}, cpu="1"), replicas=3)
     assert of(ordered_set(), small).document.later_pods == []
+
+
+def test_an_option_for_another_cluster_alone_is_a_question_for_diff() -> None:
+    ran = in_process("impact", FIXTURE, "--without", "node/gpu-1", "--cordon", "gpu-2")
+    assert ran.status == 2
+    assert "for the effect of --cordon and --without alone, run `dra-plan diff` with the same options" in ran.err
+    assert "diff" not in in_process("impact", FIXTURE).err

@@ -448,7 +448,7 @@ def test_a_place_that_is_not_known_is_no_proof() -> None:
     objects = [*one_full_rack(), node("c"), slice_("c", "gpu-0")]
     lacking = Cluster.of([each for each in objects if each["kind"] != "DeviceClass"]).maintain()
     assert (lacking.outcome, lacking.stop.reason) == ("Undecided", "NotKnown")
-    assert "no order was found in 5 drains, because the input lacks the objects that decide this." in str(lacking)
+    assert "no order was found in 5 drains, because the input lacks the objects needed to decide this." in str(lacking)
     assert "classes-missing" in [each.code for each in lacking.document.warnings]
     short = Cluster.of(objects).maintain(max_steps=1)
     assert (short.outcome, short.stop.reason) == ("Undecided", "NotKnown")
