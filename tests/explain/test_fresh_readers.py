@@ -12,9 +12,11 @@ from dra_plan import Cluster
 from tests.build import (
     GPU,
     Object,
+    allocated,
     claim,
     device,
     device_class,
+    gpus,
     node,
     pod,
     priority_class,
@@ -148,3 +150,15 @@ def test_the_nearest_profile_that_is_free_is_suggested(asked: str, nearest: str)
     ]
     wanted = PROFILE.replace("NAME", asked)
     assert replacement({"a": devices}, wanted) == PROFILE.replace("NAME", nearest)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_claim_of_a_pod_that_is_gone_is_told(*, there: bool) -> None:
+    holder = allocated("old", "a/gpu-0", pod="w", on="a")
+    objects = [*gpus("a", each=1), node("b"), running("x", "b"), template("one"), holder]
+    objects += [running("w", "a", claims={"gpu": "old"})] if there else []
+    said = text([*objects, pod("p", templates={"gpu": "one"})])
+    told = "Claim default/old is reserved for pod w, which is not in the input. If that pod is gone, delete the claim."
+    assert (told in said) != there
+    whole = [each for each in objects if each["kind"] != "Pod"]
+    assert told not in text([*whole, pod("p", templates={"gpu": "one"})])  # no running pods at all: a part of a dump

@@ -7,7 +7,6 @@ pools.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -59,6 +58,7 @@ from dra_plan.explanation.reasons import SelectorFailed, amount
 from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
 from dra_plan.near import nearest
 
+from .nearness import with_nearness
 from .patches import Change, edit_want
 
 # -- capacities --------------------------------------------------------------------------------------------------------
@@ -434,7 +434,7 @@ def _of_removal(
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
             if isinstance(refusal, SelectorFailed) and not refusal.compiles:
                 yield from _compiling(offer, want, refusal)
-            yield from (_with_nearness(offer, change) for change in of_selector(want, refusal, found, nowhere))
+            yield from (with_nearness(offer, change) for change in of_selector(want, refusal, found, nowhere))
         elif isinstance(refusal, CapacityMissing):
             yield from of_missing(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):
@@ -447,48 +447,6 @@ def _of_removal(
         yield _drop_constraint(offer.placement, ConstraintElement(want.claim_index, removal.refusal.constraint))
     if isinstance(removal.refusal, InUse | CapacityShort | CounterShort):
         yield from (release(offer.placement, key) for key in holders(offer, want, removal))
-
-
-_NEAR = 1 << 80
-"""More than any amount: the nearness of a value whose devices can be compared with those that were asked for."""
-
-
-def _with_nearness(offer: NodeOffer, change: Change) -> Change:
-    """Return the change of a value with a size: how near its devices come to those that the selector asks for.
-
-    If no device of the node is what the selector asks for, the one with the largest amounts is the nearest.
-    """
-    told = change.told
-    if not isinstance(told, SelectorChanged) or told.code != "change-value" or told.replacement is None:
-        return change
-    asked, given = _largest_amounts(offer, told.expression), _largest_amounts(offer, told.replacement)
-    shared = next((name for name in sorted(given) if given[name] > 0 and (not asked or asked.get(name, 0) > 0)), None)
-    if shared is None:
-        return change
-    if not asked:
-        return dataclasses.replace(change, size=given[shared])
-    larger, smaller = max(asked[shared], given[shared]), min(asked[shared], given[shared])
-    return dataclasses.replace(change, size=_NEAR - larger * 1_000 // smaller)
-
-
-def _largest_amounts(offer: NodeOffer, expression: str) -> dict[str, int]:
-    """Return the largest capacities, and counters consumed, of the node's devices for which the selector is true."""
-    found: dict[str, int] = {}
-    try:
-        selector = offer.placement.view.compile(expression)
-    except ValueError:
-        return found
-    for each in (device for pool in offer.pools for device in pool.devices()):
-        try:
-            if not selector.matches(each.device, each.id.driver):
-                continue
-        except ValueError:
-            continue
-        amounts = [(name, capacity.value) for name, capacity in each.device.capacity.items()]
-        amounts += ((n, c.value) for taken in each.device.consumes_counters for n, c in taken.counters.items())
-        for name, value in amounts:
-            found[name] = max(found.get(name, 0), quantity.parse(value).nano)
-    return found
 
 
 def _compiling(offer: NodeOffer, want: Want, refusal: SelectorFailed) -> Iterator[Change]:
