@@ -1,11 +1,13 @@
 """`explain` beside `allocate` on 5,000 nodes where nothing fits, and on the hard cases of the tests.
 
     python benchmarks/explain.py [NODES]
+    python benchmarks/explain.py --against FOLDER [NODES]
 
 Processes as a user starts them, reading the same JSON file of 8 GPUs and 4 NICs a node, half of the GPUs in use; CPU
 seconds of the quickest of three runs, as other work on the machine only adds. Target: at most 3 times `allocate`.
 Of the hard cases: seconds in one process, and the most that the search for one blocking set, or for suggestions, may
-cost in steps.
+cost in steps. With `--against`, one pod of each shape is explained by this version and by the sources in FOLDER, in
+turn: the quickest of each.
 """
 
 from __future__ import annotations
@@ -81,6 +83,17 @@ def _claim(name: str, expression: str, count: int) -> dict[str, Any]:
     return _object("ResourceClaim", name, {"devices": devices}, namespace="default")
 
 
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "train", "namespace": "default"},
+    "spec": {
+        "resourceClaims": [{"name": "gpus", "resourceClaimName": "train"}],
+        "containers": [{"name": "main", "image": "x", "resources": {"claims": [{"name": "gpus"}]}}],
+    },
+}
+
+
 def _busy(node: str, at: int) -> dict[str, Any]:
     made = _claim(f"{node}-{at}", "true", 1)
     result = {"request": "gpus", "driver": GPU, "pool": node, "device": f"gpu-{at}"}
@@ -89,13 +102,40 @@ def _busy(node: str, at: int) -> dict[str, Any]:
 
 def cpu_seconds(*arguments: str) -> float:
     """Of the quickest run of dra-plan with these arguments."""
-    times = []
-    for _ in range(RUNS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "dra_plan", *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(times)
+    return min(_once(ROOT, *arguments) for _ in range(RUNS))
+
+
+def _once(sources: Path, *arguments: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "dra_plan", *arguments], cwd=sources, stdout=subprocess.DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
+SHAPES = {
+    "fits": ("true", 1, False),
+    **{name: (expression, count, False) for name, (expression, count) in CLAIMS.items()},
+    "fits, and every node is tainted": ("true", 1, True),
+    "more than any node has, and every node is tainted": ("true", 9, True),
+}
+
+
+def against(old: Path, nodes: int) -> None:
+    """Compare one pod of each shape with the sources in a folder."""
+    print(f"| one pod, {nodes} nodes | before | now | times |\n|---|---:|---:|---:|")
+    objects = fleet(nodes)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fleet.json"
+        for name, (expression, count, tainted) in SHAPES.items():
+            claim, spec = _claim("train", expression, count), {"taints": [TAINT]} if tainted else {}
+            items = [{**each, "spec": spec} if each["kind"] == "Node" else each for each in objects]
+            path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*items, claim, POD]}))
+            pairs = [
+                [_once(sources, "explain", str(path), "pod/train") for sources in (old, ROOT)] for _ in range(RUNS)
+            ]
+            before, now = (min(times) for times in zip(*pairs, strict=True))
+            print(f"| {name} | {before:.2f} s | {now:.2f} s | {now / before:.2f} |", flush=True)
 
 
 def fleets(nodes: int) -> None:
@@ -132,5 +172,8 @@ def hard() -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--against"]:
+        against(Path(sys.argv[2]).resolve(), int(sys.argv[3]) if len(sys.argv) > 3 else 5000)
+        sys.exit()
     fleets(int(sys.argv[1]) if len(sys.argv) > 1 else 5000)
     hard()

@@ -65,6 +65,7 @@ CODES = frozenset(
         "selectors-not-tried",
         "several-best-nodes",
         "shared-claim",
+        "slice-not-accepted",
         "slices-missing",
         "suspended",
         "suspended-left-out",

@@ -215,7 +215,7 @@ def string(token: str) -> str | None:
 
 
 def octets(token: str) -> bytes | None:
-    """Return the bytes of a bytes literal, or None for escapes that only strings have (u, U)."""
+    """Return the bytes of a bytes literal, or None if it has escapes that are valid only in strings (u, U)."""
     body, raw = _body(token[1:])
     if raw or "\\" not in body:
         return body.encode()

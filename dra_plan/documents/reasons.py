@@ -29,18 +29,19 @@ from dra_plan.documents.devices import ClaimHolder, FoundValue, RemovedDevices
 class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     """A pool that is skipped."""
 
-    code: Annotated[str, one_of("pool-incomplete", "pool-invalid", "pool-obsolete")]
+    code: Annotated[str, one_of("pool-incomplete", "pool-invalid", "pool-obsolete", "devices-with-counters")]
     pool: PoolName
     generation: int
     devices: Amount
     slices: Annotated[list[str], Meta(description="The slices that cause it.")]
     seen: Amount | None = None
     expected: int | None = None
-    other_counts: Annotated[
-        list[int], Meta(description="Other numbers of slices that slices of the same generation state.")
-    ] = []
     problem: str = ""
     superseded_by: int | None = None
+    counts: Annotated[
+        list[int],
+        Meta(description="The values of resourceSliceCount, if slices of one generation state different ones."),
+    ] = []
 
 
 class KnownDefect(DocumentPart, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from .base import (
     Text,
     one_of,
 )
-from .devices import RemovedDevices, TaintName
+from .devices import ClaimHolder, RemovedDevices, TaintName
 from .stories import AbsentName
 from .suggestions import TriedChanges
 
@@ -375,6 +375,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[DefaultedRequest], Meta(description="Requests that a LimitRange makes, of what the quota has too little.")
     ] = []
     missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
+    left_over: Annotated[
+        list[ClaimHolder],
+        Meta(description="Claims that hold devices for pods that are not in the input, although their namespaces are."),
+    ] = []
     partial: Annotated[
         list[str],
         Meta(

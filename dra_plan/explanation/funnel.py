@@ -7,7 +7,7 @@ found in `selectors`, the interaction of several requests in `elements`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -124,15 +124,23 @@ class Checks:
 
 @dataclass(slots=True)
 class SkippedPool:
-    """A pool that is skipped. `devices` are those it would give this node; `slices` are the cause, if any are."""
+    """A pool that is skipped. `devices` are those it would give this node; `slices` are the cause, if any are.
+
+    `is_ignored`: only devices next to counter sets are skipped, in slices that the release does not accept. `counts`
+    are the numbers of slices that its slices state, if they differ.
+    """
 
     pool: Pool
     devices: int
     slices: tuple[str, ...] = ()
+    is_ignored: bool = False
+    counts: tuple[int, ...] = ()
 
     @property
     def code(self) -> str:
         """The code of the reason."""
+        if self.is_ignored:
+            return "devices-with-counters"
         return f"pool-{self.pool.state.value.lower()}"
 
 
@@ -143,14 +151,26 @@ def count(pool: Pool) -> int:
 
 def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
     """Return the pool, which is not complete, with the slices that cause it."""
+    counts: tuple[int, ...] = ()
     if pool.superseded_by is not None:
         causes = gatherer.generation(pool.id, pool.superseded_by).slices
     elif pool.incomplete:
-        causes = _disagreeing(gatherer.generation(pool.id, pool.generation).slices)
+        slices = gatherer.generation(pool.id, pool.generation).slices
+        causes = _disagreeing(slices)
+        if len(found := {one.object.spec.pool.resource_slice_count for one in slices}) > 1:
+            counts = tuple(sorted(found))
     else:
         every = (*pool.slices, *pool.elsewhere, *pool.counter_slices)
         causes = [s for s in every if pool.problem is not None and pool.problem.concerns(s.object.spec)]
-    return SkippedPool(pool, count(pool), tuple(dict.fromkeys(slice_.name for slice_ in causes)))
+    return SkippedPool(pool, count(pool), tuple(dict.fromkeys(slice_.name for slice_ in causes)), counts=counts)
+
+
+def ignored(pool: Pool) -> Iterator[SkippedPool]:
+    """Yield the devices of a pool that are in slices with counter sets: the scheduler reads only their counters."""
+    both = [one for one in pool.counter_slices if one.object.spec.devices]
+    if both:
+        devices = sum(len(one.object.spec.devices) for one in both)
+        yield SkippedPool(pool, devices, tuple(one.name for one in both), is_ignored=True)
 
 
 def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
@@ -254,6 +274,7 @@ def offer(placement: Placement, funnels: list[Funnel] | None = None) -> NodeOffe
         funnels = [_funnel(checks, want, devices, reuses=reuses) for want in placement.wants()]
     broken = [pool for pool in pools if pool.state is not PoolState.COMPLETE]
     unusable = [finding(pool, placement.view.gatherer) for pool in (*broken, *obsolete)]
+    unusable += (found for pool in pools for found in ignored(pool))
     return NodeOffer(placement, pools, unusable, funnels, checks)
 
 
@@ -292,7 +313,7 @@ def _is_of_request(removal: Removal) -> bool:
 
 @dataclass(slots=True)
 class DeviceChoice:
-    """A device given to a slot of a request, and those before it with the reason why they were not used.
+    """The device for one slot of a request, and the devices tried before it, each with the reason why it was not used.
 
     A device without a reason was tried, but led to no solution for the slots after it.
     """

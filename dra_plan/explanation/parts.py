@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from msgspec import Struct, structs
 
-from dra_plan.allocator import Pool, PoolDevice
+from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.reasons import CapacityMissing, CapacityShort, CounterShort, InUse, PolicyViolated
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
@@ -45,16 +45,10 @@ def pool(found: SkippedPool) -> UnusablePool:
         slices=list(found.slices),
         seen=skipped.seen if incomplete else None,
         expected=skipped.expected if incomplete else None,
-        other_counts=_other_counts(skipped) if incomplete else [],
         problem=str(skipped.problem) if invalid else "",
         superseded_by=None if incomplete or invalid else skipped.superseded_by,
+        counts=list(found.counts),
     )
-
-
-def _other_counts(of: Pool) -> list[int]:
-    """Return the numbers of slices that slices of the pool state, except the one that counts."""
-    stated = {each.object.spec.pool.resource_slice_count for each in (*of.slices, *of.counter_slices)}
-    return sorted(stated - {of.expected})
 
 
 def defect(found: DecisiveDefects) -> OwedToDefects:

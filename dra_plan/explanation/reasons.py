@@ -148,6 +148,7 @@ OTHER_CODES = (
     "pool-incomplete",
     "pool-invalid",
     "pool-obsolete",
+    "devices-with-counters",
     "too-few-devices",
     "all-not-free",
     "nothing-matches",

@@ -401,8 +401,9 @@ class _ReadKind:
 def read(requests: Requests, progress: Progress | None = None, *, names: frozenset[str] | None = None) -> Snapshot:
     """Return the objects that planning reads, or only those of the named kinds, and the release of the cluster.
 
-    Kinds that may not be listed, or are not served, are recorded in `not_listed`. Raises UnreadClusterError if nothing
-    may be listed, and if the server fails for kinds that every plan needs; KubectlMissingError without kubectl.
+    Kinds that may not be listed, or are not served, are recorded in `not_listed`. Raises UnreadClusterError if the
+    user is not allowed to list anything, or if the server fails for kinds that every plan needs; KubectlMissingError
+    without kubectl.
     """
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:

@@ -235,7 +235,7 @@ def is_new_and_asked(obj: Object, kind: Kind) -> bool:
 
 
 class Collector:
-    """A collector of documents into an inventory.
+    """Collects documents into an inventory.
 
     With `strict` every object needs a name and may occur only once in a source; one of a later source overrides it.
     Otherwise repeated objects are kept.

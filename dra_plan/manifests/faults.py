@@ -29,7 +29,7 @@ def nothing_found(names: Iterable[str]) -> str:
 
 
 class Fault(NamedTuple):
-    """One fault: its place and its message. Lines and documents count from 1; 0 means unknown.
+    """One fault: its location and its message. Lines and documents count from 1; 0 means unknown.
 
     `object` is `KIND NAMESPACE/NAME` as far as known, and `path` is the field in JSON notation.
     """

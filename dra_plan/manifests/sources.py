@@ -90,8 +90,8 @@ def read_sources(
 ) -> Iterator[Source]:
     """Yield every source that the paths name, each file once; unreadable ones become faults.
 
-    A directory means the .yaml, .yml and .json files in it, in name order; a link among them that leads out of the
-    checkout is a fault; `-` is standard input. Files compressed with gzip are unpacked, regardless of their names. A
+    A directory means the .yaml, .yml and .json files in it, in name order; a symbolic link that points outside the
+    checkout is an error; `-` is standard input. Files compressed with gzip are unpacked, regardless of their names. A
     kustomization or a chart is always a fault, because its files are not the manifests that a cluster gets.
     """
     seen: set[str] = set()

@@ -63,7 +63,7 @@ def has_quotas(inventory: Inventory) -> bool:
 
 
 def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
-    """Return the cluster with its new pods as the API server creates them, in that order; and the rejected ones.
+    """Return the cluster with its new pods, in the order in which the API server creates them, and the rejected pods.
 
     Pods that left their nodes in a drain or a restart are created again, and are new.
     """

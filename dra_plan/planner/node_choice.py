@@ -27,7 +27,7 @@ def meant(nodes: Iterable[Node], text: str) -> list[str]:
     """Return the names of the nodes that a selector or a pattern chooses, in input order; a name chooses itself.
 
     `*`, `?` and `[...]` in a pattern have the same meaning as in a shell. Raises UsageError for a selector that can't
-    be read, and for one, or a pattern, that matches no node.
+    be parsed, and for a selector or pattern that matches no node.
     """
     if not is_selector(text):
         return _like(nodes, text) if not _OF_PATTERNS.isdisjoint(text) else [text]

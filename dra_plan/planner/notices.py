@@ -12,6 +12,7 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaimSpec, ResourceSlice
 from dra_plan.claims.sets import ClaimSet
+from dra_plan.planner.counter_slices import of_counter_slices
 from dra_plan.planner.question import kubelet_minor
 from dra_plan.releases import DEFECTS, FIELDS, MINORS, Defect, Quirk, Target, unused
 
@@ -120,7 +121,7 @@ def of_assumed_rules(target: Target) -> Notice:
 
 
 def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return defects that occur once a device taint rule exists (E1, E3), and rules that the gates ignore."""
+    """Return defects that occur once a device taint rule exists (E1, E3), and rules that feature gates turn off."""
     rules = inventory.taint_rules
     if not rules:
         return []
@@ -157,7 +158,10 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a notice for each field that the release drops, or whose rules are unknown, at its first object."""
+    """Return a notice for each field that the release drops, or whose rules are unknown, at its first object.
+
+    Another is about slices whose form it does not accept.
+    """
     users: dict[str, list[str]] = {}
     for name, user in _uses(inventory):
         users.setdefault(name, []).append(user)
@@ -168,7 +172,7 @@ def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
             first, *others = users[field.name]
             more = f" (and in {len(others)} more)" if others else ""
             found.append(Notice(code, f"{field.name}{more}: {told}", first))
-    return found
+    return [*found, *of_counter_slices(inventory, target)]
 
 
 def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:

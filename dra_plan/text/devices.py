@@ -265,7 +265,7 @@ def device_lines(of: DeviceStory) -> Iterator[str]:
     if not of.nodes:
         yield ("  None of the selected nodes can reach it: its slice is for other nodes, or of an old pool generation.")
         return
-    yield f"  Nodes that can use it: {words.listed(of.nodes)}. The checks are those on {of.nodes[0]}."
+    yield f"  Nodes that can use it: {words.listed(of.nodes)}. The checks shown are those for node {of.nodes[0]}."
     if of.holders:
         yield f"  In use, by {words.listed([words.holder(holder) for holder in of.holders])}."
     if of.pool is not None:

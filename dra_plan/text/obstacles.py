@@ -337,7 +337,7 @@ def change(of: SuggestedChange) -> str:
             are = "is" if of.seen == 1 else "are"
             return (
                 f"wait until the driver publishes all slices of pool {of.pool}: {of.seen} of "
-                f"{of.expected} {are} in the input"
+                f"{of.expected} {are} in the input, if resourceSliceCount is right"
             )
         case CountLowered(from_=None):
             return f"ask for {words.counted(of.to, 'device')} instead of all in {words.request(of)}"

@@ -185,7 +185,7 @@ def cause_lines(story: NodeStory) -> Lines:
         yield from unpublished(story)
         return
     yield from _pool_lines(story)
-    if story.devices == 0:
+    if story.devices == 0 and not any(one.code == "devices-with-counters" for one in story.pools):
         yield "No resource slice offers a device to this node."
 
 
@@ -270,7 +270,7 @@ def in_vain(of: ExplainedClaimSet) -> str:
 def _missing_slices(of: ExplainedClaimSet) -> str:
     """Return the sentence about missing slices, if pools are incomplete only because of them: their devices decide."""
     pools = [pool for story in of.stories for pool in story.pools if pool.code == "pool-incomplete"]
-    lacking = [pool for pool in pools if (pool.seen or 0) < (pool.expected or 0)]
+    lacking = [pool for pool in pools if (pool.seen or 0) < (pool.expected or 0) and not pool.counts]
     if not lacking:
         return ""
     names = listed(list(dict.fromkeys(str(pool.pool) for pool in lacking)))

@@ -9,6 +9,7 @@ from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
+from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
     DEVICES,
@@ -153,8 +154,17 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(map(_left_over, of.left_over))
     if of.verdict == "Unschedulable" and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _left_over(of: ClaimHolder) -> str:
+    """Return what to do about a claim whose pods are not in the input."""
+    is_one = len(of.pods) == 1
+    pods = f"{'pod' if is_one else 'pods'} {words.listed(of.pods)}, which {'is' if is_one else 'are'} not in the input"
+    gone = "that pod is" if is_one else "they are"
+    return f"Claim {words.claim(of)} is reserved for {pods}. If {gone} gone, delete the claim."
 
 
 def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None) -> Iterator[str]:

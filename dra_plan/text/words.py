@@ -151,6 +151,17 @@ def unusable_pool(of: UnusablePool) -> str:
     """Return the wording for a skipped pool, with the reason."""
     devices = f"; {counted(of.devices, 'device')} not checked" if of.devices else ""
     slices = f" ({'slice' if len(of.slices) == 1 else 'slices'} {listed(of.slices)})" if of.slices else ""
+    if of.code == "devices-with-counters":
+        have = f"slice {of.slices[0]} has" if len(of.slices) == 1 else f"slices {listed(of.slices)} have"
+        return (
+            f"{have} both devices and sharedCounters, which this release does not accept in one slice:"
+            f" {counted(of.devices, 'device')} not used. Move the sharedCounters to another slice of the pool"
+        )
+    if of.counts:
+        return (
+            f"pool {of.pool} is never complete: its slices contradict each other about resourceSliceCount"
+            f" ({listed(list(map(str, of.counts)))}){devices}"
+        )
     if of.code == "pool-incomplete":
         if of.seen is not None and of.expected is not None and of.seen >= of.expected:
             is_are = "is" if of.seen == 1 else "are"
@@ -158,9 +169,6 @@ def unusable_pool(of: UnusablePool) -> str:
             return f"pool {of.pool} is never complete: resourceSliceCount is {of.expected}, and {why}{devices}"
         expected = counted(of.expected or 0, "slice")
         why = f"is incomplete: the input has {of.seen} of {expected} of generation {of.generation}{slices}"
-        if of.other_counts:
-            stated = listed([str(count) for count in of.other_counts])
-            why += f", but other slices of the pool state resourceSliceCount {stated}"
     elif of.code == "pool-invalid":
         why = f"is invalid: {of.problem}{slices}"
     else:
@@ -212,7 +220,7 @@ def defect(of: OwedToDefects) -> list[str]:
 
 _PROMISED = {
     "Fits": "the claims would fit here",
-    "DoesNotFit": "the claims would not fit here either, but other nodes would not be affected",
+    "DoesNotFit": "the claims would not fit here even so, but other nodes would not be affected",
     "NodeError": "an error would reject only this node",
     "Error": "the scheduler would stop with an error",
 }

@@ -101,7 +101,7 @@ class ObjectText:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The edits of an object's text, and the value of the field at `path` of the object afterwards."""
+    """The edits to an object's text, and the value of the field at `path` after them."""
 
     edits: list[CharEdit]
     path: FieldPath

@@ -36,7 +36,7 @@ ALL_WAITS = warning(
         "access. If a pool is incomplete, not all of its devices are known, so the scheduler rejects the "
         "node."
     ),
-    "Add the missing slices of the pool, or request a number of devices.",
+    "Add the missing slices of the pool, or request a specific number of devices instead of all.",
 )
 CAPACITY_DOMAIN = unschedulable(
     "DRA232",

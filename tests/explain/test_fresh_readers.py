@@ -10,12 +10,21 @@ import pytest
 
 from dra_plan import Cluster
 from tests.build import (
+    GPU,
     Object,
+    allocated,
+    claim,
+    device,
+    device_class,
+    gpus,
     node,
     pod,
     priority_class,
+    request,
     running,
+    slice_,
     taint,
+    template,
 )
 from tests.cli.running import in_process
 
@@ -80,3 +89,76 @@ def test_what_a_part_of_the_input_shows_is_no_promise(other: str, tmp_path: Path
         assert ("gate failed: 1 warning (--require-fit): one-namespace" in ran.err) != whole
         assert in_process(command, str(path), "pod/p", "--require-fit", "--ignore-warning", "one-namespace").status == 0
     assert "as far as" not in in_process("explain", str(path), "pod/p", "--ignore-warning", "one-namespace").out
+
+
+SETS = [{"name": "die", "counters": {"memory": {"value": "96Gi"}}}]
+
+
+def partitions(*, apart: bool) -> list[Object]:
+    """Two halves of a die, with the counter set in a slice of its own or beside them."""
+    halves = [device(f"half-{at}", consumes={"die": {"memory": "48Gi"}}) for at in range(2)]
+    slices = [slice_("a", *halves, number=0, of=2 if apart else 1)]
+    slices += [slice_("a", number=1, of=2)] if apart else []
+    slices[-1]["spec"]["sharedCounters"] = SETS
+    return [node("a"), device_class(), *slices, template("one", request()), pod("p", templates={"gpu": "one"})]
+
+
+@pytest.mark.parametrize("minor", ["1.34", "1.36"])
+@pytest.mark.parametrize("apart", [True, False])
+def test_slices_in_a_form_that_the_release_does_not_accept(minor: str, *, apart: bool) -> None:
+    gates = {"DRAPartitionableDevices": True}
+    cluster = Cluster.of(partitions(apart=apart), kubernetes_version=minor, feature_gates=gates)
+    accepted = apart == (minor == "1.36")
+    for answer in (cluster.explain("pod/p"), cluster.schedule(), cluster.pools()):
+        codes = [each["code"] for each in answer.to_dict()["warnings"]]
+        assert ("slice-not-accepted" in codes) != accepted
+    said = str(cluster.explain("pod/p"))
+    told = "both devices and sharedCounters, which this release does not accept in one slice: 2 devices not used."
+    assert (told in said) == (minor == "1.36" and not apart)
+    assert "No resource slice offers a device" not in said
+
+
+def replacement(devices: dict[str, list[Object]], selector: str) -> str:
+    """The expression that is suggested for a claim, with devices by node."""
+    objects = [made for name, of in devices.items() for made in (node(name), slice_(name, *of))]
+    objects += [device_class(), claim("c", request("gpu", selector))]
+    [claim_set] = Cluster.of(objects).explain("resourceclaim/c").to_dict()["claimSets"]
+    changes = [change for each in claim_set["suggestions"] for change in each["changes"]]
+    return next(each["replacement"] for each in changes if each["code"] == "change-value")
+
+
+MEMORY = f'device.capacity["{GPU}"].memory.compareTo(quantity("AMOUNT")) >= 0'
+PROFILE = f'device.attributes["{GPU}"].profile == "NAME"'
+
+
+@pytest.mark.parametrize("nodes", [["small", "large"], ["large", "small"]])
+def test_the_nearest_amount_that_devices_have_is_suggested(nodes: list[str]) -> None:
+    amounts = {"small": "23034Mi", "large": "81559Mi"}
+    devices = {name: [device("gpu-0", capacity={"memory": amounts[name]})] for name in nodes}
+    assert replacement(devices, MEMORY.replace("AMOUNT", "80Gi")) == MEMORY.replace("AMOUNT", "81559Mi")
+
+
+@pytest.mark.parametrize(("asked", "nearest"), [("full", "half"), ("quarter", "half")])
+def test_the_nearest_profile_that_is_free_is_suggested(asked: str, nearest: str) -> None:
+    """Not the most common one: a quarter is further from a whole device than a half."""
+    sizes = {"quarter": 20, "half": 40, "full": 80}
+    devices = [
+        device(f"{name}-{at}", profile=name, capacity={"memory": f"{sizes[name]}Gi"}, taints=tainted)
+        for name, number in (("quarter", 4), ("full", 3), ("half", 2))
+        for at in range(number)
+        for tainted in ([taint("broken")] if name == asked else [],)
+    ]
+    wanted = PROFILE.replace("NAME", asked)
+    assert replacement({"a": devices}, wanted) == PROFILE.replace("NAME", nearest)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_claim_of_a_pod_that_is_gone_is_told(*, there: bool) -> None:
+    holder = allocated("old", "a/gpu-0", pod="w", on="a")
+    objects = [*gpus("a", each=1), node("b"), running("x", "b"), template("one"), holder]
+    objects += [running("w", "a", claims={"gpu": "old"})] if there else []
+    said = text([*objects, pod("p", templates={"gpu": "one"})])
+    told = "Claim default/old is reserved for pod w, which is not in the input. If that pod is gone, delete the claim."
+    assert (told in said) != there
+    whole = [each for each in objects if each["kind"] != "Pod"]
+    assert told not in text([*whole, pod("p", templates={"gpu": "one"})])  # no running pods at all: a part of a dump

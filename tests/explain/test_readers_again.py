@@ -421,15 +421,3 @@ def test_the_example_of_nodes_that_fit_is_the_node_that_the_scheduler_chooses() 
     assert told.nodes[0] == verdict.node_name
     assert sorted(told.nodes) == ["a", "b", "c"]
     assert {choice.device.pool for choice in told.choices} == {verdict.node_name}
-
-
-@pytest.mark.parametrize(("counts", "said"), [((3, 2), True), ((3, 3), False)])
-def test_slices_that_disagree_about_their_number_are_said_to(counts: tuple[int, int], said: bool) -> None:
-    """Waiting does not help then: no slice is missing."""
-    slices = [
-        slice_("a", device("gpu-0"), name="s1", of=counts[0]),
-        slice_("a", device("gpu-1"), name="s2", of=counts[1]),
-    ]
-    told = text([node("a"), device_class(), template("one", request()), *slices, pod("p", templates={"gpu": "one"})])
-    assert "is incomplete: the input has 2 of 3 slices" in told
-    assert ("but other slices of the pool state resourceSliceCount 2" in told) is said

@@ -58,6 +58,7 @@ from dra_plan.explanation.reasons import SelectorFailed, amount
 from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
 from dra_plan.near import nearest
 
+from .nearness import with_nearness
 from .patches import Change, edit_want
 
 # -- capacities --------------------------------------------------------------------------------------------------------
@@ -433,7 +434,7 @@ def _of_removal(
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
             if isinstance(refusal, SelectorFailed) and not refusal.compiles:
                 yield from _compiling(offer, want, refusal)
-            yield from of_selector(want, refusal, found, nowhere)
+            yield from (with_nearness(offer, change) for change in of_selector(want, refusal, found, nowhere))
         elif isinstance(refusal, CapacityMissing):
             yield from of_missing(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):

@@ -13,8 +13,10 @@ from typing import NamedTuple
 from msgspec import structs
 
 from dra_plan.allocator import AllocationError, Outcome
+from dra_plan.allocator.reasons import SelectorRefused
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.cel.parts import references
 from dra_plan.documents.base import ClaimName
 from dra_plan.documents.suggestions import (
     CapacityChanged,
@@ -30,6 +32,7 @@ from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.explanation.groups import NodeGroup
 from dra_plan.explanation.names import TEMPLATE, claim_name, made_from, source
 from dra_plan.explanation.placement import Budget, Placement, Placements
+from dra_plan.explanation.selectors import look_up
 
 from . import candidates, patches
 from .patches import Change, of_class
@@ -259,6 +262,9 @@ MOST_TRIED = 6
 MOST_HELD = 8
 """The number of nodes of a group whose claims are tried for release."""
 
+MOST_KINDS = 4
+"""The number of nodes of a group with different devices on which changes are tried."""
+
 MOST_ERRORS = 300
 """The number of nodes with an error that are checked for whether a change removes it."""
 
@@ -404,9 +410,27 @@ def _errs(placement: Placement, made: Sequence[Change], budget: Budget) -> bool:
 
 
 def _places(group: NodeGroup) -> list[int]:
-    """Return the nodes of a group with the fewest lacking or used devices, and the first: changes are tried there."""
+    """Return the nodes of a group on which changes are tried.
+
+    They are the one with the fewest lacking or used devices, the first, and the first of each kind by the devices that
+    selectors reject, because the values that may be asked for instead differ.
+    """
     lacking = [_lack(offer) for offer in group.offers]
-    return list(dict.fromkeys((lacking.index(min(lacking)), 0)))
+    kinds: dict[object, int] = {}
+    for at, offer in enumerate(group.offers):
+        for shape in _rejected(offer):
+            kinds.setdefault(shape, at)
+    return list(dict.fromkeys((lacking.index(min(lacking)), 0, *list(kinds.values())[:MOST_KINDS])))
+
+
+def _rejected(offer: NodeOffer | None) -> Iterator[object]:
+    """Yield what each rejecting selector of a failing request reads of the first device that it rejects."""
+    for told in (each for funnels in offer.failing() for each in funnels) if offer is not None else ():
+        for removal in told.removals:
+            refusal = removal.refusal
+            if isinstance(refusal, SelectorRefused):
+                read = references(refusal.expression)
+                yield tuple(str(look_up(removal.devices[0], reference)) for reference in read)
 
 
 def _held(group: NodeGroup) -> list[int]:

@@ -67,7 +67,7 @@ def membership(node: Node) -> Membership | None:
 
 
 def recognised(inventory: Inventory) -> list[ScalingGroup]:
-    """Return the groups that nodes name, in node order. Raises InputError for more than `MOST_GROUPS`."""
+    """Return the groups that nodes name, in node order. Raises InputError if there are more than `MOST_GROUPS`."""
     found: dict[Membership, list[str]] = {}
     for node in inventory.nodes:
         member = membership(node)

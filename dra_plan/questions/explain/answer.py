@@ -33,6 +33,7 @@ from dra_plan.questions.explain.document import (
     RoomForPod,
     TriedPod,
 )
+from dra_plan.questions.explain.left_over import left_over, named_holders
 from dra_plan.questions.schedule.answer import choice, schedule_pods
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
@@ -52,6 +53,8 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     """The notices about the moves."""
     autoscaler: tuple[AutoscaledPod, ...] | None = None
     """The actions of the Cluster Autoscaler, if node groups were given."""
+    left_over: frozenset[tuple[str, str]] = frozenset()
+    """The claims that are reserved only for pods that the input lacks, by namespace and name."""
     verdicts: tuple[OwnerVerdict, ...] | None = None
     """The result for each owner, and the reasons; None if only devices were requested."""
 
@@ -68,8 +71,12 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         """Return whether the verdicts take into account what the notice says is left out."""
         return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"
 
-    def _with_partial(self, of: OwnerVerdict) -> OwnerVerdict:
-        """Return a good verdict with the kinds of which the input has only a part."""
+    def _completed(self, of: OwnerVerdict, sets: Sequence[ExplainedClaimSet]) -> OwnerVerdict:
+        """Return a good verdict with the kinds of which the input has only a part; others with claims left over."""
+        if self.left_over and of.verdict == "Unschedulable":
+            own = next((one for one in sets if one.owner == of.object), None)
+            named = {(one.namespace, one.name): one for one in named_holders(of, own)}
+            return structs.replace(of, left_over=[one for key, one in named.items() if key in self.left_over])
         told = [one for one in self.plan.notices if one.is_partial and one.code not in self.ignored]
         if not told or of.verdict not in GOOD:
             return of
@@ -79,14 +86,15 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         from dra_plan.explanation.document import SetParts
 
         parts = SetParts()
+        sets = [
+            ExplainedClaimSet(**set_summary(plan), **parts.of(plan.explanation), excluded=_excluded(plan))
+            for plan in self.plan.claim_sets
+            if plan.explanation is not None
+        ]
         return ExplanationDocument(
             target=answer_target(self.plan.target),
-            verdicts=UNSET if self.verdicts is None else [self._with_partial(one) for one in self.verdicts],
-            claim_sets=[
-                ExplainedClaimSet(**set_summary(plan), **parts.of(plan.explanation), excluded=_excluded(plan))
-                for plan in self.plan.claim_sets
-                if plan.explanation is not None
-            ],
+            verdicts=UNSET if self.verdicts is None else [self._completed(one, sets) for one in self.verdicts],
+            claim_sets=sets,
             unplanned=list(self.plan.unplanned) or UNSET,
             pod_groups=list(self.pod_groups) or UNSET,
             moves=UNSET if self.moves is None else list(self.moves),
@@ -140,6 +148,7 @@ def explain_claim_sets(
         tuple(explained),
         room,
         (*lacking, *of_volumes(inventory, waiting)),
+        left_over=left_over(inventory),
         verdicts=judged,
     )
 

@@ -117,7 +117,7 @@ def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
 
 def _least(document: GrowthDocument) -> str:
     cost = f"; this one costs {document.at_most}" if _priced(document) else ""
-    said = f"{'No cheaper combination is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
+    said = f"{'No cheaper combination is' if cost else 'Fewer nodes are not'} enough{in_this_order(document)}"
     if document.exact:
         return f"{said}{cost}."
     return f"{said}{cost}, but not every smaller number was tried."

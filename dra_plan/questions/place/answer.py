@@ -324,7 +324,7 @@ def _outcome(question: PlacementQuestion, found: BestPlacement, needs: Sequence[
 
 
 def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
-    """Return the document entry of the pod; the index is of the input."""
+    """Return the document entry of the pod; its index refers to the input."""
     pod = placed.candidate.pod
     return PlacedPodEntry(
         namespace=pod.metadata.namespace,

@@ -18,7 +18,7 @@ POLICIES = "default|most-allocated|best-fit|fgd|whole-nodes|balanced"
 
 
 class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
-    """The options for the configuration, the node orders, and the reported moments."""
+    """The options for the configuration, the node orders, and the points in time to report."""
 
     config: Mapping[str, Any] | None
     against: str | Mapping[str, Any] | None

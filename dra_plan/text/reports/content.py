@@ -129,7 +129,7 @@ STDIN_NAME = "stdin"
 
 
 def file_of(entry: Entry, content: Content) -> str:
-    """Return the file to show the entry at: its own, else the first one of the run."""
+    """Return the file under which to show the entry: its own, or else the first file of the run."""
     return relative(entry.source or content.anchor or CLUSTER)
 
 

@@ -1,0 +1,52 @@
+"""How near other values for a selector come to those that it asks for, by the amounts of their devices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dra_plan.api import quantity
+from dra_plan.documents.suggestions import SelectorChanged
+from dra_plan.explanation.funnel import NodeOffer
+
+from .patches import Change
+
+_NEAR = 1 << 80
+"""More than any amount: the nearness of a value whose devices can be compared with those that were asked for."""
+
+
+def with_nearness(offer: NodeOffer, change: Change) -> Change:
+    """Return the change of a value with a size: how near its devices come to those that the selector asks for.
+
+    If no device of the node is what the selector asks for, the one with the largest amounts is the nearest.
+    """
+    told = change.told
+    if not isinstance(told, SelectorChanged) or told.code != "change-value" or told.replacement is None:
+        return change
+    asked, given = _largest_amounts(offer, told.expression), _largest_amounts(offer, told.replacement)
+    shared = next((name for name in sorted(given) if given[name] > 0 and (not asked or asked.get(name, 0) > 0)), None)
+    if shared is None:
+        return change
+    if not asked:
+        return replace(change, size=given[shared])
+    larger, smaller = max(asked[shared], given[shared]), min(asked[shared], given[shared])
+    return replace(change, size=_NEAR - larger * 1_000 // smaller)
+
+
+def _largest_amounts(offer: NodeOffer, expression: str) -> dict[str, int]:
+    """Return the largest capacities, and counters consumed, of the node's devices for which the selector is true."""
+    found: dict[str, int] = {}
+    try:
+        selector = offer.placement.view.compile(expression)
+    except ValueError:
+        return found
+    for each in (device for pool in offer.pools for device in pool.devices()):
+        try:
+            if not selector.matches(each.device, each.id.driver):
+                continue
+        except ValueError:
+            continue
+        amounts = [(name, capacity.value) for name, capacity in each.device.capacity.items()]
+        amounts += ((n, c.value) for taken in each.device.consumes_counters for n, c in taken.counters.items())
+        for name, value in amounts:
+            found[name] = max(found.get(name, 0), quantity.parse(value).nano)
+    return found
