@@ -33,7 +33,7 @@ class ScheduledPods:
         return BestPlacement(self.placed, left, asked.reached(self.placed, goals), tuple(bounds))
 
     def told(self, asked: PlacementQuestion, goals: Sequence[Goal], found: BestPlacement) -> SchedulerResult:
-        """Return the number of bound pods and started gangs, and whether it is proved to be the best or was improved."""
+        """Return the number of bound pods and started gangs, and whether it is proved best or was improved."""
         reached = asked.reached(self.placed, goals)
         is_best = True if reached >= found.bounds else False if found.reached > reached else None
         started = WholeGroups(asked.groups).started(each.candidate for each in self.placed)
