@@ -26,7 +26,7 @@ def test_examples(example: str, programs: Path) -> None:
 
 def test_gates_are_options_of_the_commands_that_the_table_names() -> None:
     rows = re.findall(r"^\| `(--[a-z-]+)[^|]*\| ([a-z, ]+) \|", CI.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(rows) == 6
+    assert len(rows) == 7
     for option, names in rows:
         for command in names.split(", "):
             assert option in in_process(command, "--help").out

@@ -60,7 +60,7 @@ def test_it_is_the_same_however_it_is_read(name: str, case: Case, form: str, tmp
 
 def _what(finding: Any) -> tuple[str, ...]:
     """All but the place, which is in one message too."""
-    return finding.code, finding.object, finding.field, finding.message.partition(", first in")[0]
+    return finding.code, finding.object, finding.field, finding.message.partition("; first in")[0]
 
 
 def test_taint_rules_that_nothing_reads(tmp_path: Path, golden: Golden) -> None:
