@@ -28,9 +28,17 @@ RETAKING = bool(os.environ.get("RETAKE"))
 
 @pytest.mark.parametrize(("name", "fixture", "picked", "command", "scheme", "size"), SHOTS)
 def test_screenshots(
-    name: str, fixture: str, picked: str, command: str, scheme: str, size: tuple[int, int], opens: Open
+    name: str,
+    fixture: str,
+    picked: str,
+    command: str,
+    scheme: str,
+    size: tuple[int, int],
+    opens: Open,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cluster = Cluster.load(ROOT / "fixtures" / fixture)
+    monkeypatch.chdir(ROOT)  # pictures name files as the reader has them
+    cluster = Cluster.load(f"fixtures/{fixture}")
     html = cluster.page(cluster.schedule(explain=True) if command == "schedule" else cluster.explain())
     opened = opens(html, width=size[0], height=size[1], color_scheme=scheme, reduced_motion="reduce")
     opened.page.locator(".pick", has_text=picked).first.click()
