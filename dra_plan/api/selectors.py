@@ -221,6 +221,15 @@ class _Toleration(_Taint, Protocol):
     def operator(self) -> str: ...
 
 
+def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
+    """Return the first toleration with this key, in the format of taints; "" for none."""
+    found = next((one for one in tolerations if one.key == key), None)
+    if found is None:
+        return ""
+    value = f"={found.value}" if found.value else ""
+    return f"{key}{value}{f':{found.effect}' if found.effect else ''}"
+
+
 def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
     """Return whether one toleration covers one taint: effect and key are empty or equal, then by operator.
 

@@ -158,6 +158,9 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     left: Annotated[str, Meta(description="The largest amount left on any of them.")] = ""
     left_from: Annotated[str, Meta(description="The smallest, if devices differ.")] = ""
     taint: TaintName | None = None
+    tolerated: Annotated[
+        str, Meta(description="not-tolerated: what the request tolerates of the taint's key, as a taint.")
+    ] = ""
     constraint: Position | None = None
     attribute: str = ""
     offered: Any = UNSET

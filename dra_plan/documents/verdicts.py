@@ -164,6 +164,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(description="NAMESPACE/NAME of the pods that have an extended resource, on the first of the nodes."),
     ] = []
+    not_ready: Annotated[
+        str, Meta(description="A pod of a DaemonSet on a node without devices that is not ready, and why, if known.")
+    ] = ""
     unhealthy: Annotated[
         str, Meta(description="What the nodes have of an extended resource whose device plugin offers none of it.")
     ] = ""
@@ -360,6 +363,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),
     ] = []
+    until: Annotated[
+        str, Meta(description="Of a pod that waits for pods that are being deleted: when their grace periods end.")
+    ] = ""
     group_pods: Annotated[Amount, GroupPods] = 0
     group_least: Annotated[Amount, MinCount] = 0
     findings: Annotated[list[RefusalFinding], Meta(description="Why the API server rejects it.")] = []

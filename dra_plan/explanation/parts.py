@@ -11,12 +11,20 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct, structs
 
 from dra_plan.allocator import PoolDevice
-from dra_plan.allocator.reasons import CapacityMissing, CapacityShort, CounterShort, InUse, PolicyViolated
+from dra_plan.allocator.reasons import (
+    CapacityMissing,
+    CapacityShort,
+    CounterShort,
+    InUse,
+    NotTolerated,
+    PolicyViolated,
+)
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
+from dra_plan.api.selectors import near_toleration
 from dra_plan.documents.base import ClaimName, DeviceName, ObjectName
 from dra_plan.documents.devices import (
     ClaimHolder,
@@ -108,6 +116,8 @@ def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
         asked = asked_name(funnel.want, found.refusal.name)
         if asked is not None:
             made["asked"] = str((funnel.want.capacity or {})[asked])
+    if isinstance(found.refusal, NotTolerated):
+        made["tolerated"] = near_toleration(funnel.want.tolerations, found.refusal.key)
     if isinstance(found.refusal, CapacityShort):
         made |= _unequal(funnel.want, found, found.refusal)
     return RemovedDevices(

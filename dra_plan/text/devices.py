@@ -100,6 +100,12 @@ def _values(names: list[str]) -> str:
     return words.listed(names, 10)
 
 
+def _tolerates(of: Refused) -> str:
+    """Return what the request tolerates of the same key instead."""
+    tolerated = of.tolerated if isinstance(of, RemovedDevices) else ""
+    return f" (the request tolerates {tolerated})" if tolerated else ""
+
+
 _REMOVED: dict[str, Callable[[Refused], str]] = {
     "pool-unusable": lambda of: f"in a pool that is {of.state}",
     "in-use": _in_use,
@@ -113,7 +119,7 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
     "capacity-short": lambda of: f"capacity {of.capacity}: {_short(of)}{_shared_by(of)}",
     "counters-off": lambda _: "sharing counters, but feature gate DRAPartitionableDevices is off",
     "counter-short": lambda of: f"counter {of.counter_set}/{of.counter}: {_short(of)}{_shared_by(of)}",
-    "not-tolerated": lambda of: f"taint {of.taint and words.taint(of.taint)} not tolerated",
+    "not-tolerated": lambda of: f"taint {of.taint and words.taint(of.taint)} not tolerated{_tolerates(of)}",
     "attribute-missing": lambda of: f"without attribute {of.attribute}, which constraint #{of.constraint} compares",
     "attribute-differs": lambda of: (
         f"{of.attribute} is {words.value(of.offered)}, but {words.value(of.pinned)} on earlier devices"

@@ -82,6 +82,8 @@ def _devices(of: NodeObstacle) -> str:
         said = (
             f"{of.devices.request} needs {of.devices.need}, {most}{of.devices.left or 'none'} available ({first}{told})"
         )
+    if of.not_ready:
+        said += f"; pod {of.not_ready} of a DaemonSet on it is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
 
 

@@ -110,6 +110,8 @@ def in_vain(groups: Sequence[RefusingNodes]) -> str:
     devices = [one for each in never for one in each if one.devices is not None]
     if any(one.devices is not None and one.devices.name == "driver" for one in devices):
         return ""  # a driver that starts publishes its devices
+    if any(one.not_ready for one in devices):
+        return ""
     requests = {one.devices.request for one in devices if one.devices is not None and one.room}
     if len(devices) >= len(groups) and len(requests) == 1:
         need = next(one.devices.need for one in devices if one.devices is not None and one.room)
@@ -464,6 +466,11 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
+    if of.until:
+        them, period = (
+            ("It is", "its grace period ends") if len(of.held) == 1 else ("They are", "their grace periods end")
+        )
+        yield f"{them} already being deleted, with a lower priority; {period} at {of.until}."
     if of.low_priority is not None:
         yield f"Its priority is {of.low_priority}, below the default of 0: it preempts no ordinary pod."
     if of.kubelet:

@@ -18,6 +18,7 @@ from tests.build import (
     device_class,
     gpus,
     node,
+    owned,
     pod,
     priority_class,
     request,
@@ -162,3 +163,37 @@ def test_a_claim_of_a_pod_that_is_gone_is_told(*, there: bool) -> None:
     assert (told in said) != there
     whole = [each for each in objects if each["kind"] != "Pod"]
     assert told not in text([*whole, pod("p", templates={"gpu": "one"})])  # no running pods at all: a part of a dump
+
+
+@pytest.mark.parametrize("value", ["scheduled", "pending"])
+def test_a_near_toleration_of_a_device_taint_is_named(value: str) -> None:
+    broken = device("gpu-0", taints=[taint("update", "pending")])
+    asked = request("gpu", tolerations=[{"key": "update", "value": value, "effect": "NoSchedule"}])
+    said = text([node("a"), device_class(), slice_("a", broken), claim("c", asked)], "resourceclaim/c")
+    told = "taint update=pending:NoSchedule not tolerated (the request tolerates update=scheduled:NoSchedule)"
+    assert (told in said) == (value != "pending")
+
+
+@pytest.mark.parametrize("ready", ["True", "False"])
+def test_a_driver_that_is_not_ready_on_a_node_without_devices_is_named(ready: str) -> None:
+    driver = running("driver-x", "b")
+    driver["status"] |= {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]}
+    driver["metadata"] |= owned("DaemonSet", "driver", uid="d")
+    waiting = {"name": "c", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+    driver["status"]["containerStatuses"] = [waiting] if ready != "True" else []
+    asked = request("gpu", MEMORY.replace("AMOUNT", "80Gi"))
+    small = slice_("a", device("gpu-0", capacity={"memory": "40Gi"}))
+    objects = [node("a"), node("b"), node("c"), small, device_class(), driver, template("one", asked)]
+    said = text([*objects, pod("p", templates={"gpu": "one"}, nodeSelector={"x": "y"})])
+    told = "pod default/driver-x (CrashLoopBackOff) of a DaemonSet on it is not ready"
+    assert said.count(told) == (ready != "True")
+    assert ("Waiting will not help" in said) == (ready == "True")
+
+
+def test_who_waits_for_a_pod_to_end_learns_for_how_long() -> None:
+    leaving = running("low", "a", cpu="3", priority=0)
+    leaving["metadata"]["deletionTimestamp"] = "2026-11-25T11:20:00Z"
+    waiting = pod("p", cpu="3", priority=9)
+    waiting["status"] = {"nominatedNodeName": "a"}
+    said = text([node("a", cpu="4"), leaving, waiting])
+    assert "It is already being deleted, with a lower priority; its grace period ends at 2026-11-25T11:20:00Z." in said

@@ -15,7 +15,7 @@ from msgspec import structs
 from dra_plan.allocator import Outcome
 from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.selectors import labels_match, parse_selector
+from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.devices import RemovedDevices
@@ -219,7 +219,8 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
         leading = _leading(refusals, name, of_devices)
-        key = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals), _key_of(leading)
+        told = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals)
+        key = told, _key_of(leading), _not_ready(there, name) if _has_none(leading) else ""
         group = groups.setdefault(key, _AlikeNodes())
         group.nodes.append(name)
         group.refusals.append(refusals)
@@ -291,7 +292,7 @@ def _reasons(group: _AlikeNodes, of_devices: DeviceReasons, there: OnNodes) -> I
         here = [nodes[name] for name in group.nodes]
         others = [_of_nodes_there(one, here, there) for one in _of_plugin(refusal, same, len(own), nodes)]
         if refusal.plugin == plugin_names.DYNAMIC_RESOURCES:
-            others += _devices(group.nodes, of_devices)
+            others += _devices(group.nodes, of_devices, there)
         for number, reason in enumerate(refusal.reasons):
             about = []
             if reason.about is not None:
@@ -311,7 +312,7 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
     if of.kind == "Taint" and of.taint is not None:
         if is_of_condition(of.taint.key):
             return of  # that every pod tolerates some of these for a while says nothing
-        return structs.replace(of, near=_tolerated(there.pod, of.taint.key))
+        return structs.replace(of, near=near_toleration(there.pod.spec.tolerations, of.taint.key))
     if of.kind == "Label" and of.label == "metadata.name":
         maker = there.pod.metadata.controller
         pins = maker is not None and maker.kind == "DaemonSet"
@@ -349,15 +350,6 @@ def _finished(selector: str, there: OnNodes) -> list[str]:
     return [pod.key for pod in own if labels_match(wanted, pod.metadata.labels)]
 
 
-def _tolerated(pod: Pod, key: str) -> str:
-    """Return the first toleration of the pod with this key, in the format of taints; "" for none."""
-    found = next((one for one in pod.spec.tolerations if one.key == key), None)
-    if found is None:
-        return ""
-    value = f"={found.value}" if found.value else ""
-    return f"{key}{value}{f':{found.effect}' if found.effect else ''}"
-
-
 def _asks(pod: Pod, resource: str) -> bool:
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     return any(resource in one.resources.requests or resource in one.resources.limits for one in containers)
@@ -373,7 +365,26 @@ def _of_plugin(
             yield made
 
 
-def _devices(names: Sequence[str], of_devices: DeviceReasons) -> Iterator[NodeObstacle]:
+def _has_none(found: DeviceReason | None) -> bool:
+    return found is not None and found.leading.code == "no-devices"
+
+
+def _not_ready(there: OnNodes, node: str) -> str:
+    """Return the first pod of a DaemonSet on the node that is not ready, and why its container waits."""
+    for pod in there.pods(node):
+        controller = pod.metadata.controller
+        if controller is not None and controller.kind == "DaemonSet" and _is_unready(pod):
+            waiting = (one.state.waiting for one in pod.status.container_statuses)
+            why = next((one.reason for one in waiting if one is not None and one.reason), "")
+            return f"{pod.key}{f' ({why})' if why else ''}"
+    return ""
+
+
+def _is_unready(pod: Pod) -> bool:
+    return any(each.type == "Ready" and each.status != "True" for each in pod.status.conditions)
+
+
+def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeObstacle]:
     """Yield the obstacles of the claims, with the range of numbers over the nodes."""
     known = [reason for name in names if (reason := of_devices.of(name)) is not None]
     found = [reason.leading for reason in known]
@@ -395,4 +406,5 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons) -> Iterator[NodeOb
         together=known[0].together() if best.code == known[0].leading.code else None,
         room=str(most) if short and never else "",
         never=never,
+        not_ready=_not_ready(there, names[0]) if _has_none(known[0]) else "",
     )

@@ -341,6 +341,8 @@ class _Verdicts:
         )
         if record is None:
             return made
+        if fate.held_by == "Preemption":
+            made = structs.replace(made, until=self._gone_by(fate.held))
         node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
@@ -352,6 +354,11 @@ class _Verdicts:
             made = self._with_rivals(made, owner)
         made = self._with_missing(made, owner, record)
         return self._trials.with_remedies(self._trials.with_spared(made, owner, record.pod), owner)
+
+    def _gone_by(self, names: Sequence[str]) -> str:
+        """Return when the last of these pods has to be gone: the API server adds the grace period to the time."""
+        times = [pod.metadata.deletion_timestamp or "" for pod in self._inventory.pods if pod.key in names]
+        return max(times, default="")
 
     @cached_property
     def _trials(self) -> OwnerTrials:
