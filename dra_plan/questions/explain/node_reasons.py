@@ -219,8 +219,8 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
         leading = _leading(refusals, name, of_devices)
-        told = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals)
-        key = told, _key_of(leading), _not_ready(there, name) if _has_none(leading) else ""
+        causes = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals)
+        key = causes, _key_of(leading), _not_ready(there, name) if _has_none(leading) else ""
         group = groups.setdefault(key, _AlikeNodes())
         group.nodes.append(name)
         group.refusals.append(refusals)
