@@ -163,3 +163,22 @@ def test_links_that_name_nothing_asked_leave_what_is_picked(opens: Open) -> None
     page.evaluate("location.hash = 'main'")
     page.wait_for_timeout(50)
     assert page.locator(".pick[aria-current] .name").inner_text() == name
+
+
+def test_the_name_of_a_device_finds_no_uuid_that_begins_alike(opens: Open) -> None:
+    page = opens(_html()).page
+    for wanted in ("worker-00123 gpu-5", f"{GPU}/worker-00123/gpu-5"):
+        page.fill("#filter", wanted)
+        assert [hit.partition(":")[0] for hit in _hits(page)] == ["gpu-5 on worker-00123"]
+
+
+def test_the_picked_row_and_the_chosen_tile_come_into_view(opens: Open) -> None:
+    pods = [bare_pod(f"p{at:02}", templates={"g": "one"}) for at in range(40)]
+    cluster = Cluster.of([*items_of_fleet(), template("one", request("r", of=GPU), namespace="default"), *pods])
+    page = opens(cluster.page(cluster.schedule())).page
+    page.evaluate("hash => { location.hash = hash; }", "#pod/default/p39")
+    page.wait_for_selector('.pick[aria-current][href="#pod/default/p39"]')
+    inside = """part => { const own = document.querySelector(part).getBoundingClientRect();
+        return own.top >= 0 && own.bottom <= innerHeight; }"""
+    assert page.evaluate(inside, ".pick[aria-current]")
+    assert page.evaluate(inside, ".tile[aria-current]")

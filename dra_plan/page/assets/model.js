@@ -176,13 +176,16 @@ export function makeModel(data) {
    * Nodes in which all words are found, with the devices that some of them name: names, models, states, holders,
    * drivers, frames, attributes that name devices, labels, what keeps pods away. DRIVER/POOL/DEVICE is three words.
    */
-  function search(/** @type {Scene} */ { places, labels }, /** @type {string} */ wanted) {
+  function search(/** @type {Scene} */ { places, labels, layouts }, /** @type {string} */ wanted) {
     const words = wanted.split(wanted.includes("=") ? /\s+/ : /[\s/]+/).filter(Boolean);
     const inState = Object.entries(STATE).flatMap(([letter, state]) =>
       words.map((word) => (data.words[state].split(" ").includes(word) ? letter : "")),
     );
     const has = (/** @type {string} */ of, /** @type {string} */ word) => of.toLowerCase().includes(word);
     const known = words.map((word) => texts.map((each) => has(each, word)));
+    /** Whether a word is the whole name of a device: it is then no part of other names, nor of a UUID. */
+    const names = new Set(layouts.flatMap((layout) => layout.devices.map((name) => name.toLowerCase())));
+    const isDevice = words.map((word) => names.has(word));
     /** @type {Map<Place, Hit>} */
     const found = new Map();
     for (const place of places) {
@@ -200,15 +203,17 @@ export function makeModel(data) {
       const frames = pools.flatMap((pool) => pool.frames);
       const around = words.map((_, word) => own[word] || pools.some((pool) => known[word][pool.driver]));
       const isNamed = (/** @type {number} */ at) => {
-        const told = [models[at], place.details?.[at] ?? -1, ...(place.ids?.[at] || [])];
+        const told = [models[at], place.details?.[at] ?? -1];
+        const ids = place.ids?.[at] || [];
         const then = now?.get(at);
         if (then) told[1] = -1;
         for (const [frame, framed] of frames) if (framed.includes(at)) told.push(frame);
         const state = then ? then[0] : place.states[at];
         const by = words.map(
           (word, which) =>
-            has(devices[at], word) ||
+            (isDevice[which] ? devices[at].toLowerCase() === word : has(devices[at], word)) ||
             told.some((each) => known[which][each]) ||
+            (!isDevice[which] && ids.some((each) => known[which][each])) ||
             (then && has(then[1], word)) ||
             inState.some((letter, of) => letter === state && of % words.length === which),
         );

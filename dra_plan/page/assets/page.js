@@ -8,6 +8,7 @@ import { makeModel, number } from "./model.js";
 const MOST_LISTED = 200;
 const MOST_TOLD = 60;
 const WHOLE = "whole";
+const IN_COLUMNS = matchMedia("(min-width: 1080px)");
 /** @type {[string, string][]} */
 const TABS = [
   ["", "All"],
@@ -151,7 +152,9 @@ function start(/** @type {PageData} */ data) {
     drawLeft();
     drawAnswers();
     id("list")?.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    id("list")?.querySelector(`[data-pick="${at}"]`)?.setAttribute("aria-current", "true");
+    const row = id("list")?.querySelector(`[data-pick="${at}"]`);
+    row?.setAttribute("aria-current", "true");
+    if (IN_COLUMNS.matches) row?.scrollIntoView({ block: "nearest" });
     choose();
     const chosen = model.chosen();
     const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
@@ -174,6 +177,7 @@ function start(/** @type {PageData} */ data) {
       return there ? [el("div", head, drawing.card(there, "h3", fleet.found(there)))] : [];
     });
     id("node").replaceChildren(...cards);
+    if (IN_COLUMNS.matches) document.querySelector(".tile[aria-current]")?.scrollIntoView({ block: "nearest" });
     if (named) id("node").scrollIntoView();
   }
 
