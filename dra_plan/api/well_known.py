@@ -21,6 +21,9 @@ KARPENTER_TAINTS = (f"{KARPENTER}disrupted", f"{KARPENTER}disruption", f"{KARPEN
 LEAVING_TAINTS = (AUTOSCALER_DELETES, AUTOSCALER_CANDIDATE, *KARPENTER_TAINTS)
 """The taints with which autoscalers mark nodes that they remove, or that are not ready for use yet."""
 
+NOT_READY = "-not-ready"
+"""How the keys of start-up taints end, which agents remove once they run on the node (network and storage drivers)."""
+
 MIRROR_POD = "kubernetes.io/config.mirror"
 """The annotation of a static pod's copy in the API server."""
 

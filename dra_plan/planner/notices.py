@@ -127,7 +127,11 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
         return []
     first = f"DeviceTaintRule {rules[0].metadata.name}"
     if not target.features.device_taint_rules:
-        return [Notice("taint-rules-ignored", "device taint rules are ignored: DRADeviceTaintRules is off", first)]
+        text = (
+            "device taint rules are ignored: DRADeviceTaintRules is off (if the cluster has it on, add "
+            "--feature-gates DRADeviceTaintRules=true)"
+        )
+        return [Notice("taint-rules-ignored", text, first)]
     found = []
     if target.quirks.taint_rule_crashes:
         found.append(

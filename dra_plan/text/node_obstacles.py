@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, UNSCHEDULABLE
+from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
 from dra_plan.documents.verdicts import NodeObstacle, RefusingNodes
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
@@ -91,9 +91,12 @@ def _taint(of: NodeObstacle) -> str:
     other = f" (the pod tolerates {of.near})" if of.near else ""
     if of.taint is None:
         return ""
-    meaning = _TAINTS.get(of.taint.key.rpartition("/")[2], "") if is_of_condition(of.taint.key) else ""
+    of_agent = _OF_AGENT if of.taint.key.endswith(NOT_READY) else ""
+    meaning = _TAINTS.get(of.taint.key.rpartition("/")[2], of_agent) if is_of_condition(of.taint.key) else ""
     return f"taint {words.taint(of.taint)}{f' ({meaning})' if meaning else other}"
 
+
+_OF_AGENT = "an agent on the node is not ready; it removes the taint when it is"
 
 _TAINTS = {
     "not-ready": "the node is not ready",

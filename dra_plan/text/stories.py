@@ -125,8 +125,8 @@ def heading(story: NodeStory, who: str = THE_POD) -> str:
     """Return the nodes, and the outcome there."""
     several = who.endswith("s")
     match story.outcome:
-        case Outcome.FITS:
-            said = f"{who} fit{'' if several else 's'}"
+        case Outcome.FITS:  # the node may lack something else
+            said = "the devices fit" if who == THE_POD else f"{who} fit{'' if several else 's'}"
         case Outcome.DOES_NOT_FIT:
             said = f"{who} do{'' if several else 'es'} not fit"
         case Outcome.ERROR:

@@ -40,6 +40,7 @@ def suggested(objects: list[Object]) -> list[list[str]]:
 
 
 LEAVING = {
+    "node.cilium.io/agent-not-ready": "an agent on the node is not ready; it removes the taint when it is",
     "ToBeDeletedByClusterAutoscaler": "the Cluster Autoscaler is deleting this node",
     "karpenter.sh/disrupted": "Karpenter is removing this node",
     "node.kubernetes.io/unreachable": "its kubelet no longer reports to the API server",
@@ -197,3 +198,30 @@ def test_who_waits_for_a_pod_to_end_learns_for_how_long() -> None:
     waiting["status"] = {"nominatedNodeName": "a"}
     said = text([node("a", cpu="4"), leaving, waiting])
     assert "It is already being deleted, with a lower priority; its grace period ends at 2026-11-25T11:20:00Z." in said
+
+
+def test_where_only_the_devices_fit_the_pod_is_not_said_to() -> None:
+    """The scheduler binds to a; b has the devices, but not the cpu."""
+    objects = [*gpus("a", "b"), template("one", request())]
+    objects = [
+        node("b", cpu="1") if one["metadata"]["name"] == "b" and one["kind"] == "Node" else one for one in objects
+    ]
+    told = Cluster.of([*objects, pod("p", cpu="2", templates={"gpu": "one"})]).explain("pod/p")
+    assert told.verdict == "WouldBind"
+    assert "a and 1 node like it (b): the devices fit." in str(told)
+    assert "the pod fits" not in str(told)
+
+
+def test_a_cordoned_node_that_is_asked_about_is_said_to_be_cordoned() -> None:
+    """The claim of the pod is new: no device of it is on another node."""
+    objects = [*gpus("a"), node("b", spec={"unschedulable": True}), slice_("b", "gpu-0"), template("one", request())]
+    told = Cluster.of([*objects, pod("p", templates={"gpu": "one"})]).explain("pod/p", nodes="b")
+    assert told.verdict == "WouldBind"
+    assert "b: has room, but rejected: cordoned." in str(told)
+    assert "frees them first" not in str(told)
+
+
+def test_a_verdict_of_several_is_not_one() -> None:
+    told = Cluster.of([node("a"), pod("p"), pod("q")]).explain()
+    with pytest.raises(ValueError, match="2 verdicts"):
+        _ = told.verdict

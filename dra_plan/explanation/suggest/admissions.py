@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.selectors import BLOCKING, tolerates
-from dra_plan.api.well_known import CONTROL_PLANE, LEAVING_TAINTS
+from dra_plan.api.well_known import CONTROL_PLANE, LEAVING_TAINTS, NOT_READY
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
 
@@ -31,8 +31,11 @@ _CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 
 
 def is_of_condition(key: str) -> bool:
-    """Return whether controllers set the taint while a node has a problem, or leaves: removing it does not help."""
-    return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS
+    """Return whether controllers or agents of the node set the taint while the node has a problem, starts or leaves.
+
+    To tolerate or remove it does not help then.
+    """
+    return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS or key.endswith(NOT_READY)
 
 
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:

@@ -67,6 +67,13 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     def __repr__(self) -> str:
         return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
 
+    @property
+    def verdict(self) -> str:
+        """The verdict on the only pod or workload, such as `Unschedulable`; raises ValueError if there are more or none."""
+        if len(self.verdicts or ()) != 1:
+            raise ValueError(f"{len(self.verdicts or ())} verdicts; see `verdicts`")
+        return (self.verdicts or ())[0].verdict
+
     def _is_told(self, notice: Notice) -> bool:
         """Return whether the verdicts take into account what the notice says is left out."""
         return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"

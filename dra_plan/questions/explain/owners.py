@@ -162,7 +162,8 @@ def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
     """Return whether the device results would contradict the verdict: they use claims in their present state."""
     if verdict.missing:
         return True
-    return verdict.verdict in ("WouldBind", "WouldPreempt") and of.outcome is Outcome.DOES_NOT_FIT
+    is_elsewhere = any(story.claims_elsewhere for story in of.stories)
+    return verdict.verdict in ("WouldBind", "WouldPreempt") and of.outcome is Outcome.DOES_NOT_FIT and is_elsewhere
 
 
 def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
