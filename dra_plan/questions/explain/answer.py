@@ -69,7 +69,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
 
     @property
     def verdict(self) -> str:
-        """The verdict on the only pod or workload, such as `Unschedulable`; raises ValueError if there are more or none."""
+        """The verdict on the only pod or workload, such as `Unschedulable`. Raises ValueError if there are others."""
         if len(self.verdicts or ()) != 1:
             raise ValueError(f"{len(self.verdicts or ())} verdicts; see `verdicts`")
         return (self.verdicts or ())[0].verdict
