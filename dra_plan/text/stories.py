@@ -367,11 +367,20 @@ def explained_alike(claim_sets: Iterable[ExplainedClaimSet]) -> list[list[Explai
 
 
 def _without_names(of: ExplainedClaimSet) -> ExplainedClaimSet:
-    """Return the claim set with numbers instead of the names of its claims, and without its owner."""
+    """Return the claim set with numbers instead of the names of its claims, without its owner and its example node."""
     numbers = {claim: ClaimName(namespace="", name=str(number)) for number, claim in enumerate(of.claims)}
     nameless = Renaming(numbers).of(of)
     suggestions = [_without_owner(each, of.owner) for each in nameless.suggestions]
-    return structs.replace(nameless, owner=None, part="", copies=1, not_judged=[], suggestions=suggestions)
+    told = [_without_example(story) if story.outcome is Outcome.FITS else story for story in nameless.stories]
+    return structs.replace(
+        nameless, owner=None, part="", copies=1, not_judged=[], stories=told, suggestions=suggestions
+    )
+
+
+def _without_example(of: NodeStory) -> NodeStory:
+    """Return the story of nodes that fit without the devices, which are those of the first node."""
+    choices = [structs.replace(each, device=None, passed_over=[]) for each in of.choices]
+    return structs.replace(of, nodes=sorted(of.nodes), choices=choices, devices=None)
 
 
 def _without_owner(of: TriedChanges, owner: ObjectName | None) -> TriedChanges:

@@ -21,7 +21,7 @@ PAGES = [
 ]
 GLOSSARY = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", PAGES[1].read_text(encoding="utf-8"), re.MULTILINE)
 PATH = re.compile(r"`((?:dra_plan|tests|scripts|benchmarks|fixtures|docs|examples|completions)/[\w./*-]+)`")
-WORDS = [(word, meaning, where) for word, meaning, where in GLOSSARY if word != "word" and "---" not in word]
+WORDS = [(word, meaning, where) for word, meaning, where in GLOSSARY if word != "term" and "---" not in word]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -13,7 +13,7 @@ SOURCES = [ROOT / "dra_plan" / each for each in ("planner/nodes.py", "whatif/edi
 
 def _codes(paths: list[Path]) -> set[str]:
     text = "".join(path.read_text(encoding="utf-8") for path in paths)
-    return set(re.findall(r'"([a-z-]+-(?:missing|incomplete|planned|namespace))"', text))
+    return set(re.findall(r'"([a-z-]+-(?:missing|incomplete|planned|namespace|empty))"', text))
 
 
 def test_all_warnings_about_what_is_missing_are_listed_with_their_commands() -> None:

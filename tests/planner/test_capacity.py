@@ -102,7 +102,7 @@ def test_wrong_questions_are_refused() -> None:
     cluster = Cluster.of([*gpus("a"), template("one"), claim("lone"), WANTS])
     with pytest.raises(UsageError, match="did you mean 'wants'"):
         cluster.capacity("want")
-    with pytest.raises(UsageError, match="copies are made of pods and workloads"):
+    with pytest.raises(UsageError, match="capacity counts copies of pods and workloads"):
         cluster.capacity("resourceclaim/lone")
     with pytest.raises(UsageError, match="limit: expected a whole number of at least 1, got 0"):
         cluster.capacity(limit=0)
@@ -229,4 +229,4 @@ def test_devices_that_nobody_asks_for_are_not_stranded() -> None:
     assert kinds["nic.example.com"]["stranded"] == 0
     assert kinds["nic.example.com"]["reasons"] == [{"code": "not-wanted", "devices": 1}]
     rows = [line.split() for line in str(Cluster.of(objects).capacity()).splitlines()]
-    assert [row[-5:] for row in rows if row[:1] == ["nic.example.com"]] == [["-", "1", "not", "asked", "for"]]
+    assert [row[-4:] for row in rows if row[:1] == ["nic.example.com"]] == [["-", "1", "not", "requested"]]

@@ -129,7 +129,8 @@ def test_guards_stand_in_front_and_bind_as_meant() -> None:
     ("clause", "published", "retyped"),
     [
         (f'{A}.v == "1.2.3"', "version", f'{A}.v == semver("1.2.3")'),
-        (f'{A}.v == "550.54"', "version", None),
+        (f'{A}.v == "550.54"', "version", f'{A}.v == semver("550.54.0")'),
+        (f'{A}.v == "550.54.x"', "version", None),
         (f'{A}.v   !=  "3"', "int", f"{A}.v   !=  3"),
         (f'{A}.v == "x"', "int", None),
         (f'{A}.v == "true"', "bool", f"{A}.v == true"),

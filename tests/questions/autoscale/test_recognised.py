@@ -104,7 +104,7 @@ def test_a_group_is_given_once() -> None:
     cluster = Cluster.of(fleet(a={}))
     with pytest.raises(UsageError, match="set twice"):
         cluster.autoscale(group=["g=a", "g=a,max=3"])
-    with pytest.raises(UsageError, match="also has this group"):
+    with pytest.raises(UsageError, match="also contains this group"):
         cluster.autoscale({"nodeGroups": [{"name": "g"}]}, group="g=a")
 
 
@@ -115,7 +115,7 @@ def test_without_any_group_the_error_says_what_to_do() -> None:
 
 def test_the_number_of_groups_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognised, "MOST_GROUPS", 1)
-    with pytest.raises(InputError, match="nodes name 2 groups; at most 1 are taken"):
+    with pytest.raises(InputError, match="nodes name 2 groups; the maximum is 1"):
         Cluster.of(fleet(a={EKS: "x"}, b={EKS: "y"})).autoscale()
 
 
