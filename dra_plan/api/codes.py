@@ -48,6 +48,7 @@ CODES = frozenset(
         "object-overridden",
         "one-namespace",
         "one-order",
+        "only-in-this-order",
         "order-random-upstream",
         "others-wait",
         "owner-circle",

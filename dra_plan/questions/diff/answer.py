@@ -44,6 +44,7 @@ from dra_plan.questions.diff.document import (
     HeldDevice,
 )
 from dra_plan.questions.diff.nodes import changed_nodes
+from dra_plan.questions.diff.other_order import lost_in_reverse
 from dra_plan.questions.diff.others import AskedState, because_of_others
 from dra_plan.questions.diff.selectors import changed_selectors, with_usage
 from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_pods
@@ -145,6 +146,8 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
     told = [[*plan.notices] for plan in (old, new)]
     for side, notices_of_side, plan in zip((before, after), told, plans, strict=False):
         notices_of_side += _with_real_names(plan, side.inventory)
+    if plans:
+        told[1] += _by_luck(before, after, plans[1], every)
     changed = list(changed_claim_sets(old, new, why))
     if plans:
         changed = list(_without_displaced(changed, before.inventory, after.inventory))
@@ -167,6 +170,17 @@ def broken_selectors(before: State, after: State) -> Iterator[ChangedSelector]:
     """Yield the selectors in use that match no device in the second state, or stop with an error on more devices."""
     changed = changed_selectors((before.inventory, before.view), (after.inventory, after.view))
     yield from (each for each in with_usage(changed, before.inventory) if each.lost or each.stops)
+
+
+def _by_luck(before: State, after: State, plan: SchedulePlan, question: Question) -> Iterator[Notice]:
+    """Yield warnings about pods that keep a node only if evicted pods are recreated in this order."""
+    edits = [edit for edit in after.what_if if edit not in before.what_if]
+    settle, target = plan.settled is not None, after.view.target
+
+    def scheduled(inventory: Inventory) -> SchedulePlan:
+        return schedule_pods(inventory, target, question, settle=settle, patience=FOR_EVER if settle else None)
+
+    yield from lost_in_reverse(after.inventory, edits, plan, scheduled)
 
 
 def _with_real_names(plan: SchedulePlan, before: Inventory) -> Iterator[Notice]:

@@ -1,0 +1,62 @@
+"""Whether a change loses no pod only by luck: in a cluster, evicted pods are recreated in an order that is chance.
+
+A drain evicts pods one after the other, but their controllers create the next ones side by side, so the scheduler may
+take them in any order. The second state is therefore scheduled once more with the recreated pods in reverse order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.documents.base import AppliedEdit
+from dra_plan.planner.waves import PodKey, pod_key
+from dra_plan.questions.schedule.answer import SchedulePlan
+
+LUCKY = "only-in-this-order"
+"""The code of the warning about a pod that gets a node only if other recreated pods are scheduled later."""
+
+MOST_NAMED = 3
+"""The number of pods with a warning of their own."""
+
+
+def lost_in_reverse(
+    after: Inventory,
+    edits: Iterable[AppliedEdit],
+    plan: SchedulePlan,
+    scheduled: Callable[[Inventory], SchedulePlan],
+) -> Iterator[Notice]:
+    """Yield a warning for each pod that has a node in this plan, but not with the recreated pods in reverse order.
+
+    The `edits` led to the state `after`, and `scheduled` returns its plan. Nothing is scheduled if fewer than two pods
+    are recreated, or if one of them has no node anyway.
+    """
+    left = {(pod.namespace, pod.name) for edit in edits for pod in edit.pending}
+    returning = [at for at, pod in enumerate(after.pods) if pod_key(pod) in left]
+    placed = _placed(plan)
+    if len(returning) < 2 or any(pod_key(after.pods[at]) not in placed for at in returning):
+        return
+    there = _placed(scheduled(replace(after, pods=_reversed(after.pods, returning))))
+    lost = [key for key in placed if key not in there]
+    for namespace, name in lost[:MOST_NAMED]:
+        more = f" (and {len(lost) - MOST_NAMED} more pods)" if len(lost) > MOST_NAMED else ""
+        text = (
+            f"evicted pods are recreated in an order that is chance in a cluster: if the {len(returning)} pods are "
+            f"scheduled in reverse order, this one gets no node{more}"
+        )
+        yield Notice(LUCKY, text, f"Pod {namespace}/{name}")
+
+
+def _placed(plan: SchedulePlan) -> dict[PodKey, None]:
+    """Return the pods that have a node, in the order of the plan."""
+    return {pod_key(record.pod): None for record in plan.outcome.pods if record.node}
+
+
+def _reversed(pods: Sequence[Pod], returning: Sequence[int]) -> list[Pod]:
+    """Return the pods with those at these positions in reverse order."""
+    made = list(pods)
+    for at, other in zip(returning, reversed(returning), strict=True):
+        made[at] = pods[other]
+    return made
