@@ -39,7 +39,8 @@ def lost_in_reverse(
     if len(returning) < 2 or any(pod_key(after.pods[at]) not in placed for at in returning):
         return
     there = _placed(scheduled(replace(after, pods=_reversed(after.pods, returning))))
-    lost = [key for key in placed if key not in there]
+    known = set(map(pod_key, after.pods))  # names of pods that are yet to be created may differ
+    lost = [key for key in placed if key in known and key not in there]
     for namespace, name in lost[:MOST_NAMED]:
         more = f" (and {len(lost) - MOST_NAMED} more pods)" if len(lost) > MOST_NAMED else ""
         text = (
