@@ -305,7 +305,9 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     )
     default_class: Annotated[str, Meta(description="The default StorageClass, which a claim without one gets.")] = ""
     size: Annotated[str, Meta(description="The storage that a claim without volume requests.")] = ""
-    provisions: Annotated[bool, Meta(description="The class has a provisioner, which creates volumes.")] = False
+    provisions: Annotated[
+        bool | None, Meta(description="The class has a provisioner, which creates volumes; null if it is not known.")
+    ] = None
     volumes: Annotated[
         list[UnmatchedVolume],
         Meta(description="Of a claim without volume: existing volumes of its class, the best match first."),

@@ -50,9 +50,7 @@ def _unbound(claim: str, of: VolumeClaimNeeds) -> Iterator[str]:
     if of.classless and of.classes:
         yield f"{claim} names no StorageClass, and none is the default (the input has {words.listed(of.classes)})."
         yield "Make one the default, or create the claim again with its name."
-    elif of.provisions:
-        yield f"{claim} has no volume yet (StorageClass {of.storage_class}): kubectl describe pvc {of.name} says why."
-    elif of.storage_class and of.classes:
+    elif of.provisions is False:
         yield f"{claim} has no volume, and StorageClass {of.storage_class} creates none."
     else:
         whose = f"StorageClass {of.storage_class}" if of.storage_class else "no StorageClass"

@@ -42,6 +42,7 @@ from dra_plan.questions.diff.document import (
     DifferentNode,
     DiffReason,
     HeldDevice,
+    new_edits,
 )
 from dra_plan.questions.diff.nodes import changed_nodes
 from dra_plan.questions.diff.other_order import lost_in_reverse
@@ -174,7 +175,7 @@ def broken_selectors(before: State, after: State) -> Iterator[ChangedSelector]:
 
 def _by_luck(before: State, after: State, plan: SchedulePlan, question: Question) -> Iterator[Notice]:
     """Yield warnings about pods that keep a node only if evicted pods are recreated in this order."""
-    edits = [edit for edit in after.what_if if edit not in before.what_if]
+    edits = new_edits(before.what_if, after.what_if)
     settle, target = plan.settled is not None, after.view.target
 
     def scheduled(inventory: Inventory) -> SchedulePlan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -105,6 +105,11 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
     unsettled_pods: Annotated[
         list[PodName], Meta(description="The pods that are retried, or evicted and recreated, endlessly.")
     ] = []
+
+
+def new_edits(before: Sequence[AppliedEdit], after: Sequence[AppliedEdit]) -> list[AppliedEdit]:
+    """Return the changes that only the second state has."""
+    return [edit for edit in after if edit not in before]
 
 
 class ComparedSet(DocumentPart, frozen=True, kw_only=True):

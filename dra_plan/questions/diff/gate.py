@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dra_plan.allocator import Outcome
 from dra_plan.documents.base import AppliedEdit, HeldDrain
-from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, DiffDocument, HeldDevice
+from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, DiffDocument, HeldDevice, new_edits
 from dra_plan.text.gate import Gate, Judge, Verdict
 
 Change = ChangedClaimSet | ChangedPod | HeldDevice
@@ -34,8 +34,8 @@ def _empties(edit: AppliedEdit) -> bool:
     return edit.edit == "Drain" or (edit.object is not None and edit.object.kind == "Node")
 
 
-def _new_edits(document: DiffDocument) -> Iterator[AppliedEdit]:
-    yield from (edit for edit in document.after.what_if if edit not in document.before.what_if)
+def _new_edits(document: DiffDocument) -> list[AppliedEdit]:
+    return new_edits(document.before.what_if, document.after.what_if)
 
 
 def new_holds(document: DiffDocument) -> Iterator[HeldDrain]:

@@ -55,8 +55,7 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds
     )
     if found is not None:
         waits, provisions = found.volume_binding_mode == WAITS, found.provisions
-        labels = list(_of_class(found))
-        return _with(made, waits=waits, labels=labels, provisions=provisions, classes=[found.metadata.name])
+        return _with(made, waits=waits, labels=list(_of_class(found)), provisions=provisions)
     if claim.class_name and classes and all(one.faults for one in made.volumes):
         return _with(made, class_missing=True, near=the_nearest(claim.class_name, classes) or "", classes=[*classes])
     is_classless = pvc.spec.storage_class_name is None and not claim.class_name
