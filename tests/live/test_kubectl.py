@@ -80,8 +80,8 @@ def test_no_command_is_forgotten():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_through_kubectl(command, kubectl, tmp_path):
     """It answers as on a dump of the same objects, and nothing but what planning reads was asked for."""
-    dump = written_dump(tmp_path)
-    answers = Answers()
+    answers = of_two_namespaces()
+    dump = written_dump(tmp_path, of_two_namespaces())
     live = ask(tmp_path, answers, command, *COMMANDS[command], "-o", "json")
     kept = in_process(command, dump, *COMMANDS[command], "--kubernetes-version", "1.36.2", "-o", "json")
     assert live.status == kept.status
@@ -92,9 +92,22 @@ def test_each_command_through_kubectl(command, kubectl, tmp_path):
     assert set(answers.seen) <= lists | groups | {"/version", "/apis", "/metrics", "/flagz"}
 
 
-def written_dump(folder: Path) -> str:
+def of_two_namespaces() -> Answers:
+    """The recorded server with a pod of kube-system: without one, a dump looks as after `kubectl get` without -A."""
+    pods = Answers().to("admin", "/api/v1/pods").body["items"]
+    bound = next(pod for pod in pods if pod["spec"].get("nodeName"))
+    metadata = {"namespace": "kube-system", "name": "kube-proxy", "uid": "5b0d0c5e-6f0f-4f7e-8a53-0e0a7c1d2b3f"}
+    proxy = {
+        "metadata": {**metadata, "creationTimestamp": bound["metadata"]["creationTimestamp"]},
+        "spec": {"nodeName": bound["spec"]["nodeName"], "containers": [{"name": "proxy", "image": "proxy"}]},
+        "status": {"phase": "Running"},
+    }
+    return Answers(lists={"/api/v1/pods": [*pods, proxy]})
+
+
+def written_dump(folder: Path, answers: Answers) -> str:
     """The objects as `kubectl get -o json` prints them."""
-    items = [item for listed in whole_lists(Answers()) for item in listed["items"]]
+    items = [item for listed in whole_lists(answers) for item in listed["items"]]
     (folder / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     return str(folder / "dump.json")
 
