@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from dra_plan.api import quantity
 from dra_plan.api.resource import DeviceRequestAllocationResult, ResourceClaim
@@ -227,6 +227,22 @@ FREE: DeviceUse = (False, None)
 _WHOLE: DeviceUse = (True, None)
 
 
+class _Holding(NamedTuple):
+    """Everything that the state says about one device."""
+
+    claim: str | None
+    shares: list[str] | None
+    amounts: dict[str, int] | None
+    is_given_twice: bool
+
+
+def _put(table: dict[DeviceID, Any], device: DeviceID, value: Any) -> None:
+    if value is None:
+        table.pop(device, None)
+    else:
+        table[device] = value
+
+
 @dataclass(slots=True)
 class AllocatedState:
     """Devices in use, by device.
@@ -249,6 +265,8 @@ class AllocatedState:
         default_factory=dict, init=False, repr=False, compare=False
     )
     """The known answers of `uses`, by pool."""
+    _kept: list[dict[DeviceID, _Holding]] = field(default_factory=list, init=False, repr=False, compare=False)
+    """For each open fork, the devices that have changed since, as they were then."""
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
@@ -270,6 +288,8 @@ class AllocatedState:
             pool = result.driver, result.pool
             self._uses.pop(pool, None)
             device = DeviceID(*pool, result.device)
+            if self._kept:
+                self._keep(device)
             if result.share_id is not None and consumable_capacity:
                 self._add_share(device, result, key)
                 continue
@@ -303,6 +323,8 @@ class AllocatedState:
             if not known or device in self._given_twice:
                 return False
         for result, device, is_share in zip(results, devices, shared, strict=True):
+            if self._kept:
+                self._keep(device)
             self._uses.pop((device.driver, device.pool), None)
             if is_share:
                 if not self._remove_share(device, result, key):
@@ -326,6 +348,49 @@ class AllocatedState:
             return True
         # the state does not record whether a remaining share holds an amount of 0
         return all(self.aggregate.get(device, {}).values())
+
+    # What can be taken back: the devices are many, and few of them change
+
+    @property
+    def not_kept(self) -> tuple[str, ...]:
+        """The fields that are put back device by device."""
+        return self.__slots__
+
+    def forked(self) -> None:
+        """Keep devices that change from now on."""
+        self._kept.append({})
+
+    def committed(self) -> None:
+        """Leave what has changed since the last fork."""
+        kept = self._kept.pop()
+        for device, before in kept.items() if self._kept else ():
+            self._kept[-1].setdefault(device, before)
+
+    def reverted(self) -> None:
+        """Put back the devices that have changed since the last fork."""
+        for device, before in self._kept.pop().items():
+            pool, now = (device.driver, device.pool), self._holding(device)
+            self._uses.pop(pool, None)
+            self._sharing[pool] += len(before.shares or ()) - len(now.shares or ())
+            names = self._by_pool.setdefault(pool, set())
+            (names.discard if before.claim is None else names.add)(device.device)
+            (self._given_twice.add if before.is_given_twice else self._given_twice.discard)(device)
+            _put(self.dedicated, device, before.claim)
+            _put(self.shared, device, before.shares)
+            _put(self.aggregate, device, before.amounts)
+
+    def _keep(self, device: DeviceID) -> None:
+        if device not in self._kept[-1]:
+            self._kept[-1][device] = self._holding(device)
+
+    def _holding(self, device: DeviceID) -> _Holding:
+        shares, amounts = self.shared.get(device), self.aggregate.get(device)
+        return _Holding(
+            self.dedicated.get(device),
+            None if shares is None else [*shares],
+            None if amounts is None else {**amounts},
+            device in self._given_twice,
+        )
 
     def dedicated_in(self, pool: PoolID) -> Set[str]:
         """Return the names of the pool's devices that are assigned whole."""

@@ -122,6 +122,10 @@ class ApiServer:
                 if not ended(pod):
                     self.arrived[uid] = self.start
 
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        return self.quotas, self.ledger, self._looked_at
+
     @property
     def waiting(self) -> int:
         """The number of pods that have no node now."""

@@ -21,6 +21,7 @@ from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.documents.refusals import OverQuota
 from dra_plan.documents.scheduling import BY_CHANCE
 from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.forks import Forks
 from dra_plan.scheduler.queue import MOST_BACKOFF
 from dra_plan.scheduler.simulation import Simulation
 
@@ -179,6 +180,14 @@ class Settling:
         another."""
         self._stopped: set[str] = set()
         """Pods of which a claim was rejected in this round: their further claims are not created."""
+        self.forks = Forks(self)
+        """The changes that can be taken back."""
+
+    not_kept = ("forks",)
+
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        return self._simulation, self._server, self._events
 
     def start(self) -> None:
         """Create the pods of the input and schedule them once, as `schedule` does."""

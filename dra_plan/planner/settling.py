@@ -7,8 +7,10 @@ of one pass of the scheduler if no controller would act.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from dra_plan.allocator import View
@@ -172,15 +174,45 @@ def settle_chosen(
     """
     chosen = with_successors(chosen, inventory.pods)
     if not (always or has_quotas(inventory)):
-        simulation = simulation_of(inventory, target, question, chosen, common, view, ordered=ordered)
-        result = simulate(simulation)
-        if not outlook_of(simulation, result):
-            return SettledOutcome(result, lacking=lacking(inventory, result, simulation))
+        with _simulation(inventory, target, question, chosen, common, view, ordered=ordered) as simulation:
+            result = simulate(simulation)
+            if not outlook_of(simulation, result):
+                return SettledOutcome(result, lacking=lacking(inventory, result, simulation))
     given, beyond = as_created(inventory)
     makes = not has_quotas(inventory)
     simulation = simulation_of(given, target, question, chosen, common, view, ordered=ordered, makes=makes)
     result, settled = settled_result(simulation, chosen, patience=FOR_EVER, beyond=beyond)
     return SettledOutcome(result, settled, lacking(inventory, result, simulation))
+
+
+@contextmanager
+def _simulation(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    chosen: Chosen,
+    common: Common | None,
+    view: View | None,
+    *,
+    ordered: bool,
+) -> Iterator[Simulation]:
+    """Return the simulation of the chosen pods; with `common`, that of the first state, which has become this one.
+
+    What happens to it is taken back at the end.
+    """
+    first: Simulation | None = common.standing_by.get(ordered) if common is not None else None
+    if first is None or not first.can_become(inventory):
+        simulation = simulation_of(inventory, target, question, chosen, common, view, ordered=ordered)
+        if common is None or first is not None:
+            yield simulation
+            return
+        simulation.stand_by()
+        first = common.standing_by[ordered] = simulation
+    with first.forks.trial():
+        first.become(inventory, chosen)
+        first.handle.deadline = question.deadline()
+        keep_refusals(first)
+        yield first
 
 
 def simulation_of(
@@ -216,17 +248,18 @@ def simulation_of(
     return simulation
 
 
-def with_successors(chosen: Chosen, pods: Iterable[Pod]) -> Chosen:
+def with_successors(chosen: Chosen, pods: Sequence[Pod]) -> Chosen:
     """Return the choice extended by the replacements of chosen pods: their controllers are the same."""
-    given, owners = set(), set()
-    for pod in pods:
-        given.add((pod.metadata.namespace, pod.metadata.name))
-        if chosen(pod):
-            owners.update(_owners(pod.metadata))
+
+    @cache
+    def known() -> tuple[set[tuple[str, str]], set[tuple[str, str, str]]]:
+        owners = {owner for pod in pods if chosen(pod) for owner in _owners(pod.metadata)}
+        return {(pod.metadata.namespace, pod.metadata.name) for pod in pods}, owners
 
     def is_chosen(pod: Pod) -> bool:
         if chosen(pod):
             return True
+        given, owners = known()
         key = (pod.metadata.namespace, pod.metadata.name)
         return key not in given and not owners.isdisjoint(_owners(pod.metadata))
 

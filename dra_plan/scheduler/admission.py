@@ -83,8 +83,14 @@ class Admission:
     def _is_returning(self, pod: Pod) -> bool:
         return not pod.spec.node_name and (pod.metadata.namespace, pod.metadata.name) in self._inventory.returning
 
-    def pods(self) -> list[Pod]:
+    def parts(self) -> Iterable[object]:
+        """Return the part that changes on its own."""
+        return (self._claims,)
+
+    def pods(self, *, without_node: bool = False) -> list[Pod]:
         """Return the pods in the input and those that its workloads have yet to create, in scheduling order.
+
+        `without_node` leaves out the pods that have a node.
 
         Pods arrive one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
         and by their position in the input; by position alone if no server wrote the times; pods of workloads come
@@ -92,7 +98,10 @@ class Admission:
         name is unknown). Raises InputError if workloads want more than `MOST_PODS_MADE`.
         """
         given = [pod for pod in self._inventory.pods if _name(pod) not in self.returning]
-        if self._order == ARRIVAL and times_are_a_servers(self.groups, given):
+        in_time = self._order == ARRIVAL and times_are_a_servers(self.groups, given)
+        if without_node:
+            given = [pod for pod in given if not pod.spec.node_name]
+        if in_time:
             given.sort(key=_arrival)
         self._room = MOST_PODS_MADE
         workloads = self._inventory.workloads if self._makes else ()
@@ -101,6 +110,13 @@ class Admission:
         if self._order == NAME:
             pods.sort(key=_name)
         return [self.admitted(pod) for pod in pods]
+
+    def arranged(self, pods: Iterable[Pod]) -> list[Pod]:
+        """Return these pods of the input in scheduling order."""
+        if self._order == NAME:
+            return sorted(pods, key=_name)
+        in_time = times_are_a_servers(self.groups, self._inventory.pods)
+        return sorted(pods, key=_arrival) if in_time else list(pods)
 
     def yet_to_be_made(self, pods: Iterable[Pod]) -> Iterator[tuple[Pod, AnyWorkload]]:
         """Yield the `returning` pods that are not among the pods but that their StatefulSet needs."""
@@ -254,9 +270,10 @@ class _Claims:
         """Store the claim, and return it as it is stored."""
         if not claim.metadata.uid:
             claim = replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
-        if claim_key(claim) not in self.by_key:
+        key = claim_key(claim)
+        if key not in self.by_key:
             self.new.append(claim)
-        self.by_key[claim_key(claim)] = claim
+        self.by_key[key] = claim
         return claim
 
     def renamed(self, claim: ResourceClaim) -> ResourceClaim:

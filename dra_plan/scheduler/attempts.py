@@ -7,7 +7,7 @@ afterwards. Keeping these records changes nothing in the simulation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, NodeAllocatableResourceClaimStatus, Pod
@@ -197,10 +197,16 @@ class PodRecord:
 
 
 class PodRecords:
-    """The records of all pods by uid, in the order in which the scheduler saw them."""
+    """The records of all pods by uid, in the order in which the scheduler saw them. Only `of` gives one to write to."""
 
     def __init__(self) -> None:
         self.by_uid: dict[str, PodRecord] = {}
+        self._own: set[str] | None = None
+        """The pods whose records were made since the cluster was forked; None if it was not."""
+
+    def forked(self) -> None:
+        """Leave the present records as they are from now on, and write to copies."""
+        self._own = set()
 
     def of(self, pod: Pod) -> PodRecord:
         """Return the pod's record, which is created on first use."""
@@ -208,4 +214,10 @@ class PodRecords:
         found = self.by_uid.get(uid)
         if found is None:
             found = self.by_uid[uid] = PodRecord(pod)
+        elif self._own is not None and uid not in self._own:
+            found = self.by_uid[uid] = replace(found)
+        else:
+            return found
+        if self._own is not None:
+            self._own.add(uid)
         return found

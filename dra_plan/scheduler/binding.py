@@ -7,7 +7,7 @@ node wait for permission, are prepared and bound, or release the node. Pods of a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -118,6 +118,10 @@ class Binding:
     started: bool = False
     gang: BoundTogether | None = None
 
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        return self.state, *(() if self.gang is None else (self.gang,))
+
 
 @dataclass(eq=False)
 class BoundTogether:
@@ -145,6 +149,10 @@ class BindingCycle:
         self._records = records
         self._failures = failures
         self._bindings: list[Binding] = []
+
+    def parts(self) -> Iterable[object]:
+        """Return the bindings that are on their way."""
+        return self._bindings
 
     def add(self, binding: Binding) -> None:
         """Accept a pod with a reserved node; `run` does the rest."""

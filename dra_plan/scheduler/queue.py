@@ -211,6 +211,11 @@ class SchedulingQueue:
         self._deaf: dict[tuple[str, Resource, Action], frozenset[str]] = {}
         """The plugins that do not retry a pod for any such event, by profile and kind of event."""
 
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own: the places, and the pods in them."""
+        waiting = (item for place in self._places for item in place.values())
+        return *self._places, self._unschedulable, *waiting, *self._unschedulable.values(), *self._in_flight.values()
+
     # Finding pods
 
     def find(self, uid: str) -> QueuedPod | None:

@@ -378,12 +378,17 @@ def result_of(simulation: Simulation) -> SimulationResult:
     """Return the current outcome for every pod and claim."""
     evictions = evictions_of(simulation)
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
-    for uid, record in simulation.scheduler.records.by_uid.items():
-        if uid in gates and not record.message:
-            record.waiting, record.held_by = gates[uid].gate_message, gates[uid].gated_by
-        if record.node and uid in simulation.cluster.pods:
-            record.node_allocatable = simulation.cluster.info(simulation.cluster.pods[uid]).claimed
-    records = [record for uid, record in simulation.scheduler.records.by_uid.items() if uid in simulation.cluster.pods]
+    kept = simulation.scheduler.records
+    for item in gates.values():
+        record = kept.of(item.pod)
+        if not record.message:
+            record.waiting, record.held_by = item.gate_message, item.gated_by
+    if simulation.target.features.node_allocatable:
+        for uid, pod in simulation.cluster.pods.items():
+            known = kept.by_uid.get(uid)
+            if known is not None and known.node and known.node_allocatable != simulation.cluster.info(pod).claimed:
+                kept.of(pod).node_allocatable = simulation.cluster.info(pod).claimed
+    records = [record for uid, record in kept.by_uid.items() if uid in simulation.cluster.pods]
     records += [_in_its_turn(pod, owner.metadata.name) for pod, owner in simulation.yet_to_be_made()]
     return SimulationResult(
         target=simulation.target,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from dra_plan.scheduler.cluster.claims import ClaimStore
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.volumes import TABLES
 from dra_plan.scheduler.dra.plugin import DynamicResources
 from dra_plan.scheduler.framework.extender import Extender
 from dra_plan.scheduler.framework.interface import Handle, Plugin, Registry
@@ -47,6 +48,7 @@ from .chance import USUAL, Chance
 from .clock import Clock, latest
 from .cycle import Cycle
 from .events import Action, Event, Resource
+from .forks import Forks
 from .framework import plugin_names
 from .new_pods import new_pods
 from .queue import SchedulingQueue
@@ -113,6 +115,11 @@ class Scheduler:
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
         handle.cluster.listener = queue.handle
+
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        recorded = () if self.failed_attempts is None else (self.failed_attempts,)
+        return self.queue, self.records, self.cycle, self._failures, self.bindings, self.groups, *recorded
 
     def enqueue(self, pod: Pod) -> None:
         """Queue a pod that needs a node. Pods of other schedulers are ignored."""
@@ -356,6 +363,25 @@ class Simulation:
         self.scheduler = Scheduler(self.handle, self.frameworks, queue, cycle, percentages, self.tracer)
         if explain:
             self.scheduler.failed_attempts = FailedAttempts(self.handle)
+        self.forks = Forks(self)
+        """The changes that can be taken back. While one is open, results that were read before it stay as they are."""
+
+    not_kept = ("forks", "_plugins")
+
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        plugins = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
+        handle = self.handle
+        return (
+            self.clock,
+            self.cluster,
+            handle,
+            handle.nominator,
+            handle.waiting,
+            self.scheduler,
+            self._admission,
+            *plugins,
+        )
 
     def _framework(self, profile: configuration.Profile, registry: Registry) -> Framework:
         arguments = configuration.arguments(profile)
@@ -370,6 +396,51 @@ class Simulation:
             made[name] = registry[name](args, self.handle)
         points, weights = configuration.arrange(profile, made, self._gated)
         return Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
+
+    # Other states of the input
+
+    def stand_by(self) -> None:
+        """Accept only the pods that have a node. From now on, this is a state that others are forked from."""
+        for pod in self.pods:
+            if pod.spec.node_name:
+                self.admit(pod)
+        _ = self.cluster.claims.state  # found once, and changed by each fork
+
+    def can_become(self, inventory: Inventory) -> bool:
+        """Return whether another state of the input differs only in objects that `become` exchanges."""
+        here = self.inventory
+        return all(getattr(here, each) is getattr(inventory, each) for each in _FIXED)
+
+    def become(self, inventory: Inventory, chosen: Callable[[Pod], bool]) -> None:
+        """Be the simulation of another state of the input, not yet started. Only for a fork of one that stands by."""
+        before, known = self._admission, {id(pod) for pod in self.inventory.pods}
+        staying = {id(pod) for pod in inventory.pods}
+        left = [pod for pod in self.inventory.pods if pod.spec.node_name and id(pod) not in staying]
+        came = [pod for pod in inventory.pods if pod.spec.node_name and id(pod) not in known]
+        gone = [uid for uid, pod in self.cluster.pods.items() if not pod.spec.node_name]
+        gone += [pod_uid(before.admitted(pod)) for pod in left]
+        self.inventory, self._chosen = inventory, chosen
+        self._admission = Admission(inventory, self.order, self.target.features, ordered=self.ordered)
+        self.pods, claims = self._admission.claims(self._admission.pods(without_node=True))
+        self.groups, self.ordered_sets = self._admission.groups, self._admission.ordered_sets
+        self.clock.now = latest(_times(inventory))
+        self.cluster.set_lookups(inventory)
+        self.cluster.set_nodes(inventory.nodes)
+        placed = [self._admission.admitted(pod) for pod in self._admission.arranged(came)]
+        self.cluster.exchange(gone, [*placed, *self.pods], claims)
+        for pod in placed:
+            self.admit(pod)
+        self._arrange({pod.spec.node_name for pod in (*left, *came)})
+
+    def _arrange(self, nodes: Collection[str]) -> None:
+        """Put the pods on these nodes in scheduling order."""
+        there: dict[str, list[Pod]] = {name: [] for name in nodes}
+        for pod in self.inventory.pods if nodes else ():
+            if pod.spec.node_name in there:
+                there[pod.spec.node_name].append(pod)
+        for name, pods in there.items():
+            arranged = self._admission.arranged(pods)
+            self.cluster.arrange(name, [pod_uid(self._admission.admitted(pod)) for pod in arranged])
 
     def start(self) -> None:
         """Give every pod in the input to the scheduler, and schedule until nothing changes any longer."""
@@ -469,6 +540,22 @@ class Simulation:
     def dynamic_resources(self) -> list[DynamicResources]:
         """The DynamicResources plugin of each profile that has it."""
         return self.plugins_of(DynamicResources)
+
+
+_FIXED = (
+    "slices",
+    "classes",
+    "taint_rules",
+    "namespaces",
+    "services",
+    "priority_classes",
+    "quotas",
+    "limit_ranges",
+    "pod_groups",
+    "group_workloads",
+    *TABLES.values(),
+)
+"""The objects of an input that are the same in all of its states that one simulation can become."""
 
 
 def _registry(config: configuration.Configuration, extra: Registry | None) -> Registry:

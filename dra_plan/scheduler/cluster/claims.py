@@ -45,6 +45,12 @@ class ClaimStore:
         for claim in claims:
             self.put(claim)
 
+    counters = ("revision",)
+
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        return () if self._state is None else (self._state,)
+
     def __iter__(self) -> Iterator[ResourceClaim]:
         return iter(self._claims.values())
 
@@ -98,6 +104,25 @@ class ClaimStore:
         if old.allocation is not None:
             self._freed(old)
         return old
+
+    def become(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
+        """Hold these claims, in this order, and no others; return the old and new versions of those that differ."""
+        new = {claim_key(claim): claim for claim in claims}
+        changed = []
+        for key, claim in list(self._claims.items()):
+            if key not in new:
+                changed.append(claim)
+                self.remove(claim)
+        for key, claim in new.items():
+            known = self._claims.get(key)
+            if known is not claim and known != claim:
+                changed += [claim, *(() if known is None else (known,))]
+                self.put(claim)
+        self._claims = {key: self._claims[key] for key in new}
+        self._numbers = {key: number for number, key in enumerate(new, 1)}
+        self._arrivals = len(new)
+        self.written = dict.fromkeys(new)
+        return changed
 
     def used_by(self, uids: Iterable[str]) -> list[ResourceClaim]:
         """Return the claims that are reserved for these pods or were created for them, in order of arrival."""

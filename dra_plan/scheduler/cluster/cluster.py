@@ -199,6 +199,13 @@ def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
 _NO_LABELS: Mapping[str, str] = {}
 
 
+def _differ_in_taints(old: Node, new: Node) -> bool:
+    """Return whether one is the other, cordoned or with other taints."""
+    spec = replace(new.spec, unschedulable=old.spec.unschedulable, taints=old.spec.taints)
+    same_labels = old.metadata.name == new.metadata.name and old.metadata.labels == new.metadata.labels
+    return same_labels and spec == old.spec and new.status == old.status
+
+
 def by_name(nodes: Iterable[Node]) -> list[Node]:
     """Return the nodes sorted by name."""
     return sorted(nodes, key=lambda node: node.metadata.name)
@@ -236,7 +243,7 @@ class SimulatedCluster:
         self.listener: Callable[[Event], None] = lambda _event: None
         self.revision = 0
         self.node_revision = 0
-        self.journal = Journal()
+        self.journal = Journal(Journal())
         self.positions: dict[str, int] = {}
         """The position of each node in scheduling order."""
         self.changed_pods: dict[str, None] = {}
@@ -247,6 +254,8 @@ class SimulatedCluster:
         """The number of pods on nodes by priority."""
         self.in_order: Sequence[NodeInfo] = ()
         """The nodes in scheduling order."""
+        self._given_nodes: Sequence[Node] = ()
+        """The node objects in the order in which they were last set; none if nodes came and went otherwise."""
         self.affinity_pods = 0
         self.claims = claims
         self.groups = PodGroups()
@@ -265,6 +274,18 @@ class SimulatedCluster:
             self.infos[pod_uid(pod)] = self._known.pod(pod, devices_count=self.view.target.features.node_allocatable)
             self._store(pod)
         self.set_nodes(inventory.nodes)
+
+    # What can be taken back
+
+    counters = ("node_revision",)
+
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        return self.journal, self.claims, self.groups, self.volumes
+
+    def reverted(self) -> None:
+        """Number the nodes again after a revert."""
+        self._number()
 
     def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
         """Tell the listener about the change."""
@@ -287,6 +308,9 @@ class SimulatedCluster:
 
     def set_nodes(self, nodes: Iterable[Node]) -> None:
         """Make these the nodes of the cluster; pods stay on their nodes."""
+        nodes = list(nodes)
+        if self._taint(nodes):
+            return
         old, self.nodes = self.nodes, {}
         for node in scheduling_order(self._arranged(nodes)):
             name = node.metadata.name
@@ -300,7 +324,19 @@ class SimulatedCluster:
             if gone.pods:
                 self._on_unknown_nodes[name] = dict(gone.pods)
         self.see(self.nodes)
+        self._given_nodes = nodes
         self._pool_nodes = None
+
+    def _taint(self, nodes: Sequence[Node]) -> bool:
+        """Replace nodes that are only cordoned, or have other taints; return whether the others are the same."""
+        given = self._given_nodes
+        changed = [(old, new) for old, new in zip(given, nodes, strict=False) if old is not new]
+        if len(given) != len(nodes) or not all(_differ_in_taints(*pair) for pair in changed):
+            return False
+        for _, node in changed:
+            self.nodes[node.metadata.name].set_node(node)
+        self._given_nodes = nodes
+        return True
 
     def append_node(self, node: Node) -> None:
         """Add a node, last in scheduling order, for callers that only want to know which pods fit on it."""
@@ -309,16 +345,21 @@ class SimulatedCluster:
         info.position = self.positions[name] = len(self.in_order)
         self.nodes[name] = info
         self.in_order = (*self.in_order, info)
+        self._given_nodes = ()
         self.node_revision += 1
 
     def see(self, nodes: dict[str, NodeInfo]) -> None:
         """Make these, in scheduling order, the only nodes; remembered answers are no longer valid."""
+        self._given_nodes = ()
         self.nodes = nodes
         self.node_revision += 1
         self.in_order = tuple(nodes.values())
+        self._number()
+        self.positions = {name: info.position for name, info in nodes.items()}
+
+    def _number(self) -> None:
         for position, info in enumerate(self.in_order):
             info.position = position
-        self.positions = {name: info.position for name, info in nodes.items()}
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
         """Return the labels of a namespace; unknown namespaces have only the name label that every namespace has."""
@@ -399,6 +440,29 @@ class SimulatedCluster:
             self._place(info, node)
         self.emit(Resource.ASSIGNED_POD, Action.ADD, None, bound)
         return bound
+
+    def exchange(self, gone: Iterable[str], new: Iterable[Pod], claims: Iterable[ResourceClaim]) -> None:
+        """Hold other pods and these claims, without an event, as if they had been in the input."""
+        for uid in gone:
+            old = self.pods.pop(uid)
+            if old.spec.node_name:
+                self._displace(uid, old.spec.node_name)
+            for table in (self.infos, self.changed_pods, self.moved_pods):
+                table.pop(uid, None)
+        for claim in self.claims.become(claims):
+            self._touch(claim)
+        for pod in new:
+            self._store(pod)
+
+    def arrange(self, node: str, uids: Sequence[str]) -> None:
+        """Put the pods on the node in this order."""
+        info = self.nodes.get(node)
+        if info is not None and list(info.pods) != uids:
+            pods = [info.pods[uid] for uid in uids if uid in info.pods]
+            for pod in pods:
+                info.remove(pod.uid)
+            for pod in pods:
+                info.add(pod)
 
     def update_pod(self, pod: Pod) -> None:
         """Store a new version of a pod that is not on a node."""

@@ -17,3 +17,5 @@ class Common:
     objects: KnownObjects = field(default_factory=KnownObjects)
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
     """The answers about nodes that plugins remember, by plugin and its arguments."""
+    standing_by: dict[Hashable, Any] = field(default_factory=dict)
+    """The simulations that are forked for states of their input, by their options."""

@@ -81,7 +81,7 @@ class NodeAnswers(Generic[_Answer]):
 
     No node has to be examined to detect changes: the cluster's journal names the changed nodes, and only their answers
     are dropped. Answers `of_objects` depend only on the node's object, not on pods and devices: they remain valid until
-    nodes are added, changed or removed.
+    the object is replaced.
     """
 
     def __init__(
@@ -99,11 +99,13 @@ class NodeAnswers(Generic[_Answer]):
         """
         found = self._shapes.of(key, ShapeAnswers)
         cluster = self._cluster
-        journal, end = cluster.journal, cluster.journal.end()
+        journal = cluster.journal.objects if self._of_objects else cluster.journal
+        assert journal is not None
+        end = journal.end()
         if found.revision != cluster.node_revision:
             found.revision = cluster.node_revision
             found.forget_all(self._unknown, len(cluster.nodes))
-        elif found.read < end and not self._of_objects:
+        elif found.read < end:
             positions = cluster.positions
             found.forget(self._unknown, [positions[name] for name in journal.since(found.read) if name in positions])
         found.read = end

@@ -326,14 +326,18 @@ Port = tuple[str, str, int]
 class Journal:
     """The names of nodes that changed, in order, for code that remembers answers about nodes.
 
-    A node that keeps changing while no code reads the journal is named once.
+    A node that keeps changing while no code reads the journal is named once. `objects` is the journal of the nodes
+    whose objects were replaced. `kept` holds, for each open fork, the nodes that have changed since, as they were then.
     """
 
-    __slots__ = ("_names", "_seen")
+    __slots__ = ("_names", "_seen", "kept", "objects")
+    not_kept = __slots__
 
-    def __init__(self) -> None:
+    def __init__(self, objects: Journal | None = None) -> None:
         self._names: list[str] = []
         self._seen = 0
+        self.objects = objects
+        self.kept: list[dict[NodeInfo, NodeInfo]] = []
 
     def end(self) -> int:
         """Return the number of entries: pass it to `since` later to get the entries added after them."""
@@ -348,6 +352,24 @@ class Journal:
     def since(self, read: int) -> Iterable[str]:
         """Yield the nodes that changed since the journal had this many entries, each once."""
         return dict.fromkeys(self._names[read:])
+
+    def forked(self) -> None:
+        """Keep nodes that change from now on."""
+        self.kept.append({})
+
+    def committed(self) -> None:
+        """Leave what has changed since the last fork."""
+        kept = self.kept.pop()
+        for node, before in kept.items() if self.kept else ():
+            self.kept[-1].setdefault(node, before)
+
+    def reverted(self) -> None:
+        """Put back the nodes that have changed since the last fork."""
+        for node, before in self.kept.pop().items():
+            if self.objects is not None and node.node is not before.node:
+                self.objects.note(node.name)
+            node.become(before)
+            self.note(node.name)
 
 
 class PodInfo:
@@ -483,6 +505,7 @@ class NodeInfo:
 
     def set_node(self, node: Node) -> None:
         """Replace the node object by a new version."""
+        self._keep()
         self.node = node
         self.name = node.metadata.name
         self.labels: dict[str, str] = node.metadata.labels or {}
@@ -490,9 +513,12 @@ class NodeInfo:
         self.allowed_pods = self.allocatable.get(PODS, 0)
         """The number of pods that the node accepts; 0 if it is not specified."""
         self.touch()
+        if self.journal is not None and self.journal.objects is not None:
+            self.journal.objects.note(self.name)
 
     def touch(self) -> None:
         """Declare that remembered answers about this node are no longer valid."""
+        self._keep()
         self.version = next(_versions)
         if self.journal is not None:
             self.journal.note(self.name)
@@ -506,8 +532,15 @@ class NodeInfo:
                     self._labelled.setdefault(label, []).append(info)
         return self._labelled.get((key, value), ())
 
+    def _keep(self) -> None:
+        """Keep the node as it is for a revert, unless an earlier state is kept already."""
+        kept = self.journal.kept if self.journal is not None else None
+        if kept and self not in kept[-1] and hasattr(self, "version"):
+            kept[-1][self] = self.copy(None)
+
     def add(self, info: PodInfo) -> None:
         """Add a pod to the sums."""
+        self._keep()
         self.pods[info.uid] = info
         self._count(info, 1)
 
@@ -519,6 +552,7 @@ class NodeInfo:
         info = self.pods.get(uid)
         if info is None:
             return None
+        self._keep()
         last, last_info = self.pods.popitem()
         if last != uid:
             self.pods = {last if u == uid else u: last_info if u == uid else i for u, i in self.pods.items()}
@@ -531,6 +565,7 @@ class NodeInfo:
             self.remove(info.uid)
             self.add(info)
             return
+        self._keep()
         self.pods[info.uid] = info
         for index in (self.affinity_pods, self.anti_affinity_pods, self.volume_pods):
             if index.pop(info.uid, None) is not None:
@@ -540,6 +575,7 @@ class NodeInfo:
 
     def restate(self, info: PodInfo) -> None:
         """Replace a pod on the node by one that differs only in its status, in the order of `remove` and `add`."""
+        self._keep()
         uid = info.uid
         last, last_info = self.pods.popitem()
         if last != uid:
@@ -586,18 +622,23 @@ class NodeInfo:
     def copy(self, journal: Journal | None) -> NodeInfo:
         """Return a copy whose changes go into that journal. It has the same version until it changes."""
         other = object.__new__(NodeInfo)
-        other.journal, other.position, other.version = journal, self.position, self.version
-        other.node, other.name, other.labels, other.allocatable = self.node, self.name, self.labels, self.allocatable
-        other.allowed_pods = self.allowed_pods
-        other.pods = dict(self.pods)
-        other.requested = dict(self.requested)
-        other.scored_cpu, other.scored_memory = self.scored_cpu, self.scored_memory
-        other.ports = dict(self.ports)
-        other.affinity_pods = dict(self.affinity_pods)
-        other.anti_affinity_pods = dict(self.anti_affinity_pods)
-        other.volume_pods = dict(self.volume_pods)
-        other._labelled = None
+        other.journal = journal
+        other.become(self)
         return other
+
+    def become(self, other: NodeInfo) -> None:
+        """Become what the other one is, except for the journal."""
+        self.position, self.version = other.position, other.version
+        self.node, self.name, self.labels, self.allocatable = other.node, other.name, other.labels, other.allocatable
+        self.allowed_pods = other.allowed_pods
+        self.pods = dict(other.pods)
+        self.requested = dict(other.requested)
+        self.scored_cpu, self.scored_memory = other.scored_cpu, other.scored_memory
+        self.ports = dict(other.ports)
+        self.affinity_pods = dict(other.affinity_pods)
+        self.anti_affinity_pods = dict(other.anti_affinity_pods)
+        self.volume_pods = dict(other.volume_pods)
+        self._labelled = None
 
 
 # -- the order of nodes ------------------------------------------------------------------------------------------------

@@ -367,6 +367,8 @@ class VolumeStore:
             for found in sorted(getattr(inventory, holder), key=_key):
                 self._read(kind, _key(found), found)
 
+    counters = ("revision",)
+
     # Looking up
 
     def claim(self, namespace: str, name: str) -> Claim | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -85,6 +85,10 @@ class DynamicResources(
         self._memo: NodeTables[NodeAnswer] = handle.answers.setdefault(arguments, Remembered(MOST_SHAPES))
         self.deallocations: list[tuple[str, list[str]]] = []
         """(pod, the claims one of which upstream would deallocate): it takes one at random."""
+
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        return self._check, self._binder
 
     @property
     def undecided(self) -> dict[str, list[str]]:

@@ -293,6 +293,8 @@ class Handle:
     settle: Callable[[], bool] = lambda: False
     """Complete the requested work outside the scheduler that takes time; return False if there was none."""
 
+    not_kept = ("answers",)
+
     @property
     def snapshot(self) -> Mapping[str, NodeInfo]:
         """Return nodes by name, in scheduling order; nothing changes them during a cycle."""

@@ -358,6 +358,10 @@ class CycleState:
         self.skip_score: frozenset[str] = frozenset()
         self.skip_pre_bind: frozenset[str] = frozenset()
 
+    def parts(self) -> Iterable[object]:
+        """Return the values that change on their own."""
+        return (value for value in self._values.values() if hasattr(value, "__dict__"))
+
     def read(self, key: str) -> Any:
         """Return the value under the key; raise StateNotFoundError if nothing was written."""
         try:

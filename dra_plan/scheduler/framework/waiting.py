@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from dra_plan.api.core import Pod
 
@@ -88,6 +88,10 @@ class WaitingPods:
 
     def __len__(self) -> int:
         return len(self._pods)
+
+    def parts(self) -> Iterable[object]:
+        """Return the pods."""
+        return self._pods.values()
 
     def add(self, uid: str, pod: WaitingPod) -> None:
         """Add a pod that begins to wait."""

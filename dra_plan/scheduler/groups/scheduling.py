@@ -6,7 +6,7 @@ and the binding of the ordinary scheduler.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -220,6 +220,10 @@ class GroupScheduling:
         self._failures = failures
         self._search = GroupSearch(handle, GroupCycle(handle, cycle))
         self._preemption = GroupPreemption(handle, self._search)
+
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own."""
+        return self.records, *self.records.by_key.values(), self._preemption
 
     @property
     def evictions(self) -> list[tuple[str, str, str]]:

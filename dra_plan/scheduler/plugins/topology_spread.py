@@ -157,12 +157,12 @@ _NOWHERE = _Domain(None)
 class _Totals:
     """Pods by label value on nodes that count, and the share of each node, by position."""
 
-    __slots__ = ("brought", "read", "revision", "values")
+    __slots__ = ("brought", "objects", "read", "revision", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, int] = {}
         self.brought: list[int] = []
-        self.read = 0
+        self.read = self.objects = 0
         self.revision = -1
 
 
@@ -205,8 +205,9 @@ class SpreadCounts:
         if found.revision == cluster.node_revision and found.read == end:
             return
         known = self._on_nodes.of((namespace, _encoded(constraint))).answers
-        domains = self._domains.of(where).answers
-        if found.revision != cluster.node_revision:
+        by_object = self._domains.of(where)
+        domains, objects = by_object.answers, by_object.read
+        if (found.revision, found.objects) != (cluster.node_revision, objects):
             found.values, found.brought = {}, [0] * len(cluster.nodes)
             changed = cluster.in_order
         else:
@@ -221,7 +222,7 @@ class SpreadCounts:
                 count = _count(constraint, namespace, node, known)
                 values[domain.value] = values.get(domain.value, 0) + count - brought[position]
                 brought[position] = count
-        found.revision, found.read = cluster.node_revision, end
+        found.revision, found.read, found.objects = cluster.node_revision, end, objects
 
 
 def _encoded(constraint: SpreadConstraint) -> bytes:

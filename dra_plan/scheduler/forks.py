@@ -1,0 +1,128 @@
+"""Changes of a running simulation that can be taken back: fork, then revert or commit.
+
+At a fork, the fields of every part are copied, and a revert puts them back. Nodes, devices in use and records of pods
+are many and few of them change: these are kept one by one, when they change (`cluster/nodes.py`, Journal;
+`allocator/ledger.py`, AllocatedState; `attempts.py`, PodRecords). Remembered answers stay valid: the journal names the
+nodes that a revert changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+
+class Forked(Protocol):
+    """The root of the parts."""
+
+    def parts(self) -> Iterable[object]:
+        """Return the parts that change on their own; a part with such a method has parts as well.
+
+        A part may also name fields that are `not_kept`, and `counters`, which other objects compare and which therefore
+        never return to an earlier number. Its methods `forked`, `reverted` and `committed`, if it has them, are called
+        at the end of each.
+        """
+
+
+class Forks:
+    """The forks of one simulation that are open, one inside the other. Only a simulation at rest can be forked."""
+
+    def __init__(self, root: Forked) -> None:
+        self._root = root
+        self._open: list[list[_Kept]] = []
+
+    def fork(self) -> None:
+        """Note the present state."""
+        kept = [_Kept(part) for part in _parts_of(self._root)]
+        self._open.append(kept)
+        _tell(kept, "forked")
+
+    def revert(self) -> None:
+        """Return to the state at the last fork, which ends."""
+        kept = self._open.pop()
+        for each in kept:
+            each.put_back()
+        _tell(kept, "reverted")
+
+    def commit(self) -> None:
+        """End the last fork, and keep what has happened since."""
+        _tell(self._open.pop(), "committed")
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Fork, and revert at the end."""
+        self.fork()
+        try:
+            yield
+        finally:
+            self.revert()
+
+
+def _parts_of(root: object) -> list[object]:
+    found = {id(root): root}
+    order = [root]
+    for part in order:
+        for inner in getattr(part, "parts", tuple)():
+            if id(inner) not in found:
+                found[id(inner)] = inner
+                order.append(inner)
+    return order
+
+
+def _tell(kept: Iterable[_Kept], what: str) -> None:
+    for each in kept:
+        getattr(each.part, what, lambda: None)()
+
+
+class _Kept:
+    """The fields of a part at one moment."""
+
+    __slots__ = ("_fields", "part")
+
+    def __init__(self, part: object) -> None:
+        self.part = part
+        self._fields = {name: (value, _copied(value)) for name, value in _fields(part)}
+
+    def put_back(self) -> None:
+        """Give the part its fields back: the same containers with the same contents."""
+        part, counters = self.part, getattr(self.part, "counters", ())
+        for name in [name for name, _ in _fields(part) if name not in self._fields]:
+            delattr(part, name)
+        for name, (value, contents) in self._fields.items():
+            if name in counters:
+                now = getattr(part, name)
+                setattr(part, name, now if now == value else now + 1)
+                continue
+            if value is not contents:
+                _refill(value, contents)
+            setattr(part, name, value)
+
+
+def _fields(part: object) -> Iterator[tuple[str, Any]]:
+    left_out = getattr(part, "not_kept", ())
+    names = [*getattr(part, "__dict__", ()), *(name for kind in type(part).__mro__ for name in _slots(kind))]
+    return ((name, getattr(part, name)) for name in names if name not in left_out and hasattr(part, name))
+
+
+def _slots(kind: type) -> Iterable[str]:
+    return (name for name in kind.__dict__.get("__slots__", ()) if name not in ("__dict__", "__weakref__"))
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of a container and of the containers in it, and anything else as it is."""
+    if not isinstance(value, dict | list | set):
+        return value
+    first = next(iter(value.values() if isinstance(value, dict) else value), None)
+    if not isinstance(first, dict | list | set):
+        return value.copy()
+    if isinstance(value, dict):
+        made = value.copy()
+        made.update((key, _copied(each)) for key, each in value.items())
+        return made
+    return [_copied(each) for each in value]
+
+
+def _refill(container: Any, contents: Any) -> None:
+    container.clear()
+    container.extend(contents) if isinstance(container, list) else container.update(contents)
