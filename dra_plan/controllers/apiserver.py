@@ -143,7 +143,7 @@ class ApiServer:
         last = self._last
         if last is not None and self._is_as_in(last, pods, claims):
             return last
-        inventory = replace(self.inventory, pods=pods, claims=claims)
+        inventory = self.inventory.holding(pods, claims)
         self._last_of = (self.inventory, len(self.ended), len(self._changed))
         self._last = self._made_state(inventory, self.ended)
         return self._last
@@ -231,7 +231,7 @@ class ApiServer:
 
     def _part(self, uids: Sequence[str], claims: list[ResourceClaim], ended: Sequence[EndedPod]) -> ClusterState:
         pods = [self._cluster.pods[uid] for uid in uids if uid in self._cluster.pods]
-        return self._made_state(replace(self.inventory, pods=pods, claims=claims), ended)
+        return self._made_state(self.inventory.holding(pods, claims), ended)
 
     def next_end(self) -> float | None:
         """Return the time when the next pod with a fixed run time ends; None if there is none."""

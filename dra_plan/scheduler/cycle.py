@@ -11,6 +11,8 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, count, repeat
+from operator import eq
 from typing import overload
 
 from dra_plan.api.core import Pod
@@ -82,8 +84,7 @@ def nodes_to_find(total: int, percentage: int) -> int:
 
 def best_of(scores: Sequence[int]) -> list[int]:
     """Return the indices of the highest score."""
-    best = max(scores)
-    return [index for index, score in enumerate(scores) if score == best]
+    return list(compress(count(), map(eq, scores, repeat(max(scores)))))
 
 
 class BestNodes(Sequence[str]):

@@ -112,7 +112,8 @@ class Wake:
 
 def concerns(interest: Interest, event: Event) -> bool:
     """Return whether the event is of the kind that the interest names."""
-    return interest.resource in (event.resource, Resource.ALL) and bool(interest.action & event.action)
+    # plain numbers: flags are combined a hundred times for each pod, and make new flags each time
+    return interest.resource in (event.resource, Resource.ALL) and int.__and__(interest.action, event.action) != 0
 
 
 def wakes(interest: Interest, event: Event, pod: Pod) -> bool:

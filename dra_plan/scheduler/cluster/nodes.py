@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -387,8 +386,8 @@ class PodInfo:
 
         The derived requests stay the same and are not derived again.
         """
-        other = copy(self)
-        other.pod = pod
+        other = object.__new__(PodInfo)
+        vars(other).update(vars(self), pod=pod)
         vars(other).pop("claim_names", None)
         return other
 

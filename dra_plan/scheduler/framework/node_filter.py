@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, ItemsView, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import compress, groupby, repeat
+from operator import is_not
 
 from dra_plan.api.core import Pod
 from dra_plan.remembered import Remembered
@@ -154,6 +155,11 @@ class _Run:
         return self._made
 
 
+def _not_passing(places: Sequence[int], answers: Sequence[Status | None]) -> Iterator[int]:
+    """Return the positions whose answer is not success: of nodes that are open, those not asked yet."""
+    return compress(places, map(is_not, map(answers.__getitem__, places), repeat(None)))
+
+
 class NodeFilter:
     """The filters of a profile for one pod, with remembered answers where plugins allow it.
 
@@ -224,16 +230,18 @@ class NodeFilter:
         while len(passed) < enough and done < len(places):
             some = places[done : done + enough - len(passed)]  # not one too many if they all pass
             done += len(some)
-            asked = [nodes[at] for at in some if answers[at] is UNKNOWN]
+            asked = [nodes[at] for at in _not_passing(some, answers)]
             if crowded:
                 others.update((at, self(nodes[at])) for at in some if at in crowded)
-                asked = [node for node in asked if node.position not in crowded]
+                asked = [node for node in asked if node.position not in crowded and answers[node.position] is UNKNOWN]
             if asked:
                 others.update(self._fill(run, asked))
             if others:
-                passed += [nodes[at] for at in some if (others[at] if at in others else answers[at]) is None]
-            else:
-                passed += [nodes[at] for at in some if answers[at] is None]
+                some = [at for at in some if (others[at] if at in others else answers[at]) is None]
+            elif asked:
+                refused = set(_not_passing([node.position for node in asked], answers))
+                some = [at for at in some if at not in refused] if refused else some
+            passed += [nodes[at] for at in some]
         if len(passed) >= enough:
             scan.examined = (passed[-1].position - start) % len(nodes) + 1
         return scan
