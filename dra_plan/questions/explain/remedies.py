@@ -62,7 +62,7 @@ from dra_plan.questions.explain.rules import (
     spreading_anyway,
     without_port,
 )
-from dra_plan.scheduler.cluster.nodes import amount_text, amounts
+from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
 MOST_GROUPS = 4
