@@ -23,6 +23,7 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import (
     NodeLabelled,
+    NodeRequirementsMerged,
     NodeSelectorChanged,
     NodeTaintMet,
     NodeUncordoned,
@@ -34,7 +35,7 @@ from dra_plan.documents.suggestions import (
     ResourceServed,
     SuggestedChange,
 )
-from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNodes
+from dra_plan.documents.verdicts import LabelConflict, NodeObstacle, OwnerVerdict, RefusingNodes
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.near import misspelt
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited
@@ -45,11 +46,13 @@ from dra_plan.questions.explain.spec_edits import (
     asking_for_other_label,
     honoring_taints,
     lowering,
+    merging_requirements,
     preferring_distance,
     spreading_anyway,
     without_port,
 )
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
+from dra_plan.scheduler.plugins.node_affinity import required_terms
 
 MOST_CLASSES = 2
 """The number of device classes that might serve a resource."""
@@ -147,8 +150,28 @@ class ObstacleRemedies:
             return
         if self._pods.spec is None or self._pods.spec.runtime_class_name:
             return  # the label may be the RuntimeClass's own, and say that its runtime is installed
-        if one.label not in (node.metadata.labels or {}):  # another value says what the node is
+        there = (node.metadata.labels or {}).get(one.label)
+        if there is None:  # another value says what the node is
             yield _labelled(node.metadata.name, one.label, wanted_value)
+        elif any((each.metadata.labels or {}).get(one.label) in one.values for each in self._inventory.nodes):
+            yield from self._of_pod(
+                NodeSelectorChanged(code="use-other-nodes", label=one.label, from_=wanted_value, to=there),
+                lambda spec: asking_for_label(spec, one.label, wanted_value, there),
+                fixed=True,
+            )
+
+    def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
+        """Yield one requirement, which each listed value meets, instead of several that exclude each other."""
+        spec, label = self._pods.spec, conflict.label
+        required = required_terms(Pod(spec=spec)) if spec is not None else None
+        if spec is None or required is None:
+            return
+        listed = [spec.node_selector[label]] if label in spec.node_selector else []
+        for term in required.node_selector_terms:
+            own = [one.values for one in term.match_expressions if (one.key, one.operator) == (label, "In")]
+            listed += [value for values in own for value in values]
+        told = NodeRequirementsMerged(code="merge-node-requirements", label=label, values=list(dict.fromkeys(listed)))
+        yield from self._of_pod(told, lambda of: merging_requirements(of, label), fixed=True)
 
     def _in_other_place(self, one: NodeObstacle, place: str) -> Iterator[Remedy]:
         """Yield another zone or region; nodes cannot change theirs."""

@@ -23,7 +23,7 @@ from dra_plan.documents.suggestions import (
     SuggestedChange,
     TriedChanges,
 )
-from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNodes
+from dra_plan.documents.verdicts import LabelConflict, NodeObstacle, OwnerVerdict, RefusingNodes
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests import kinds
@@ -55,11 +55,15 @@ MOST_CHANGES = 2
 
 
 class Trial(NamedTuple):
-    """The result for the owner's pods in a changed input: the node of the first that fits, and the number."""
+    """The result for the owner's pods in a changed input: the node of the first that fits, and the number.
+
+    `evicts` are the pods (NAMESPACE/NAME) that make room for the first.
+    """
 
     node: str
     bound: int
     is_whole: bool
+    evicts: tuple[str, ...] = ()
 
 
 Tries = Callable[[Inventory], Trial | None]
@@ -110,7 +114,11 @@ class Remedies:
                 made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
                 made += [*_of_nodes(before, changed), *_of_classes(before, changed)]
                 some = 0 if trial.is_whole else trial.bound
-                helped.append(TriedChanges(changes=changes, node=trial.node, patches=made, would_bind=some))
+                helped.append(
+                    TriedChanges(
+                        changes=changes, node=trial.node, evicts=list(trial.evicts), patches=made, would_bind=some
+                    )
+                )
         return helped
 
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
@@ -118,12 +126,24 @@ class Remedies:
             yield (fewer,)
         kinds = 0
         for group, obstacles in self._groups(verdict):
-            options = (
-                [list(self._of_obstacles.of(one, group)) for one in obstacles] if len(obstacles) <= MOST_CHANGES else []
-            )
-            if options and all(options) and kinds < MOST_GROUPS:
+            options = list(self._options(group, obstacles, verdict.label_conflict))
+            if options and all(options) and sum(_EVICTING not in one for one in options) <= MOST_CHANGES:
                 kinds += 1
-                yield from product(*options)
+                yield from (each for each in product(*options) if _is_small(each))
+            if kinds == MOST_GROUPS:
+                return
+
+    def _options(
+        self, group: RefusingNodes, obstacles: Sequence[NodeObstacle], conflict: LabelConflict | None
+    ) -> Iterator[list[Remedy]]:
+        """Yield the changes for each obstacle on nodes of one kind; those of one contradiction have one in common."""
+        merged = list(self._of_obstacles.merged(conflict)) if conflict is not None else []
+        rest = [one for one in obstacles if not (merged and conflict is not None and conflict.has(one))]
+        if len(rest) < len(obstacles):
+            yield merged
+        for one in rest:
+            evicting = [_EVICTING] if group.lower_priority and one.is_of_room else []
+            yield [*evicting, *self._of_obstacles.of(one, group)]
 
     def _with_claims(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         """Yield changes of claims, found on nodes of one kind, with the other changes needed there."""
@@ -205,6 +225,15 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
     """Return the remedy for changes found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
+
+
+_EVICTING = Remedy((), lambda of: of)
+"""No change: the pod evicts others, which removes the obstacle."""
+
+
+def _is_small(remedies: Sequence[Remedy]) -> bool:
+    """Return whether there are changes, and not more than are tried together."""
+    return 0 < sum(len(one.told) for one in remedies) <= MOST_CHANGES
 
 
 def _different(helped: Iterable[TriedChanges]) -> list[TriedChanges]:

@@ -15,6 +15,7 @@ from msgspec import structs
 from dra_plan.api.core import (
     Container,
     NodeSelectorRequirement,
+    NodeSelectorTerm,
     Pod,
     PodSpec,
     Toleration,
@@ -102,18 +103,38 @@ def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
     return _with_requirements(structs.replace(spec, node_selector=selector), asks)
 
 
+def merging_requirements(spec: PodSpec, label: str) -> PodSpec:
+    """Return the spec that accepts each value that it lists for a label, with one expression in each term."""
+    selected = [spec.node_selector[label]] if label in spec.node_selector else []
+    spec = structs.replace(spec, node_selector={key: one for key, one in spec.node_selector.items() if key != label})
+
+    def merged(term: NodeSelectorTerm) -> NodeSelectorTerm:
+        listing = [one for one in term.match_expressions if (one.key, one.operator) == (label, "In")]
+        if not listing:
+            return term
+        values = list(dict.fromkeys([*selected, *(value for one in listing for value in one.values)]))
+        first = structs.replace(listing[0], values=values)
+        made = [first if one is listing[0] else one for one in term.match_expressions if one not in listing[1:]]
+        return structs.replace(term, match_expressions=made)
+
+    return _with_terms(spec, merged)
+
+
 def _with_requirements(spec: PodSpec, asks: Callable[[NodeSelectorRequirement], NodeSelectorRequirement]) -> PodSpec:
     """Return the spec with each requirement of its required terms edited."""
+    return _with_terms(spec, lambda of: structs.replace(of, match_expressions=list(map(asks, of.match_expressions))))
+
+
+def _with_terms(spec: PodSpec, edit: Callable[[NodeSelectorTerm], NodeSelectorTerm]) -> PodSpec:
+    """Return the spec with its required terms edited."""
     required = required_terms(Pod(spec=spec))
     if required is None or spec.affinity is None or spec.affinity.node_affinity is None:
         return spec
-    terms = [
-        structs.replace(term, match_expressions=list(map(asks, term.match_expressions)))
-        for term in required.node_selector_terms
-    ]
     near = structs.replace(
         spec.affinity.node_affinity,
-        required_during_scheduling_ignored_during_execution=structs.replace(required, node_selector_terms=terms),
+        required_during_scheduling_ignored_during_execution=structs.replace(
+            required, node_selector_terms=list(map(edit, required.node_selector_terms))
+        ),
     )
     return structs.replace(spec, affinity=structs.replace(spec.affinity, node_affinity=near))
 
@@ -178,7 +199,7 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
 
 
 def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
-    """Yield the differences of the required node terms, whose number of expressions is unchanged."""
+    """Yield the differences of the required node terms."""
     pair = required_terms(Pod(spec=before)), required_terms(Pod(spec=after))
     if pair[0] is None or pair[1] is None:
         return
@@ -186,8 +207,12 @@ def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
     for number, (had, has) in enumerate(
         zip(pair[0].node_selector_terms, pair[1].node_selector_terms, strict=True),
     ):
+        whole = f"{at}/{number}/matchExpressions"
+        if len(had.match_expressions) != len(has.match_expressions):
+            yield PatchOperation(op="replace", path=whole, value=[_plain(one) for one in has.match_expressions])
+            continue
         for place, (old, new) in enumerate(zip(had.match_expressions, has.match_expressions, strict=True)):
-            there = f"{at}/{number}/matchExpressions/{place}"
+            there = f"{whole}/{place}"
             if old.key != new.key:
                 yield PatchOperation(op="replace", path=f"{there}/key", value=new.key)
             if old.values != new.values:
