@@ -44,8 +44,15 @@ def node_lines(
         for reason in of.nodes[0].reasons if of.nodes else ():
             yield words.scheduler_says(reason.message)
         return
-    others = not all(any(one.is_reserved for one in group.about) for group in of.nodes)
-    for group in of.nodes:
+    yield from group_lines(of.nodes, asks_for_devices=asks_for_devices, without_devices=without_devices)
+
+
+def group_lines(
+    groups: Sequence[RefusingNodes], *, asks_for_devices: bool = True, without_devices: bool = False
+) -> Iterator[str]:
+    """Yield a line for each group of nodes, in this order."""
+    others = not all(any(one.is_reserved for one in group.about) for group in groups)
+    for group in groups:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
         reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
         reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
