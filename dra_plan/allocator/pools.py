@@ -343,7 +343,7 @@ class PoolGatherer:
                 continue
             prepared = PoolSlice(slice_, position, taint_rules)
             self._by_pool.setdefault(prepared.pool_id, []).append(prepared)
-            if not self._known(slice_):
+            if not self.counts(slice_):
                 continue
             name = slice_.spec.node_name
             if name and not (slice_.spec.shared_counters and target.rules.counter_slices):
@@ -370,7 +370,7 @@ class PoolGatherer:
         """Return the slices that name the node."""
         return self._local.get(node, ())
 
-    def _known(self, slice_: ResourceSlice) -> bool:
+    def counts(self, slice_: ResourceSlice) -> bool:
         """Return whether the slice counts; without partitionable devices, slices that need them are skipped."""
         if self._features.partitionable_devices:
             return True

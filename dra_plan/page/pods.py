@@ -12,6 +12,7 @@ from dra_plan.page.picks import Mark, Pick
 from dra_plan.page.scene import Scene, ScenePlace
 from dra_plan.text import words
 from dra_plan.text.naming import device_name
+from dra_plan.text.verdicts import group_lines
 
 HOLDS_NONE = "holds none of the pods"
 
@@ -135,6 +136,7 @@ def pod_article(
     if gone:
         article.summary.append(told.TextLine(f"Has to go for it: {words.listed(gone, 8)}."))
     if why is not None:
+        article.summary += [told.TextLine(line) for line in group_lines(why.devices_fit)]
         article.summary += [told.TextLine(words.absent(found)) for found in why.absent]
         article.stories = [told.story(story) for story in why.stories]
     return article

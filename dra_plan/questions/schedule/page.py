@@ -80,7 +80,7 @@ def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, bef
     """Return the article with equal content except for the name of the pod; "" if there is none."""
     if of is None:
         return ""
-    said = msgspec.json.encode((of.absent, of.stories)).replace(pod.name.encode(), b"*")
+    said = msgspec.json.encode((of.absent, of.stories, of.devices_fit)).replace(pod.name.encode(), b"*")
     first = before.setdefault(said, pick.name)
     return "" if first == pick.name else f"Why not, node by node: the same as of {first}."
 
@@ -168,5 +168,5 @@ def _draw_failed(
 def _refused_otherwise(attempt: FailedAttempt, drawn: Scene) -> dict[int, Mark]:
     """Return the marks of the nodes that reject the pod for other reasons than devices."""
     tone, label = picks.outcome("Excluded")
-    there = ((drawn.by_node[name].number, said) for name, said in attempt.others.items() if name in drawn.by_node)
-    return {number: Mark(tone, f"{label}: {said}") for number, said in there}
+    there = ((drawn.by_node.get(node.metadata.name), status) for node, status in attempt.others)
+    return {found.number: Mark(tone, f"{label}: {status.message}") for found, status in there if found is not None}
