@@ -6,7 +6,7 @@ afterwards. Keeping these records changes nothing in the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dra_plan.allocator import View
@@ -209,6 +209,11 @@ class PodRecords:
     def forked(self) -> None:
         """Leave the present records as they are from now on, and write to copies."""
         self._own = set()
+
+    def forget(self, uids: Iterable[str]) -> None:
+        """Drop the records of these pods."""
+        for uid in uids:
+            self.by_uid.pop(uid, None)
 
     def of(self, pod: Pod) -> PodRecord:
         """Return the pod's record, which is created on first use."""

@@ -419,6 +419,7 @@ class Simulation:
         came = [pod for pod in inventory.pods if pod.spec.node_name and id(pod) not in known]
         gone = [uid for uid, pod in self.cluster.pods.items() if not pod.spec.node_name]
         gone += [pod_uid(before.admitted(pod)) for pod in left]
+        self.scheduler.records.forget(gone)
         self.inventory, self._chosen = inventory, chosen
         self._admission = Admission(inventory, self.order, self.target.features, ordered=self.ordered)
         self.pods, claims = self._admission.claims(self._admission.pods(without_node=True))

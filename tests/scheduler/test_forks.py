@@ -194,6 +194,8 @@ def fleet(seed: int) -> Inventory:
     for each in objects:
         if each["kind"] == "Pod":
             each["metadata"].update(owned("ReplicaSet", "rs"))
+            if seed % 2:
+                del each["metadata"]["uid"]
     loaded = Cluster.of(objects)
     draw = random.Random(seed)
     late = {draw.randrange(26) for _ in range(4)}
@@ -247,7 +249,7 @@ def ended(simulation: Simulation) -> dict[str, Any]:
     """What becomes of it."""
     result = simulate(simulation)
     return {
-        "pods": {each.pod.key: (each.node, each.message, each.nominated, list(each.best)) for each in result.pods},
+        "pods": {each.pod.key: (each.pod, each.node, each.message, each.attempts, list(each.best)) for each in result.pods},
         "claims": {each.key: each for each in result.claims},
         "evictions": result.evictions,
         "notices": sorted(map(str, result.notices)),
