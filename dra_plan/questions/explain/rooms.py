@@ -2,13 +2,14 @@
 
 The program of `repack` proposes the pods and proves the bound. A proposal holds once all of its pods have been placed
 and every step has been carried out. Filters and devices that the program does not know may need more pods to leave than
-it proposes: then more of the pods nearby are tried.
+it proposes: then more of the pods nearby are tried, in small clusters all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
+from math import comb
 
 import msgspec
 
@@ -34,8 +35,10 @@ __all__ = ["rooms"]
 
 MOST_PLANS = 12
 """The number of plans of the program that are tried for a pod."""
+MOST_SETS = 300
+"""The number of sets of pods up to which all are tried if no proposal holds; with more, only those with its pods."""
 MOST_LOOKS = 6_000
-"""The number of nodes in all trials of a pod, after which no more pods are added to the proposed ones."""
+"""The number of nodes in all trials of a pod, after which no more sets are tried."""
 
 
 def rooms(inventory: Inventory, target: Target, question: Question, chosen: Chosen, limit: int) -> list[RoomForPod]:
@@ -117,12 +120,28 @@ class _RoomSearch:
             found = repacker.best()
         if not found.possible and not proposals:
             return None
-        self._is_open = True
-        for pods in self._wider(proposals):
-            done = self._carried(pods, preempting=preempting)
-            if done is not None:
-                return done
-        return None
+        is_small = sum(comb(len(leaving), number) for number in range(self._limit + 1)) <= MOST_SETS
+        self._is_open = self._is_open or not is_small
+        return self._first_of(self._every() if is_small else self._wider(proposals), preempting=preempting)
+
+    def _first_of(self, sets: Iterable[list[MovablePod]], *, preempting: bool) -> tuple[TriedSet, CarriedMoves] | None:
+        """Return the plan of the first set that has one; of equally large ones, the one with the least preemption."""
+        best: tuple[TriedSet, CarriedMoves] | None = None
+        for pods in sets:
+            if best is not None and (not preempting or len(pods) > len(best[0].pods)):
+                break
+            if self._is_over() or self._tried * len(self._given.inventory.nodes) > MOST_LOOKS:
+                self._is_open = True
+                break
+            done = self._carried(pods, preempting=preempting) if self._movables.may_leave(pods) else None
+            if done is not None and (best is None or _harm(done[0]) < _harm(best[0])):
+                best = done
+        return best
+
+    def _every(self) -> Iterator[list[MovablePod]]:
+        """Yield all sets of pods, few first."""
+        for number in range(1, self._limit + 1):
+            yield from map(list, combinations(self._movables.pods, number))
 
     def _leaving(self, vacancies: Vacancies, columns: Sequence[MoveColumn]) -> list[MovablePod]:
         keys = {vacancies.residents[column.node][each].key for column in columns for each in column.leaves}
@@ -137,11 +156,9 @@ class _RoomSearch:
                 near = [each for each in self._movables.pods if each.node in nodes or each in afar]
                 others = [each for each in near if each not in pods]
                 for more in combinations(others, number - len(pods)) if number > len(pods) else ():
-                    if self._is_over() or self._tried * len(self._given.inventory.nodes) > MOST_LOOKS:
-                        return
                     wider = [*pods, *more]
                     key = frozenset(map(key_of, wider))
-                    if key not in seen and self._movables.may_leave(wider):
+                    if key not in seen:
                         seen.add(key)
                         yield wider
 
@@ -153,9 +170,11 @@ class _RoomSearch:
         """Return the steps if all of these get another node, except for those that may be preempted."""
         self._tried += 1
         one = tried(self._given, self._wanting, pods)
+        self._is_open = self._is_open or one.is_open
         if one.outcome is not TrialEnd.ALL and not (preempting and one.outcome is TrialEnd.SOME):
             return None
         done = carried_out(self._given, self._wanting, one)
+        self._is_open = self._is_open or done is None
         return None if done is None else (one, done)
 
     def _told(
@@ -176,3 +195,8 @@ class _RoomSearch:
             tried=self._tried,
             message=message,
         )
+
+
+def _harm(one: TriedSet) -> tuple[int, int]:
+    """Return the number of pods left without a node, and their importance."""
+    return len(one.preempted), sum(movable.priority for movable in one.preempted)

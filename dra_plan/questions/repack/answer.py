@@ -10,6 +10,7 @@ from dra_plan.api.inventory import Notice
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import is_waiting
 from dra_plan.documents.base import answer_target, warnings
+from dra_plan.interpreter import uncollected
 from dra_plan.placement.leaving import Vacancies
 from dra_plan.placement.limits import SearchTime
 from dra_plan.placement.move_program import Repacking, RoomWanted
@@ -190,8 +191,9 @@ class _Started:
 
     def search(self, plan: RepackPlan, most_moves: int | None) -> RepackPlan:
         """Return the cheapest plan of the program that can be carried out."""
-        repacker, vacancies = self.repacker(most_moves)
-        found = repacker.best()
+        with uncollected():
+            repacker, vacancies = self.repacker(most_moves)
+            found = repacker.best()
         plan = self._bounded(plan, found)
         message = ""
         for _ in range(MOST_PLANS):
