@@ -3,7 +3,6 @@
 from functools import cache
 from typing import Any
 
-from dra_plan import Cluster
 from tests.browser.conftest import Open
 from tests.build import manifest, owned, placed
 from tests.page.clusters import busy_cluster
