@@ -14,6 +14,7 @@ from dra_plan.page.scene import Scene, ScenePlace
 from dra_plan.scheduler.attempts import FailedAttempt
 from dra_plan.text import words
 from dra_plan.text.naming import device_name
+from dra_plan.text.verdicts import group_lines
 
 HOLDS_NONE = "holds none of the pods"
 
@@ -76,8 +77,8 @@ def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Ma
 def of_failed(attempt: FailedAttempt, why: ExplainedAttempt, drawn: Scene, most: int = MOST_ASKED) -> dict[int, Mark]:
     """Return what rejects a pod on each node at its last attempt; on devices of the first `most` nodes, too."""
     tone, label = picks.outcome("Excluded")
-    there = ((drawn.by_node[name].number, said) for name, said in attempt.others.items() if name in drawn.by_node)
-    others = {number: Mark(tone, f"{label}: {said}") for number, said in there}
+    there = ((drawn.by_node.get(node.metadata.name), status) for node, status in attempt.others)
+    others = {one.number: Mark(tone, f"{label}: {status.message}") for one, status in there if one is not None}
     said = {name: (one.outcome.value, one.message) for one in why.stories for name in one.nodes}
     return {**others, **picks.marks(at_attempt(attempt, said, most), drawn)}
 
@@ -158,6 +159,7 @@ def pod_article(
 
 def tell_why(article: told.Article, why: ExplainedAttempt) -> None:
     """Add why a pod has no node, device by device."""
+    article.summary += [told.TextLine(line) for line in group_lines(why.devices_fit)]
     article.summary += [told.TextLine(words.absent(found)) for found in why.absent]
     article.stories = [told.story(story) for story in why.stories]
 

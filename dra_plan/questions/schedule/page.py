@@ -79,7 +79,7 @@ def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, bef
     """Return the article with equal content except for the name of the pod; "" if there is none."""
     if of is None:
         return ""
-    said = msgspec.json.encode((of.absent, of.stories)).replace(pod.name.encode(), b"*")
+    said = msgspec.json.encode((of.absent, of.stories, of.devices_fit)).replace(pod.name.encode(), b"*")
     first = before.setdefault(said, pick.name)
     return "" if first == pick.name else f"Why not, node by node: the same as of {first}."
 
