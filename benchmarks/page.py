@@ -77,7 +77,7 @@ class Trace:
         self._page.wait_for_selector("[data-painted]", state="attached")
         self._page.wait_for_timeout(100)
         done: list[Any] = []
-        self._session.once("Tracing.tracingComplete", done.append)
+        self._session.once("Tracing.tracingComplete", lambda _: done.append(True))
         self._session.send("Tracing.end")
         while not done:
             self._page.wait_for_timeout(10)

@@ -88,7 +88,7 @@ def _data(page: Page) -> dict[str, Any]:
         "moments": [moment.plain(texts) for moment in page.moments],
         "picks": [pick.plain(texts, marks, address) for pick, address in zip(page.picks, addresses, strict=True)],
         "scenes": [fleet.plain(scene, texts, differing) for scene in page.scenes],
-        "words": {**WORDS, "no": NOT_SUITABLE},
+        "words": {**WORDS, "no": NOT_SUITABLE, "fits": "fits"},
     }
     return data | {"marks": marks.all, "texts": texts.all}
 

@@ -176,8 +176,9 @@ GOOD, BAD, OTHER, PLAIN = "good", "bad", "other", "plain"
 class Mark:
     """The mark of a pick at a place: a word and its tone, more text, its devices, and why others are not suitable.
 
-    `harms` has the devices in use whose holders suffer from the pick, with the effect on each. `others` has the devices
-    that are not of the requested class, with the reason.
+    On a node that is not good, `gets` has the devices that would do if the node took the pod. `harms` has the devices
+    in use whose holders suffer from the pick, with the effect on each. `others` has the devices that are not of the
+    requested class, with the reason.
     """
 
     tone: str
@@ -187,6 +188,8 @@ class Mark:
     notes: dict[int, str] = field(default_factory=dict)
     harms: dict[int, str] = field(default_factory=dict)
     others: dict[int, str] = field(default_factory=dict)
+    detail: str = ""
+    """What is said of the node while it is open, instead of the message that it shares with others."""
 
 
 class MarkLists:
@@ -248,7 +251,7 @@ class Pick:
 def _plain(mark: Mark, texts: Texts) -> list[Any]:
     said = (mark.gets, mark.notes, mark.harms, mark.others)
     by_device = [{str(at): texts.at(text) for at, text in each.items()} for each in said]
-    return [mark.tone, texts.at(mark.label), texts.at(mark.message), *by_device]
+    return [mark.tone, texts.at(mark.label), texts.at(mark.message), *by_device, texts.at(mark.detail)]
 
 
 _OUTCOMES = {
@@ -259,6 +262,10 @@ _OUTCOMES = {
     "Undecided": (OTHER, "undecided"),
     "Excluded": (OTHER, "not for this pod"),
 }
+
+
+ONLY_DEVICES = (OTHER, "only the devices fit")
+"""The tone and the wording of nodes that reject a pod although their devices fit."""
 
 
 def outcome(word: str) -> tuple[str, str]:
@@ -277,9 +284,12 @@ def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
         tone, label = outcome(answer.outcome)
         message = answer.message or (words.phrase(answer.reason) if answer.reason is not None else "")
         mark = made[place.number] = Mark(tone, label, message)
-        for device, request in answer.gets if answer.outcome == "Fits" else ():
+        if answer.outcome == "Excluded" and answer.gets:
+            mark.tone, mark.label = ONLY_DEVICES
+            mark.message, mark.detail = "", message
+        for device, request in answer.gets:
             at = _found(scene, device)
-            if at is None:
+            if at is None or (at[0] is not place and answer.outcome != "Fits"):
                 continue
             where, position = at
             if where is place:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
-from dra_plan.documents.verdicts import NodeObstacle, RefusingNodes
+from dra_plan.documents.verdicts import DEVICES, FoundLabel, NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -22,9 +24,30 @@ def obstacle(of: NodeObstacle) -> str:
 
 def in_short(of: RefusingNodes) -> str:
     """Return the subjects of all reasons of some nodes in a few words, or the scheduler's words without a subject."""
-    said = [part for reason in of.reasons for part in [*map(_short, reason.about)] or [reason.message]]
+    said = [part for reason in of.reasons for part in [*map(_short, reason.about)] or [_untold(reason)]]
     cordoned = any(one.kind == "Cordoned" for one in of.about)
     return ", ".join(part for part in dict.fromkeys(said) if not (cordoned and UNSCHEDULABLE.key in part))
+
+
+def _untold(reason: NodeRefusalReason) -> str:
+    """Return what is known of a reason without a subject: it is about devices, or the scheduler's words."""
+    return "devices" if reason.plugin == DEVICES else reason.message
+
+
+def of_node(of: RefusingNodes, labels: Mapping[str, str]) -> str:
+    """Return all reasons of one of the nodes, with its own labels."""
+    told = [_of_node(one, labels) for one in of.about] + [_untold(one) for one in of.reasons if not one.about]
+    return "; ".join(dict.fromkeys(told))
+
+
+def _of_node(of: NodeObstacle, labels: Mapping[str, str]) -> str:
+    if of.kind == "Devices":
+        return f"devices: {_short(of)}"
+    if of.kind == "Label" and of.label in labels:
+        of = structs.replace(of, found=[FoundLabel(value=labels[of.label], nodes=1)], without=0, values_found=1)
+    elif of.kind == "Label" and of.label != "metadata.name":
+        of = structs.replace(of, found=[], without=1, values_found=0)
+    return obstacle(of)
 
 
 def _short(of: NodeObstacle) -> str:

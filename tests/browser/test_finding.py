@@ -61,13 +61,13 @@ def _hits(page: Any) -> list[str]:
 def test_all_nodes_of_a_reason_or_a_search_are_listed_by_name_and_the_open_one_is_of_them(opens: Open) -> None:
     page = opens(_html()).page
     page.locator(".reason", has_text="keeps pods away").click()
-    assert _hits(page) == AWAY
+    assert _hits(page) == [f"{name}: cordoned" for name in AWAY]
     assert page.inner_text("#node .title") == AWAY[0]
     page.fill("#filter", "gpu-")
     assert page.inner_text(".count") == f"{len(AWAY)} of {NODES} nodes, {len(AWAY) * 8} devices"
     page.locator(".reason", has_text="keeps pods away").click()
     page.fill("#filter", "cordoned")
-    assert _hits(page) == AWAY
+    assert _hits(page) == [f"{name}: cordoned" for name in AWAY]
     page.fill("#filter", f"{RACK}=rack-07")
     assert _hits(page) == [f"worker-{at:05}" for at in range(7, NODES, 40)]
     page.fill("#filter", "")
@@ -153,6 +153,8 @@ def test_a_short_list_is_not_folded_on_a_phone_and_what_is_free_stands_before_th
     page = opens(cluster.page(cluster.schedule()), width=390, height=844).page
     assert not page.locator(".pick:visible").count()
     assert page.locator("#choose").is_visible()
+    page.fill("#find", "p7")
+    assert page.locator("#choose option").all_inner_texts()[1:] == ["pod/default/p7: Unschedulable"]
 
 
 def test_links_that_name_nothing_asked_leave_what_is_picked(opens: Open) -> None:
@@ -182,3 +184,33 @@ def test_the_picked_row_and_the_chosen_tile_come_into_view(opens: Open) -> None:
         return own.top >= 0 && own.bottom <= innerHeight; }"""
     assert page.evaluate(inside, ".pick[aria-current]")
     assert page.evaluate(inside, ".tile[aria-current]")
+
+
+def test_the_nodes_of_a_group_are_listed_by_its_name_and_in_the_address(opens: Open) -> None:
+    page = opens(_html()).page
+    page.select_option(".group-by", f"label:{RACK}")
+    page.locator(".group .list", has_text="rack-07").click()
+    wanted = [f"worker-{at:05}" for at in range(7, NODES, 40)]
+    assert _hits(page) == wanted
+    assert page.inner_text(".count") == f"5 of {NODES} nodes"
+    other = opens(_html()).page
+    other.evaluate("hash => { location.hash = hash; }", page.evaluate("location.hash"))
+    other.wait_for_selector(".hits li")
+    assert _hits(other) == wanted
+    page.locator(".group .list", has_text="rack-07").click()
+    assert _hits(page) == []
+
+
+def test_a_link_of_an_answer_leads_to_the_node_and_back_on_a_phone(opens: Open) -> None:
+    pods = [bare_pod("huge", templates={"g": "nine"})]
+    cluster = Cluster.of([*items_of_fleet(), template("nine", request("r", of=GPU, count=9)), *pods])
+    page = opens(cluster.page(cluster.explain("pod/huge")), width=390, height=844).page
+    link = page.locator(".answers .first-answer a[href^='#node/']").first
+    link.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#node .back")
+    assert page.inner_text("#node .title") == link.inner_text()
+    page.click("#node .back")
+    inside = "link => { const own = link.getBoundingClientRect(); return own.top >= 0 && own.bottom <= innerHeight; }"
+    assert link.evaluate(inside)
+    assert link.evaluate("link => link === document.activeElement")

@@ -278,7 +278,7 @@ def test_a_device_that_an_evicted_pod_keeps_is_drawn_as_held(opens: Open) -> Non
 def test_no_loss_is_green(opens: Open) -> None:
     cluster = busy_cluster()
     page = opens(cluster.page(cluster.diff(cluster.without("pod/ml/notebook")))).page
-    assert "1 gone" in page.inner_text("h1")
+    assert "1 pod is gone" in page.inner_text("h1")
     assert page.locator(".pick.good", has_text="Gone").count() == 0
     fixture = Cluster.load(ROOT / "fixtures" / "gpu-fleet")
     page = opens(fixture.page(fixture.grow("pod/next-gen", "pod/finetune", like="hopper-1"))).page

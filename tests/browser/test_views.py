@@ -92,7 +92,10 @@ def test_counts_above_the_fleet_are_those_of_the_answer(opens: Open) -> None:
     page = opens(_html()).page
     for verdict in answer.document.verdicts:
         page.locator(".pick", has_text=verdict.name).click()
-        said = sorted(len(group.nodes) for group in verdict.nodes)
+        of_devices = [any(one.plugin == "DynamicResources" for one in group.reasons) for group in verdict.nodes]
+        near = sum(len(group.nodes) for group, is_of in zip(verdict.nodes, of_devices, strict=True) if not is_of)
+        said = [len(group.nodes) for group, is_of in zip(verdict.nodes, of_devices, strict=True) if is_of]
+        said = sorted([*said, near] if near else said)
         chips = [int(each.split()[0]) for each in page.locator(".reason").all_inner_texts()]
         rest = [each for each in page.locator(".rest").all_inner_texts() if each]
         if not rest:
@@ -101,7 +104,8 @@ def test_counts_above_the_fleet_are_those_of_the_answer(opens: Open) -> None:
             assert set(chips) <= set(said)
             assert sum(chips) + int(rest[0].split()[0]) == sum(said)
         shown = page.locator(".answer:not(.aside) .told").all_inner_texts()
-        assert re.search(rf"\b{max(chips)} nodes\b", " ".join(shown))
+        told = [found for line in shown if (found := re.match(r"(\d+) nodes \(", line.strip()))]
+        assert sum(int(found[1]) for found in told) == sum(said)
 
 
 def test_the_answer_opens_on_the_node_that_lacks_least(opens: Open) -> None:
@@ -109,3 +113,40 @@ def test_the_answer_opens_on_the_node_that_lacks_least(opens: Open) -> None:
     page.locator(".pick", has_text="huge").click()
     names = page.locator("#node .dev.free .n").all_inner_texts()
     assert len([name for name in names if name.startswith("gpu-")]) == 8
+
+
+def test_the_list_as_it_is_searched_is_in_the_address(opens: Open) -> None:
+    templates = [template(name, request("r", of=GPU, count=count)) for name, count in (("one", 1), ("nine", 9))]
+    pods = [bare_pod(f"p{at:02}", templates={"g": "nine" if at % 2 else "one"}) for at in range(20)]
+    cluster = Cluster.of([*items_of_fleet(), *templates, *pods])
+    html = cluster.page(cluster.schedule())
+    page = opens(html).page
+    page.locator("#tabs button", has_text="Failing").click()
+    page.fill("#find", "p1")
+    listed = page.locator(".pick .name").all_inner_texts()
+    assert listed == [f"pod/default/p{at}" for at in range(11, 20, 2)]
+    other = opens(html).page
+    other.evaluate("hash => { location.hash = hash; }", page.evaluate("location.hash"))
+    for _ in range(2):
+        assert other.locator(".pick .name").all_inner_texts() == listed
+        assert other.input_value("#find") == "p1"
+        assert other.locator("#tabs [aria-pressed=true]").inner_text().startswith("Failing")
+        other.reload()
+        other.wait_for_selector("html[data-ready]", state="attached")
+
+
+def test_nodes_on_which_only_the_devices_fit_are_told_apart_and_say_which_label_they_have(opens: Open) -> None:
+    page = opens(_html()).page
+    [plan] = _asked()[0].allocate("pod/picky", devices_only=True).to_dict()["claimSets"]
+    chip = page.locator(".reason", has_text="only the devices fit")
+    assert chip.locator("b").inner_text() == str(len(plan["fittingNodes"]))
+    chip.click()
+    hits = dict(hit.split(": ", 1) for hit in page.locator(".hits li").all_inner_texts())
+    assert sorted(hits) == sorted(plan["fittingNodes"])
+    assert hits["worker-00007"] == f"wants {RACK}=rack-99, has {RACK}=rack-07"
+    assert hits["worker-00003"] == f"cordoned; wants {RACK}=rack-99, has {RACK}=rack-03"
+    page.locator(".hits a", has_text="worker-00007").click()
+    page.locator("#node .title", has_text="worker-00007").wait_for()
+    assert page.inner_text("#node .message") == hits["worker-00007"]
+    assert page.locator("#node .dev.gets", has_text="fits").count() == 2
+    assert "given" not in page.inner_text("#node .fill >> nth=0")

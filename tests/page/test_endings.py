@@ -47,4 +47,4 @@ def test_a_drain_that_waits_says_so_in_its_headline(least: int, waits: bool) -> 
     cluster = Cluster.of([*FLEET, *SERVES, budget(least)])
     page = read(cluster.page(cluster.diff(cluster.drain("a"))))
     assert page.headline.endswith("; kubectl drain would wait for budget default/serve") is waits
-    assert page.headline.startswith("Nothing is lost, 1 other change")
+    assert page.headline.startswith("After draining a: nothing is lost, 1 other change")

@@ -51,8 +51,8 @@ def test_nothing_is_lost_is_not_said_above_what_is_gone() -> None:
     page = _page(cluster, cluster.diff(cluster.without("pod/ml/notebook")))
     words = [pick["word"] for pick in page.data["picks"]]
     assert words.count("Gone") == 1
-    assert "1 gone" in page.text
-    assert "Nothing is lost" not in page.text
+    assert "1 pod is gone" in page.text
+    assert "othing is lost" not in page.text
 
 
 def test_growth_that_is_of_no_help_is_not_green_and_names_every_pod() -> None:

@@ -432,7 +432,7 @@ def test_a_lost_device_is_a_loss(tmp_path: Path) -> None:
     ran = in_process("diff", *names, "-o", "name", "--report", f"html={tmp_path / 'page.html'}")
     assert (ran.status, ran.out) == (1, "resourceclaim/default/runs-gpu-x7k2p Lost\n")
     page = (tmp_path / "page.html").read_text()
-    assert "1 loss" in page
+    assert "1 claim loses devices" in page
     assert "gpu-1: has it, no longer published" in page
     back = in_process("diff", *reversed(names), "-o", "markdown")
     assert (back.status, "| Gained |" in back.out) == (0, True)

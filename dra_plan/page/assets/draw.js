@@ -60,8 +60,9 @@ export function makeDrawing(model) {
   const { data, scenes, text } = model;
 
   /** What a box says of a device: its class, its state in words, and more. */
-  function said(/** @type {DeviceNow} */ { letter, detail, gets, note, harm, other }) {
+  function said(/** @type {DeviceNow} */ { letter, detail, gets, note, harm, other, near }) {
     const [state, word] = [STATE[letter], data.words[STATE[letter]]];
+    if (gets !== undefined && near) return ["gets", data.words.fits, gets];
     if (gets !== undefined) return ["gets", data.gets, gets || detail];
     if (harm !== undefined) return ["no", data.harm, [harm, detail].filter(Boolean).join("; ")];
     if (other !== undefined) return [state + ".aside", word, [detail, other].filter(Boolean).join("; ")];
@@ -177,7 +178,8 @@ export function makeDrawing(model) {
       const said = el("b", `${number(free)} of ${number(total)} free${more}`);
       return el("p.fill", bdi(name), ": ", said, bar([["bar-part", (100 * free) / total]]));
     });
-    const [tone, label, message] = model.verdict(place) || ["", null, null];
+    const [tone, label, message, , , , , own] = model.verdict(place) || ["", null, null];
+    const why = text(own) || text(message);
     const named = scenes[place.scene].labels.map((name, at) => [name, text(place.labels?.[at])]);
     const labels = named.flatMap(([name, value]) => (value ? [`${name}=${value}`] : [])).join(", ");
     const title = el("a.title", { href: placeAddress(place) }, bdi(place.name));
@@ -189,7 +191,7 @@ export function makeDrawing(model) {
         el(heading + ".card-title", title, place.new && " ", place.new && el("span.badge.new", "new")),
         place.away !== undefined && el("p.kept", "Keeps pods away: " + text(place.away)),
         labels && el("p.labels", labels),
-        tone && el("p.verdict", text(label), text(message) && el("span.message", text(message))),
+        tone && el("p.verdict", text(label), why && el("span.message", why)),
         layout.devices.length ? counts : el("p.fill", "no devices"),
         place.reached && el("p.fill", "Reached by " + place.reached),
       ),

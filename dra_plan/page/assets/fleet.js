@@ -20,7 +20,7 @@ export function makeFleet(model, drawing, told) {
   const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (root.querySelector("." + name));
   const boxes = (/** @type {Scene} */ { places }) => sum(places.map(({ layout }) => layout.devices.length));
   const small = scenes.every((scene) => scene.places.length <= MOST_CARDS && boxes(scene) <= MOST_BOXES);
-  const view = { scene: scenes.length - 1, group: "model", reason: "", wanted: "" };
+  const view = { scene: scenes.length - 1, group: "model", within: "", reason: "", wanted: "" };
   const places = () => scenes[view.scene].places;
   /** @type {{ of: Reason[], all: Reason[] }} why nodes differ: of each place, and all of them, the commonest first */
   let now = { of: [], all: [] };
@@ -29,9 +29,12 @@ export function makeFleet(model, drawing, told) {
   /** @type {Place | undefined} */
   let opened;
   /** @type {Of<boolean>} */
-  const kept = (place) => (!hits || hits.has(place)) && (!view.reason || now.of[place.at].key === view.reason);
+  const kept = (place) =>
+    (!hits || hits.has(place)) &&
+    (!view.reason || now.of[place.at].key === view.reason) &&
+    (!view.within || groupOf()(place) === view.within);
   const field = /** @type {HTMLInputElement} */ (document.getElementById("filter"));
-  const tiles = root && makeTiles(part("groups"), { look, name: nameOf, href: placeAddress });
+  const tiles = root && makeTiles(part("groups"), { look, name: nameOf, href: placeAddress, list });
 
   // -- why nodes differ, and groups ---------------------------------------------------------------------------------------
 
@@ -42,11 +45,12 @@ export function makeFleet(model, drawing, told) {
       const [tone, label, why] = model.verdict(place) || ["plain", null, null];
       const more = (tone === "bad" || (tone === "other" && model.alone())) && text(why);
       const [key, look] = tone === "plain" ? usage(place) : [text(label) + (more ? ": " + more : ""), tone];
-      const reason = entry(found, key, () => ({ key, tone, look, count: 0 }));
+      const isNear = model.alone() && tone !== "good" && model.handles(place);
+      const reason = entry(found, key, () => ({ key, tone, look, isNear, count: 0 }));
       reason.count += 1;
       return reason;
     });
-    const rank = (/** @type {Reason} */ { tone }) => TONES.indexOf(tone);
+    const rank = (/** @type {Reason} */ { tone, isNear }) => (isNear ? 0.5 : TONES.indexOf(tone));
     const all = [...found.values()].sort((one, other) => rank(one) - rank(other) || other.count - one.count);
     for (const [tone, most] of /** @type {[Tone, number][]} */ ([
       ["bad", 3],
@@ -95,6 +99,15 @@ export function makeFleet(model, drawing, told) {
     ),
   });
 
+  const groupOf = () => (groupings()[view.group] || groupings().model)[1];
+
+  /** Lists the nodes of a group, or those of all again. */
+  function list(/** @type {string} */ name) {
+    view.within = view.within === name ? "" : name;
+    narrow();
+    told.changed();
+  }
+
   // -- tiles ----------------------------------------------------------------------------------------------------------------
 
   /** @type {Of<string>} */
@@ -110,11 +123,11 @@ export function makeFleet(model, drawing, told) {
   }
 
   function drawTiles(anew = false) {
-    const options = groupings();
-    const [, groupOf] = options[view.group] || options.model;
+    const of = groupOf();
     /** @type {Map<string, Place[]>} */
     const groups = new Map();
-    for (const place of places()) entry(groups, groupOf(place), () => []).push(place);
+    for (const place of places()) entry(groups, of(place), () => []).push(place);
+    if (!groups.has(view.within)) view.within = "";
     const rank = new Map(now.all.map((reason, at) => [reason, 10 * at]));
     const ranks = places().map((place) => (rank.get(now.of[place.at]) || 0) + fill(place));
     const good = now.all.filter(({ tone }) => tone === "good");
@@ -139,12 +152,14 @@ export function makeFleet(model, drawing, told) {
     tiles.draw(made, anew);
   }
 
-  /** What is free in a group: of all models of the leading driver, if they are several, and of each model. */
+  /** What is free in a group: of the models of the leading driver, if there is one, and of all of them, if they are several. */
   function free(/** @type {Place[]} */ own) {
-    const all = leftOf(model, own);
-    const leading = all.filter(({ leads }) => leads);
+    const found = leftOf(model, own);
+    const leading = found.filter(({ leads }) => leads);
+    const all = leading.length ? leading : found;
     const [free, total] = [sum(leading.map((each) => each.free)), sum(leading.map((each) => each.total))];
-    const parts = all.map((each) => `${number(each.free)} of ${number(each.total)} ${each.name} free`);
+    const named = (/** @type {string} */ name) => (view.group === "together" ? "" : name + " ");
+    const parts = all.map((each) => `${number(each.free)} of ${number(each.total)} ${named(each.name)}free`);
     return leading.length > 1 ? [`${number(free)} of ${number(total)} devices free`, ...parts] : parts;
   }
 
@@ -161,7 +176,7 @@ export function makeFleet(model, drawing, told) {
     part("groups").replaceChildren(el("div.scenes", shown));
   }
 
-  function drawReasons() {
+  function drawReasons(all = now.all.findIndex(({ key }) => key === view.reason) >= MOST_REASONS) {
     const rest = now.all.slice(MOST_REASONS);
     const more = `${number(sum(rest.map(({ count }) => count)))} for ${counted(rest.length, "other reason")}`;
     const act = (/** @type {string} */ key) => {
@@ -171,10 +186,14 @@ export function makeFleet(model, drawing, told) {
     };
     /** @type {[string, string, Part[]][]} */
     const chips = now.all
-      .slice(0, MOST_REASONS)
+      .slice(0, all ? undefined : MOST_REASONS)
       .map(({ key, look, count }) => [key, ".reason." + look, [el("b", number(count)), " · ", el("span", key)]]);
     toggles(part("reasons"), chips, (key) => key === view.reason, act);
-    if (rest.length) part("reasons").append(el("span.rest", more));
+    if (!all && rest.length) {
+      const button = el("button.rest", { type: "button", "aria-expanded": "false" }, more);
+      button.addEventListener("click", () => drawReasons(true));
+      part("reasons").append(button);
+    }
     /** @type {[string, number][]} */
     const pieces = now.all.map((each) => ["piece." + each.look, (100 * each.count) / places().length]);
     part("share").replaceChildren(bar(pieces, ".share-bar"));
@@ -217,10 +236,12 @@ export function makeFleet(model, drawing, told) {
     const cut = scenes[view.scene].keeps_ids ? "" : " Attributes such as UUIDs are left out of a page of this size.";
     const none = hits && !left.length && `Nothing found for “${view.wanted.trim()}”.${cut}`;
     part("count").textContent = none || count + more;
-    const listed = hits || view.reason ? left.sort((one, other) => (one.name < other.name ? -1 : 1)) : [];
+    const listed =
+      hits || view.reason || view.within ? left.sort((one, other) => (one.name < other.name ? -1 : 1)) : [];
     const lines = listed.slice(0, MOST_HITS).flatMap((place) => {
       const { named, devices } = hits?.get(place) || { named: true, devices: [] };
-      if (named || !devices.length) return [el("li.only", placeLink(place))];
+      const why = text(model.mark(place)?.[7]) || text(place.away);
+      if (named || !devices.length) return [el(why ? "li" : "li.only", placeLink(place), why && ": " + why)];
       return devices.map((device) => {
         const [, word, more] = drawing.said(model.device(place, device));
         const ids = (place.ids?.[device] || [])
@@ -305,12 +326,13 @@ export function makeFleet(model, drawing, told) {
     const tone = (/** @type {Place} */ place) => model.mark(place)?.[0];
     /** @type {(() => Place | undefined)[]} the likeliest first */
     const ways = [
-      () => all.find(model.handles),
+      () => all.find((place) => model.handles(place) && (!model.alone() || tone(place) === "good")),
       () => all.find(({ differs }) => differs),
       () => (model.alone() ? undefined : all.find((place) => tone(place) === "bad")),
       () => all.find((place) => tone(place) === "good"),
+      () => all.find(model.handles),
       () => nearest(all.filter((place) => tone(place) === "bad")),
-      () => all.find(({ layout }) => layout.devices.length > 0),
+      () => all.find((place) => place.layout.devices.length > 0 && model.used(place) < 1),
     ];
     for (const way of ways) {
       const found = way();
@@ -343,16 +365,17 @@ export function makeFleet(model, drawing, told) {
 
   /** What the view shows, as parts of an address; of the view as it opens none. */
   function parts() {
-    const { group, scene, reason, wanted } = view;
+    const { group, within, scene, reason, wanted } = view;
     const picture = scene === scenes.length - 1 ? "" : String(scene);
-    const all = { group: group === "model" ? "" : group, picture, only: reason, find: wanted.trim() };
+    const all = { group: group === "model" ? "" : group, within, picture, only: reason, find: wanted.trim() };
     return Object.entries(all).filter(([, value]) => value);
   }
   /** Takes the view of an address; it is drawn next. */
   function become(/** @type {Map<string, string>} */ of) {
     const [scene, wanted] = [Number(of.get("picture") ?? scenes.length - 1), of.get("find") || ""];
     view.scene = scenes[scene] ? scene : scenes.length - 1;
-    Object.assign(view, { group: of.get("group") || "model", reason: of.get("only") || "", wanted });
+    const within = of.get("within") || "";
+    Object.assign(view, { group: of.get("group") || "model", within, reason: of.get("only") || "", wanted });
     if (root && field.value.trim() !== wanted) field.value = wanted;
     turns();
   }
@@ -362,6 +385,7 @@ export function makeFleet(model, drawing, told) {
     part("group-label").hidden = small;
     part("group-by").addEventListener("change", (event) => {
       view.group = /** @type {HTMLSelectElement} */ (event.target).value;
+      view.within = "";
       draw();
       told.changed();
     });

@@ -59,9 +59,10 @@ export function makeModel(data) {
   /** A device now: its state, who has it, and what the pick says of it. @type {(place: Place, at: number) => DeviceNow} */
   function device(place, at) {
     const [letter, detail] = changed.get(place)?.get(at) || [place.states[at], text(place.details?.[at])];
-    const [, , , ...said] = mark(place) || [];
-    const [gets, note, harm, other] = said.map((part) => (at in part ? text(part[at]) : undefined));
-    return { letter, detail, gets, note, harm, other };
+    const [tone, , , ...said] = mark(place) || [];
+    const parts = /** @type {ByDevice[]} */ (said.slice(0, 4));
+    const [gets, note, harm, other] = parts.map((part) => (at in part ? text(part[at]) : undefined));
+    return { letter, detail, gets, note, harm, other, near: alone() && tone !== "good" };
   }
 
   /** The states of all devices of a place, upper case for those that the pick gets; `gets` is false for those before. */
@@ -69,7 +70,8 @@ export function makeModel(data) {
     const made = [...place.states];
     for (const [at, [letter]] of changed.get(place) || []) made[at] = letter;
     const said = gets && mark(place);
-    if (said) for (const at of Object.keys(said[3]).map(Number)) made[at] = made[at].toUpperCase();
+    if (said && (said[0] === "good" || !alone()))
+      for (const at of Object.keys(said[3]).map(Number)) made[at] = made[at].toUpperCase();
     return made;
   }
 
@@ -170,8 +172,8 @@ export function makeModel(data) {
     const said = mark(place);
     return said !== undefined && (holds(said[3]) || holds(said[5]));
   }
-  /** Whether the answer does something to a place: gives, takes, or leaves it another than in the other picture. @type {Of<boolean>} */
-  const touched = (place) => Boolean(place.differs) || (!alone() && handles(place));
+  /** Whether the pick does something to a place; without a pick, whether it is another than in the other picture. @type {Of<boolean>} */
+  const touched = (place) => (picked < 0 ? Boolean(place.differs) : !alone() && handles(place));
 
   /**
    * Nodes in which all words are found, with the devices that some of them name: names, models, states, holders,

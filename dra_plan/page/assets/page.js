@@ -67,6 +67,8 @@ function start(/** @type {PageData} */ data) {
     const said = (/** @type {Asked} */ { name, word, line }) => `${name} ${word} ${line}`.toLowerCase();
     const all = data.order.filter((at) => (!tone || picks[at].tone === tone) && said(picks[at]).includes(wanted));
     const shown = all.slice(0, MOST_LISTED);
+    const picked = model.picked();
+    if (all.includes(picked) && !shown.includes(picked)) shown.push(picked);
     const lines = shown.map((at) => {
       const { name, tone: of, word, line, address } = picks[at];
       const link = { href: address, "data-pick": at, "aria-current": at === model.picked() && "true" };
@@ -92,6 +94,7 @@ function start(/** @type {PageData} */ data) {
     const act = (/** @type {string} */ of) => {
       tone = of;
       drawList();
+      write();
     };
     toggles(id("tabs"), tabs.length > 2 ? tabs : [], (of) => of === tone, act);
   }
@@ -155,7 +158,9 @@ function start(/** @type {PageData} */ data) {
     drawLeft();
     drawAnswers();
     id("list")?.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    id("list")?.querySelector(`[data-pick="${at}"]`)?.setAttribute("aria-current", "true");
+    const row = id("list")?.querySelector(`[data-pick="${at}"]`);
+    row?.setAttribute("aria-current", "true");
+    if (started && !row && at >= 0) drawList();
     choose();
     const chosen = model.chosen();
     const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
@@ -178,7 +183,17 @@ function start(/** @type {PageData} */ data) {
       return there ? [el("div", head, drawing.card(there, "h3", fleet.found(there)))] : [];
     });
     id("node").replaceChildren(...cards);
-    if (named) id("node").scrollIntoView();
+    if (!named) return;
+    const from = /** @type {HTMLElement | null} */ (document.activeElement);
+    if (!IN_COLUMNS.matches && from?.matches(".answers a")) {
+      const back = el("button.back", { type: "button" }, "Back to the answer");
+      back.addEventListener("click", () => {
+        from.scrollIntoView({ block: "center" });
+        from.focus({ preventScroll: true });
+      });
+      id("node").prepend(back);
+    }
+    id("node").scrollIntoView();
   }
   /** The row that is picked and the tile that is open come into view, once everything is drawn. */
   function reveal() {
@@ -198,7 +213,7 @@ function start(/** @type {PageData} */ data) {
     const pairs = parts.map((part) => part.split("=")).filter((pair) => pair.length === 2);
     const isWhole = history.state === WHOLE || !started || pairs.length > 0;
     if (!isWhole && asked === undefined && !node) return;
-    if (isWhole) fleet.become(new Map(pairs.map(([name, value]) => [name, decoded(value)])));
+    if (isWhole) become(new Map(pairs.map(([name, value]) => [name, decoded(value)])));
     const at = asked ?? (isWhole ? (parts.includes("pick=") ? -1 : data.opens_on) : model.picked());
     if (at !== model.picked() || !started) pick(at);
     else if (isWhole) fleet.draw();
@@ -207,10 +222,24 @@ function start(/** @type {PageData} */ data) {
     reveal();
     if (!isWhole) write();
   }
+  function become(/** @type {Map<string, string>} */ view) {
+    fleet.become(view);
+    const [wanted, tab] = [view.get("list") || "", view.get("tab") || ""];
+    const isSame = tone === tab && (id("find")?.value.trim() ?? "") === wanted;
+    if (isSame) return;
+    tone = tab;
+    if (id("find")) id("find").value = wanted;
+    drawTabs();
+    drawList();
+  }
   /** Writes into the address what is shown, unless that is how the page opens. */
   function write() {
     const node = named ? [placeAddress(named).slice(1)] : [];
-    const view = fleet.parts().map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    const own = [
+      ["list", id("find")?.value.trim()],
+      ["tab", tone],
+    ].filter(([, value]) => value);
+    const view = [...own, ...fleet.parts()].map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     const isOpening = model.picked() === data.opens_on && !node.length && !view.length && !location.hash;
     const asked = model.chosen()?.address.slice(1) ?? (picks.length ? "pick=" : "");
     const all = isOpening ? "" : [...node, asked, ...view].filter(Boolean).join("&");
@@ -238,7 +267,10 @@ function start(/** @type {PageData} */ data) {
     event.preventDefault();
     field.focus();
   });
-  id("find")?.addEventListener("input", drawList);
+  id("find")?.addEventListener("input", () => {
+    drawList();
+    write();
+  });
   id("choose")?.addEventListener("change", () => step(id("choose").value === "" ? -1 : Number(id("choose").value)));
   id("every")?.addEventListener("change", () =>
     document.documentElement.classList.toggle("every", id("every").checked),

@@ -6,6 +6,8 @@ import { entry, sum } from "./model.js";
 const SIZES = [44, 36, 30, 26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
 const BELOW_HEADING = 12;
 const LEAST = 21;
+const LEAST_SEEN = 10;
+const MANY = 2000;
 /** Runs once the browser is idle, or after a second; in Safari, which cannot say so, after what is due now. @type {(run: (deadline: IdleDeadline) => void) => number} */
 const whenIdle =
   "requestIdleCallback" in window
@@ -14,7 +16,7 @@ const whenIdle =
 const cancel = "cancelIdleCallback" in window ? cancelIdleCallback : clearTimeout;
 const gapOf = (/** @type {number} */ size) => (size > 14 ? 3 : size > 9 ? 2 : 1);
 
-/** @param {HTMLElement} holder @param {{ look: Of<Look>, name: Of<string>, href: Of<string> }} of */
+/** @param {HTMLElement} holder @param {{ look: Of<Look>, name: Of<string>, href: Of<string>, list: (group: string) => void }} of */
 export function makeTiles(holder, of) {
   /** @type {DrawnGroup[]} */
   let groups = [];
@@ -49,7 +51,9 @@ export function makeTiles(holder, of) {
     const [more, paint] = [el("span.more"), svg("svg.paint", { "aria-hidden": "true" })];
     const links = own.map(() => el("a.tile", { tabindex: -1 }));
     const tiles = el("div.tiles", paint, links);
-    const title = el("h3", { id: "group-" + at }, el("bdi", name), " ", more);
+    const button = el("button.list", { type: "button", title: "List these nodes" }, el("bdi", name));
+    button.addEventListener("click", () => of.list(name));
+    const title = el("h3", { id: "group-" + at }, button, " ", more);
     return {
       own,
       section: el("section.group", { "aria-labelledby": title.id }, title, tiles),
@@ -71,7 +75,8 @@ export function makeTiles(holder, of) {
     const rows = (/** @type {number} */ each) => sum(groups.map(({ own }) => Math.ceil(own.length / across(each))));
     const fits = (/** @type {number} */ each) => headings + rows(each) * (each + gapOf(each)) <= high;
     if (!anew && across(size) === columns && fits(size)) return false;
-    const best = SIZES.find(fits) || 0;
+    const least = links.size > MANY ? 0 : LEAST_SEEN;
+    const best = SIZES.find((each) => each >= least && fits(each)) || 0;
     size = best && window.innerWidth >= 1080 ? best : Math.max(best, LEAST); // what has to be scrolled can be tapped
     columns = across(size);
     holder.classList.toggle("tiny", size < 10);

@@ -68,8 +68,8 @@ interface Scene {
 /** What is known of a place. */
 type Of<T> = (place: Place) => T;
 type ByDevice = Record<number, Texts>;
-/** Tone, label, message; by device what it gets, why it does not do, what becomes of its holder, why it is not meant. */
-type Mark = [Tone, Texts, Texts, ByDevice, ByDevice, ByDevice, ByDevice];
+/** Tone, label, message; by device what it gets, why it does not do, what becomes of its holder, why it is not meant; and what an open node says instead of the message. */
+type Mark = [Tone, Texts, Texts, ByDevice, ByDevice, ByDevice, ByDevice, Texts];
 /** Devices that are another than before (place, device, state, detail), and amounts by place. */
 type Change = [[number, number, string, Texts][], Record<string, Amount[]>];
 interface Asked {
@@ -115,6 +115,8 @@ interface DeviceNow {
   note?: string;
   harm?: string;
   other?: string;
+  /** It would do, if the node took the pod. */
+  near: boolean;
 }
 interface ModelCount {
   name: string;
@@ -136,6 +138,8 @@ interface Reason {
   key: string;
   tone: Tone;
   look: string;
+  /** Whether the devices of these nodes would do. */
+  isNear: boolean;
   count: number;
 }
 interface Hit {

@@ -138,7 +138,7 @@ def _add_pods(made: Page, answer: ClusterDiff, document: DiffDocument, scenes: l
         if (pod.namespace, pod.name) in waits:
             waiting = f"kubectl drain waits for {waits[pod.namespace, pod.name]}"
             pick.line = "; ".join(part for part in (pick.line, waiting) if part)
-            article.summary.append(told.TextLine(f"{words.capital(waiting)}."))
+            article.summary.append(told.TextLine(f"For this pod {waiting}."))
         if pod.change == "Gone" and pick.word == NOT_RECREATED:
             article.summary.append(told.TextLine("No controller recreates this pod."))
         if pod.change == "Lost" and (found := refused.get(_name_after(pod))) is not None:

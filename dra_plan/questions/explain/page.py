@@ -28,7 +28,7 @@ from dra_plan.questions.explain.text import parse
 from dra_plan.text import words
 from dra_plan.text.devices import device_lines
 from dra_plan.text.naming import claim_set_name, named
-from dra_plan.text.node_obstacles import in_short
+from dra_plan.text.node_obstacles import in_short, of_node
 from dra_plan.text.verdicts import UNTOLD
 
 
@@ -90,13 +90,19 @@ def _tell_nodes(marks: dict[int, Mark], verdict: OwnerVerdict, drawn: Scene) -> 
         devices = any(one.kind == "Devices" for one in group.about)
         for place in (drawn.by_node.get(name) for name in group.nodes):
             mark = marks.get(place.number) if place is not None else None
-            if mark is None:
+            if place is None or mark is None or (devices and mark.tone == picks.GOOD):
                 continue
-            if mark.tone != picks.GOOD:
+            mark.detail = of_node(group, place.node.labels if place.node is not None else {})
+            if devices:
                 mark.message = in_short(group)
-            elif not devices:
+                if mark.gets:
+                    mark.tone, mark.label = picks.outcome("Excluded")
+                    mark.gets = {}
+            elif mark.gets:
+                mark.tone, mark.label = picks.ONLY_DEVICES
+            else:
                 mark.tone, mark.label = picks.outcome("Excluded")
-                mark.message, mark.gets = in_short(group), {}
+                mark.message = in_short(group)
 
 
 def _nodes(answer: Explanation) -> int:
