@@ -65,7 +65,7 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 
 
 def elements(placement: Placement) -> list[Element]:
-    """Return all possible causes on this node, in the order in which they are dropped.
+    """Return all possible causes on this node in dropping order: other claims, counters, constraints, requests.
 
     Each occurs once, even if a name is not unique: requests of one name are dropped together. Elements that are tried
     first are more likely to be dropped, and a set without other claims says more about the claim set itself.

@@ -35,7 +35,7 @@ PATH_VARIABLE = "KUBECTL_PATH"
 SILENCE = 30.0
 """The number of seconds without any byte of a response after which a request is abandoned."""
 MOST_BYTES = 256 << 20
-"""The size limit for one response; the usual 500 objects are far smaller."""
+"""The size limit for one response; 500 objects, each with the maximum size in etcd, are usually far smaller."""
 
 TOTAL = 600.0
 """The number of seconds after which a request is abandoned, even if the response still arrives steadily."""

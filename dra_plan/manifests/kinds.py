@@ -196,7 +196,7 @@ def split_version(api_version: str) -> tuple[str, str]:
 
 
 def named(text: str) -> Kind | None:
-    """Return the kind for a kubectl-style name, which is a name, plural or short name, optionally with `.GROUP`.
+    """Return the kind for a name, plural or short name, in upper or lower case, optionally with `.GROUP`.
 
     Return None for a kind that planning does not read.
     """

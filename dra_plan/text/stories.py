@@ -268,7 +268,7 @@ def in_vain(of: ExplainedClaimSet) -> str:
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:
-    """Return the sentence about missing slices, if pools are incomplete only because of them."""
+    """Return the sentence about missing slices, if pools are incomplete only because of them; their devices decide."""
     pools = [pool for story in of.stories for pool in story.pools if pool.code == "pool-incomplete"]
     lacking = [pool for pool in pools if (pool.seen or 0) < (pool.expected or 0) and not pool.counts]
     if not lacking:

@@ -93,7 +93,7 @@ def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bo
 
 
 def in_vain(groups: Sequence[RefusingNodes]) -> str:
-    """Return the sentence saying that waiting will not help, if even empty nodes lack the resource."""
+    """Return the sentence saying that waiting will not help, if this is certain because even empty nodes are short."""
     never = [[one for reason in group.reasons for one in reason.about if one.never] for group in groups]
     if not never or not all(never):
         return ""
