@@ -82,11 +82,11 @@ CODES = frozenset(
         "workload-not-planned",
     }
 )
-"""A code that an answer can have is in this set; a test compares it with the code that creates notices."""
+"""The set of all codes that output can contain; a test compares it with the code that creates notices."""
 
 
 def checked(codes: Iterable[str], where: str) -> tuple[str, ...]:
-    """Return the codes. Raises UsageError for one that no warning has; `where` names the option or the setting."""
+    """Return the codes. Raises UsageError for a code that no warning has; `where` names the option or the setting."""
     given = tuple(codes)
     for code in given:
         if code not in CODES:

@@ -1,4 +1,4 @@
-"""core/v1: nodes, pods, namespaces and their parts that scheduling reads."""
+"""core/v1: nodes, pods, namespaces, and those of their parts that scheduling reads."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ResourceClaimReference(Object, frozen=True):
 
 
 class ResourceRequirements(Object, frozen=True):
-    """Requests, limits and claims of a container, or of a pod."""
+    """The requests, limits and claims of a container, or of a pod."""
 
     requests: dict[str, QuantityText] = {}
     limits: dict[str, QuantityText] = {}
@@ -180,7 +180,7 @@ class PodAffinity(Object, frozen=True):
 
 
 class Affinity(Object, frozen=True):
-    """All affinity rules of a pod."""
+    """All of a pod's affinity rules."""
 
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
@@ -201,7 +201,7 @@ class TopologySpreadConstraint(Object, frozen=True):
 
 
 class PodResourceClaim(Object, frozen=True):
-    """A claim of a pod: an existing one, or one made from a template.
+    """A pod's claim, which already exists or is created from a template.
 
     `source` is the nested form of releases before 1.31; conversion moves its fields up.
     """
@@ -218,7 +218,7 @@ class PodSchedulingGate(Object, frozen=True):
 
 
 class PodSchedulingGroup(Object, frozen=True):
-    """The group that a pod is scheduled with: a PodGroup in the pod's namespace."""
+    """The group that a pod is scheduled with, which is a PodGroup in the pod's namespace."""
 
     pod_group_name: str = ""
 
@@ -251,7 +251,7 @@ class PodSpec(Object, frozen=True):
 
 
 class PodResourceClaimStatus(Object, frozen=True):
-    """The claim created for one entry of the pod; no name means that none was needed."""
+    """The claim created for one of the pod's entries; if there is no name, no claim was needed."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -283,7 +283,7 @@ class PodCondition(Object, frozen=True):
 
 
 class ContainerWaiting(Object, frozen=True):
-    """The reason why the kubelet has not started a container: one word, such as ImagePullBackOff, and a message."""
+    """Why the kubelet has not started a container: one word, such as ImagePullBackOff, and a message."""
 
     reason: str = ""
     message: str = ""
@@ -411,7 +411,7 @@ class ScopeSelector(Object, frozen=True):
 
 
 class ResourceQuotaSpec(Object, frozen=True):
-    """The maximum that the objects of a namespace may request together."""
+    """The maximum that the objects in a namespace may request together."""
 
     hard: dict[str, QuantityText] = {}
     scopes: list[str] = []
@@ -419,7 +419,7 @@ class ResourceQuotaSpec(Object, frozen=True):
 
 
 class ResourceQuota(Object, frozen=True):
-    """A quota of a namespace."""
+    """A quota in a namespace."""
 
     api_version: str = "v1"
     kind: str = "ResourceQuota"
@@ -428,7 +428,7 @@ class ResourceQuota(Object, frozen=True):
 
 
 class LimitRangeItem(Object, frozen=True):
-    """Limits and defaults of one type: Container or Pod."""
+    """The limits and defaults for one type, Container or Pod."""
 
     type: str = ""
     max: dict[str, QuantityText] = {}
@@ -439,13 +439,13 @@ class LimitRangeItem(Object, frozen=True):
 
 
 class LimitRangeSpec(Object, frozen=True):
-    """The limits of a namespace."""
+    """The limits in a namespace."""
 
     limits: list[LimitRangeItem] = []
 
 
 class LimitRange(Object, frozen=True):
-    """The limits on the requests of each pod and container of a namespace, and the default requests."""
+    """The limits on the requests of each pod and container in a namespace, and the default requests."""
 
     api_version: str = "v1"
     kind: str = "LimitRange"

@@ -1,6 +1,6 @@
-"""Texts that must equal Kubernetes' exactly: quoting as in Go's fmt, and formats shared by many places.
+"""Texts that must be identical to Kubernetes': quoting as in Go's fmt, and formats that many modules use.
 
-In order: `%q`; names, label keys and label values, with the problems of a string in apimachinery's words; times as Go
+In order: `%q`; names, label keys and label values, with the problems in a string in apimachinery's words; times as Go
 reads them; and request policies in words. Callers decide what a string is for, and whether it may be missing.
 """
 
@@ -34,12 +34,12 @@ def _escaped(character: str) -> str:
 
 
 # -- names and labels --------------------------------------------------------------------------------------------------
-# Each function returns the problems of a text; an empty list means the text is correct.
+# Each function returns the problems in a text; an empty list means that the text is correct.
 
 MAX_LABEL = 63
-"""The maximum bytes of a DNS label, of a label's value, and of the name part of its key."""
+"""The maximum number of bytes in a DNS label, in a label's value, and in the name part of its key."""
 MAX_SUBDOMAIN = 253
-"""The maximum bytes of a DNS subdomain."""
+"""The maximum number of bytes in a DNS subdomain."""
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -66,7 +66,7 @@ _VALUE_PROBLEM = (
 
 
 def too_long(text: str, most: int) -> list[str]:
-    """Return the problem of a string with more than `most` bytes."""
+    """Return the problem with a string that has more than `most` bytes."""
     return [f"must be no more than {most} bytes"] if len(text.encode("utf-8", "surrogatepass")) > most else []
 
 
@@ -127,7 +127,7 @@ def parse_timestamp(text: str) -> int | None:
             return None
         offset = (hours * 3600 + minutes * 60) * (-1 if match[9] == "-" else 1)
     if year == 0:
-        offset += 366 * 86400  # before the first representable year: out of range for the caller
+        offset += 366 * 86400  # before the first representable year, which is out of range for the caller
     delta = moment - _EPOCH
     return (delta.days * 86400 + delta.seconds - offset) * _SECOND + int(fraction)
 
@@ -137,7 +137,7 @@ def parse_timestamp(text: str) -> int | None:
 
 
 def allowed(policy: CapacityRequestPolicy | None, listed: Callable[[list[str]], str]) -> str:
-    """Return the values as worded by `listed`, or `from 10G to 60G in steps of 10G`; empty without values and range."""
+    """Return the values as worded by `listed`, or `from 10G to 60G in steps of 10G`; empty if there are neither."""
     if policy is None:
         return ""
     if policy.valid_values:

@@ -1,7 +1,7 @@
 """The typed objects of one input, in input order, on which every command plans, and the known facts about them.
 
-In order: ClusterInfo (dra-plan/v1alpha1), a snapshot's description of its cluster; notices for the user in addition to
-the answer, with the place where an object was read; and the inventory of all objects.
+In order: ClusterInfo (dra-plan/v1alpha1), which is a snapshot's description of its cluster; notices for the user in
+addition to the result, with the place where an object was read; and the inventory of all objects.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ADMISSION = "admissionregistration.k8s.io"
 """The API group of webhooks and policies that may reject or change created objects."""
 
 FORBIDDEN, NOT_SERVED, FAILED = "Forbidden", "NotServed", "Failed"
-"""The reasons why a resource was not listed: no permission, not served, or no complete response."""
+"""The reasons why a resource was not listed: no permission, not served, or an incomplete response."""
 
 
 class UnlistedKind(Object, frozen=True):
@@ -70,8 +70,8 @@ class ClusterInfo(Object, frozen=True):
 class Origin(NamedTuple):
     """The place where an object was read.
 
-    It consists of the source's name ("-" for stdin), and the line of the object's first field, counted from 1; 0 if
-    unknown.
+    It consists of the source's name ("-" for stdin), and the line of the object's first field, counted from 1 (0 if it
+    is unknown).
     """
 
     source: str
@@ -92,14 +92,14 @@ NOTES = frozenset(
         "taint-rules-taken-as-on",
     }
 )
-"""The codes of facts about a release, and about random decisions of a cluster.
+"""The codes of facts about a release, and about random decisions in a cluster.
 
 They do not mean that an input is wrong.
 """
 
 
 PARTIAL = ("one-namespace", "claims-missing")
-"""The codes of warnings that something in use is not in the input, and counts as free."""
+"""The codes of warnings that something in use is missing from the input and so counts as free."""
 
 
 class Notice(Struct, frozen=True, order=True, gc=False):
@@ -132,14 +132,14 @@ class Notice(Struct, frozen=True, order=True, gc=False):
 # -- the inventory -----------------------------------------------------------------------------------------------------
 
 ObjectKey = tuple[str, str, str]
-"""(kind, namespace, name)."""
+"""An object's (kind, namespace, name)."""
 
 
 class AsWritten(NamedTuple):
     """The form in which an object was written, where it differs from the form that planning reads.
 
-    `version` is its API version, "" for the usual one; `unknown` are fields that the version does not have and that
-    were dropped; `has_source` is set if a pod names its claims in `source`, as before Kubernetes 1.31.
+    `version` is the object's API version, or "" for the usual version; `unknown` are fields that the version does not
+    have and that were dropped; `has_source` is set if a pod names its claims in `source`, as before Kubernetes 1.31.
     """
 
     version: str = ""
@@ -157,15 +157,16 @@ class WrittenText(NamedTuple):
 
 @dataclass(slots=True)
 class Inventory:
-    """All objects of the input, converted to v1 and defaulted as the API server does.
+    """All objects in the input, converted to v1 and defaulted as the API server does.
 
-    `cluster_info` is the snapshot's description of its cluster, the last one of several. `origins` has the place where
-    each object was read, `as_written` its form if unusual, `overridden` the objects that a later source replaced (the
-    earlier place, the later one), `template_makers` the kinds whose controllers create claim templates, by namespace
-    and name of the template, `skipped` the number of objects of kinds that planning does not use, `accounts` the
-    namespaces and names of service accounts among them, `texts` the text of new objects that a question can be about,
-    `notices` the warnings of loading (dropped fields, deprecated versions), `returning` the namespaces and names of
-    pods that an edit removed and that are pending again: their controllers still have to create them.
+    `cluster_info` is the snapshot's description of its cluster; if there are several, it is the last. `origins`
+    contains the place where each object was read, and `as_written` its form if that is unusual. `overridden` contains
+    the objects that a later source replaced (with the earlier and the later place). `template_makers` contains the
+    kinds whose controllers create claim templates, by namespace and name of the template. `skipped` is the number of
+    objects whose kinds planning does not use, and `accounts` contains the namespaces and names of the service accounts
+    among them. `texts` contains the text of new objects that a query can be about. `notices` are the warnings from
+    loading (dropped fields, deprecated versions). `returning` contains the namespaces and names of pods that an edit
+    removed and that are pending again, because their controllers still have to create them.
     """
 
     nodes: list[Node] = field(default_factory=list)

@@ -12,7 +12,7 @@ Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer in the range of Go's int64; decoding rejects others, as the API server does."""
 
 QuantityText = str | int | float
-"""A quantity as written in the manifest; a JSON number is allowed, as in Kubernetes."""
+"""A quantity as written in the manifest; JSON numbers are allowed, as in Kubernetes."""
 
 FieldPath = tuple[str | int, ...]
 """The path to a field: field names, and positions in lists."""
@@ -28,7 +28,7 @@ class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"
 class StrictObject(
     Object, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True, forbid_unknown_fields=True
 ):
-    """An object of resource.k8s.io: decoding fails on a field that v1 does not have, as strict decoding would."""
+    """An object in resource.k8s.io; as with strict decoding, decoding fails on a field that v1 does not have."""
 
 
 # -- metadata and label selectors --------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ class OwnerReference(Object, frozen=True):
 
 
 class ObjectMeta(Object, frozen=True):
-    """The metadata that planning reads. Times stay RFC 3339 text."""
+    """The metadata that planning reads. Times remain RFC 3339 strings."""
 
     name: str = ""
     generate_name: str = ""
@@ -61,7 +61,7 @@ class ObjectMeta(Object, frozen=True):
 
     @property
     def is_stored(self) -> bool:
-        """Return whether the object comes from a cluster: only its API server sets uids and times."""
+        """Return whether the object comes from a cluster, whose API server sets UIDs and times."""
         return bool(self.uid or self.creation_timestamp)
 
     @property
@@ -74,7 +74,7 @@ class ObjectMeta(Object, frozen=True):
 
 
 class LabelSelectorRequirement(Object, frozen=True):
-    """One requirement on labels: In, NotIn, Exists or DoesNotExist; in a selector written as text also Gt and Lt."""
+    """One requirement on labels: In, NotIn, Exists or DoesNotExist; in a selector written as text, also Gt and Lt."""
 
     key: str = ""
     operator: str = ""
@@ -82,7 +82,7 @@ class LabelSelectorRequirement(Object, frozen=True):
 
 
 class LabelSelector(Object, frozen=True):
-    """A conjunction of requirements; empty selects everything, absent selects nothing."""
+    """A conjunction of requirements; an empty selector selects everything, and an absent one selects nothing."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: list[LabelSelectorRequirement] | None = None

@@ -2,7 +2,7 @@
 
 The rules are those of apimachinery's `resource.Quantity`. Go stores an amount either as a 64-bit integer with a decimal
 scale or as an arbitrary-precision decimal, and the difference is visible from outside (`as_int64`, `is_identical`), so
-this module stores it as well. Only amounts belong here.
+this module also makes it. Only amounts belong here.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class QuantityError(DraPlanError, ValueError):
 
 
 class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """An amount. Equality, order and hash use only the value; the format decides which suffixes `text` uses.
+    """An amount. Equality, order and hash use only the value; the format determines which suffixes `text` uses.
 
     The value is `number * 10**scale`. `decimal` is True when Go stores it as an arbitrary-precision decimal. `nano` is
-    the value in 10**-9 units; all amounts from 10**5000 have the same `nano`.
+    the value in units of 10**-9; all amounts from 10**5000 on have the same `nano`.
     """
 
     nano: int
@@ -107,20 +107,20 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def units(self) -> int:
-        """Return whole units, fractions rounded up, as Go's `Value()` does: always an int64."""
+        """Return whole units as an int64, with fractions rounded up, as Go's `Value()` does."""
         return scaled_value(self, 0)
 
     @property
     def milli(self) -> int:
-        """Return thousandths, rounded up, as Go's `MilliValue()` does: always an int64."""
+        """Return thousandths as an int64, rounded up, as Go's `MilliValue()` does."""
         return scaled_value(self, -3)
 
     @property
     def as_int64(self) -> int | None:
-        """Return the value if Go can give it without arithmetic on fractions (`AsInt64`), otherwise None.
+        """Return the value if Go can return it without arithmetic on fractions (`AsInt64`), otherwise None.
 
-        Return None for every amount stored as a decimal, such as `1.5Gi` or `100Ti`, and for one written with decimals,
-        such as `1.0` or `1000m`, although they are whole.
+        Return None for every amount stored as a decimal, such as `1.5Gi` or `100Ti`, and for amounts written with
+        decimals, such as `1.0` or `1000m`, although these are whole numbers.
         """
         if self.decimal or self.scale < 0:
             return None
@@ -136,7 +136,7 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def approximate_float(self) -> float:
-        """Return the value as a double, as Go's `AsApproximateFloat64` does; infinite when out of range."""
+        """Return the value as a double, as Go's `AsApproximateFloat64` does; infinite if it is out of range."""
         try:
             base = float(self.number)
         except OverflowError:
@@ -144,7 +144,7 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return base if self.scale == 0 else base * _pow10(self.scale)
 
     def is_identical(self, other: Quantity) -> bool:
-        """Return Go's `==` on the struct: same number and scale, format, and remembered text.
+        """Return Go's `==` on the struct, which compares number and scale, format, and cached text.
 
         Go holds decimals by pointer, so two parsed decimals are never identical, and False is returned.
         """
@@ -187,12 +187,12 @@ def parse(text: str | int | float) -> Quantity:
 
 @functools.lru_cache(maxsize=65536)
 def parse_strict(text: str) -> Quantity:
-    """Return the amount written in `text`, in which white space is an error (Go's `ParseQuantity`)."""
+    """Return the amount written in `text`, where white space is an error (Go's `ParseQuantity`)."""
     return _parse(text)
 
 
 def json_number(value: float) -> str:
-    """Return a double as Go's encoding/json writes it: no exponent from 1e-6 up to 1e21, no padding of exponents."""
+    """Return a double as Go's encoding/json writes it: no exponent from 1e-6 up to 1e21, and unpadded exponents."""
     if value != value or value in (float("inf"), float("-inf")):
         raise QuantityError(FORMAT_WRONG)
     digits = repr(value)
@@ -254,7 +254,7 @@ def _suffix(suffix: str) -> tuple[int, int, Format]:
 def _parse_scaled(
     text: str, negative: bool, digits: str, decimals: str, base: int, exponent: int, family: Format
 ) -> Quantity | None:
-    """Return the amount as a 64-bit integer with a scale, or None where Go falls back to a decimal."""
+    """Return the amount as a 64-bit integer with a scale, or None if Go falls back to a decimal."""
     if base == 10:
         scale, factor = exponent - len(decimals), 1
         precision = 18 - len(digits) - len(decimals)
@@ -280,7 +280,7 @@ def _parse_scaled(
 
 
 def _parse_decimal(negative: bool, number: int, places: int, base: int, exponent: int, family: Format) -> Quantity:
-    """Return the amount as a decimal: rounded up to nano; binary amounts are capped at the largest int64."""
+    """Return the amount as a decimal, rounded up to nano; binary amounts are capped at the largest int64."""
     scale = -places
     if base == 10:
         scale += exponent
@@ -330,7 +330,7 @@ def compare(left: Quantity, right: Quantity) -> int:
 
 
 def add(left: Quantity, right: Quantity) -> Quantity:
-    """Return Go's `Add`: the left format unless the left is zero; integer overflow turns it into a decimal."""
+    """Return Go's `Add`, in the left format unless the left is zero; integer overflow turns the sum into a decimal."""
     family = right.format if left.number == 0 else left.format
     if not left.decimal and not right.decimal:
         if right.number == 0:
@@ -343,7 +343,7 @@ def add(left: Quantity, right: Quantity) -> Quantity:
 
 
 def _aligned_sum(left: Quantity, right: Quantity) -> tuple[int, int, bool]:
-    """Return the sum at the smaller scale, and whether every step of it fits into an int64."""
+    """Return the sum at the smaller scale, and whether every step of the addition fits in an int64."""
     scale = min(left.scale, right.scale)
     if max(left.scale, right.scale) - scale > _MAX_SHIFT:
         raise QuantityError("quantities too far apart to be added")
@@ -359,7 +359,7 @@ def subtract(left: Quantity, right: Quantity) -> Quantity:
 
 
 def multiply(left: Quantity, factor: int) -> Quantity:
-    """Return the amount times `factor`, as Go's `Mul` does (the integer form while the product fits into it)."""
+    """Return the amount times `factor`, as Go's `Mul` does (in the integer form if the product fits in it)."""
     if left.decimal:
         return make(left.number * factor, left.scale, left.format, decimal=True)
     if left.number == 0 or factor == 0:
@@ -371,7 +371,7 @@ def multiply(left: Quantity, factor: int) -> Quantity:
 
 
 def product(left: Quantity, right: Quantity) -> Quantity:
-    """Return the exact product as a decimal, in the left format; fractions of a nano are rounded up."""
+    """Return the exact product as a decimal in the left format, with fractions of a nano rounded up."""
     number, scale = left.number * right.number, left.scale + right.scale
     if number > 0:
         number, scale = _round_up_to_nano(number, scale)
@@ -384,10 +384,10 @@ def to_decimal(value: Quantity) -> Quantity:
 
 
 def scaled_value(value: Quantity, scale: int) -> int:
-    """Return the amount in units of 10**scale, rounded as Go's `ScaledValue` does, always an int64.
+    """Return the amount as an int64 in units of 10**scale, rounded as Go's `ScaledValue` does.
 
     The integer form rounds away from zero and stops at the ends of int64. The decimal form rounds up, but a negative
-    fraction is rounded up twice when the number fits an int64, and a number that does not fit wraps.
+    fraction is rounded up twice if the number fits in an int64, and a number that does not fit wraps around.
     """
     shift = value.scale - scale
     if not value.decimal:
@@ -408,10 +408,10 @@ def scaled_value(value: Quantity, scale: int) -> int:
 
 
 def canonical_text(value: Quantity) -> str:
-    """Return the canonical text: no fraction, no precision lost, the largest suffix possible.
+    """Return the canonical text, which has no fraction, loses no precision, and has the largest possible suffix.
 
     A binary amount is written with decimal suffixes when it is smaller than 1024 or not whole. A multiple of a power
-    that has no suffix (10**21 up) loses that power, as in Go.
+    without a suffix (from 10**21 on) loses that power, as in Go.
     """
     if value.number == 0:
         return "0"
@@ -439,7 +439,7 @@ def _is_whole(value: Quantity) -> bool:
 
 
 def _without_factors(number: int, factor: int) -> tuple[int, int]:
-    """Return the number without any of the factors, and the count of factors removed."""
+    """Return the number without any of the factors, and the number of factors removed."""
     times = 0
     while number and number % factor == 0:
         number //= factor

@@ -1,8 +1,8 @@
 """resource.k8s.io/v1: device classes, slices, claims, claim templates and device taint rules.
 
-Only the v1 shape: older versions are converted before they become these structs (`manifests`). Where upstream
-distinguishes "absent" from "empty", the field is Optional with None for absent. A quantity is stored as it was written
-(`QuantityText`); `api.quantity.parse` returns its value.
+Only the v1 shape exists here; older versions are converted before they become these structs (`manifests`). Where
+upstream distinguishes "absent" from "empty", the field is Optional with None for absent. A quantity is stored as it was
+written (`QuantityText`); `api.quantity.parse` returns its value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ATTRIBUTE_NAMES = {
 
 
 class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
-    """One attribute value. Exactly one field should be set; upstream checks that late, and so does dra-plan."""
+    """One attribute value. Exactly one field should be set; like upstream, dra-plan checks this late."""
 
     int_value: Int64 | None = None
     bool_value: bool | None = None
@@ -40,7 +40,7 @@ class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
 
 
 class CapacityRequestPolicyRange(StrictObject, frozen=True):
-    """The amounts that may be requested: from min to max in steps."""
+    """The amounts that may be requested, from min to max in steps."""
 
     min: QuantityText | None = None
     max: QuantityText | None = None
@@ -84,7 +84,7 @@ class DeviceCounterConsumption(StrictObject, frozen=True):
 
 
 class DeviceTaint(StrictObject, frozen=True):
-    """A taint on a device; effects NoSchedule and NoExecute block, others inform."""
+    """A taint on a device; the effects NoSchedule and NoExecute block, and other effects only inform."""
 
     key: str = ""
     value: str = ""
@@ -93,7 +93,7 @@ class DeviceTaint(StrictObject, frozen=True):
 
 
 class DeviceToleration(StrictObject, frozen=True):
-    """A toleration of a request."""
+    """A toleration in a request."""
 
     key: str = ""
     operator: str = ""
@@ -103,7 +103,7 @@ class DeviceToleration(StrictObject, frozen=True):
 
 
 class NodeAllocatableResourceMapping(StrictObject, frozen=True):
-    """The amount of a node resource that a device represents (alpha in 1.36); no multiplier means 1."""
+    """The amount of a node resource that a device represents (alpha in 1.36); the default multiplier is 1."""
 
     capacity_key: str | None = None
     allocation_multiplier: QuantityText | None = None
@@ -117,7 +117,7 @@ class NodeAllocatableResource(StrictObject, frozen=True):
 
 
 class Device(StrictObject, frozen=True):
-    """One device of a slice."""
+    """One device in a slice."""
 
     name: str = ""
     attributes: dict[str, DeviceAttribute] = {}
@@ -187,13 +187,13 @@ class OpaqueDeviceConfiguration(StrictObject, frozen=True):
 
 
 class DeviceConfiguration(StrictObject, frozen=True):
-    """A configuration entry of a class."""
+    """A configuration entry in a class."""
 
     opaque: OpaqueDeviceConfiguration | None = None
 
 
 class DeviceClaimConfiguration(StrictObject, frozen=True):
-    """A configuration entry of a claim, for the listed requests or, with none listed, for all."""
+    """A configuration entry in a claim, for the listed requests, or for all requests if none are listed."""
 
     requests: list[str] = []
     opaque: OpaqueDeviceConfiguration | None = None
@@ -230,7 +230,7 @@ class DerivedAttribute(StrictObject, frozen=True):
 
 
 class ExactDeviceRequest(StrictObject, frozen=True):
-    """A request for devices of one class. After defaulting the mode is set, and with ExactCount the count."""
+    """A request for devices of one class. After defaulting, the mode is set, and with ExactCount also the count."""
 
     device_class_name: str = ""
     selectors: list[DeviceSelector] = []
@@ -243,7 +243,7 @@ class ExactDeviceRequest(StrictObject, frozen=True):
 
 
 class DeviceSubRequest(StrictObject, frozen=True):
-    """One alternative of a firstAvailable request (KEP-4816); it has no admin access."""
+    """One alternative in a firstAvailable request (KEP-4816); it has no admin access."""
 
     name: str = ""
     device_class_name: str = ""
@@ -256,7 +256,7 @@ class DeviceSubRequest(StrictObject, frozen=True):
 
 
 class DeviceRequest(StrictObject, frozen=True):
-    """A named request: `exactly` or the first of `first_available` that works."""
+    """A named request: either `exactly`, or the first of `first_available` that works."""
 
     name: str = ""
     exactly: ExactDeviceRequest | None = None
@@ -264,7 +264,7 @@ class DeviceRequest(StrictObject, frozen=True):
 
 
 class DeviceConstraint(StrictObject, frozen=True):
-    """A condition over the devices of several requests."""
+    """A condition on the devices for several requests."""
 
     requests: list[str] = []
     match_attribute: str | None = None
@@ -302,7 +302,7 @@ class DeviceRequestAllocationResult(StrictObject, frozen=True):
 
 
 class DeviceAllocationConfiguration(StrictObject, frozen=True):
-    """A configuration entry of an allocation, from a class or from the claim."""
+    """A configuration entry in an allocation, from a class or from the claim."""
 
     source: str = ""
     requests: list[str] = []
@@ -357,7 +357,7 @@ class AllocatedDeviceStatus(StrictObject, frozen=True):
 
 
 class ResourceClaimStatus(StrictObject, frozen=True):
-    """The allocation and users of a claim."""
+    """A claim's allocation and users."""
 
     allocation: AllocationResult | None = None
     reserved_for: list[ResourceClaimConsumerReference] = []
@@ -385,14 +385,14 @@ class ResourceClaim(StrictObject, frozen=True):
 
 
 class ResourceClaimTemplateSpec(StrictObject, frozen=True):
-    """Metadata and specification copied into every claim made from the template."""
+    """The metadata and specification that are copied into every claim created from the template."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: ResourceClaimSpec = ResourceClaimSpec()
 
 
 class ResourceClaimTemplate(StrictObject, frozen=True):
-    """A template from which the claim controller makes one claim per pod."""
+    """A template from which the claim controller creates one claim per pod."""
 
     api_version: str = "resource.k8s.io/v1"
     kind: str = "ResourceClaimTemplate"
@@ -401,7 +401,7 @@ class ResourceClaimTemplate(StrictObject, frozen=True):
 
 
 class DeviceTaintSelector(StrictObject, frozen=True):
-    """A selector of the devices that a taint rule applies to; each set field must be equal."""
+    """A selector for the devices that a taint rule applies to; each field that is set must be equal."""
 
     driver: str | None = None
     pool: str | None = None

@@ -1,4 +1,4 @@
-"""scheduling.k8s.io: groups of pods that are scheduled together, and the Workloads whose templates describe them.
+"""scheduling.k8s.io: groups of pods that are scheduled together, and the Workloads with templates for these groups.
 
 The shapes are those of v1alpha2 in Kubernetes 1.36. The scheduler reads pod groups only.
 """
@@ -19,7 +19,7 @@ class GangSchedulingPolicy(Object, frozen=True):
 
 
 class PodGroupSchedulingPolicy(Object, frozen=True):
-    """The scheduling policy of a group: exactly one of the two."""
+    """A group's scheduling policy; exactly one of the two fields is set."""
 
     basic: BasicSchedulingPolicy | None = None
     gang: GangSchedulingPolicy | None = None
@@ -38,7 +38,7 @@ class PodGroupSchedulingConstraints(Object, frozen=True):
 
 
 class PodGroupResourceClaim(Object, frozen=True):
-    """A claim of the group: an existing one, or one made from a template once for the whole group."""
+    """The group's claim, which already exists, or is created from a template once for the whole group."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -95,13 +95,13 @@ class PodGroup(Object, frozen=True):
 
     @property
     def min_count(self) -> int:
-        """The number of pods of a gang that need nodes at the same time; 0 without such a policy."""
+        """The number of pods in a gang that need nodes at the same time; 0 if there is no such policy."""
         gang = self.spec.scheduling_policy.gang
         return gang.min_count if gang is not None else 0
 
     @property
     def topology_key(self) -> str:
-        """The label whose value all pods of the group share, "" if there is none."""
+        """The label whose value all pods in the group share, or "" if there is none."""
         constraints = self.spec.scheduling_constraints
         return constraints.topology[0].key if constraints is not None and constraints.topology else ""
 
@@ -119,7 +119,7 @@ class PodGroupTemplate(Object, frozen=True):
 
 
 class GroupWorkloadSpec(Object, frozen=True):
-    """The templates of the groups that a controller creates."""
+    """The templates for the groups that a controller creates."""
 
     pod_group_templates: list[PodGroupTemplate] = []
 

@@ -1,7 +1,7 @@
-"""Matching of labels and taints: node selectors, label selectors, tolerations, and label selectors given as text.
+"""Matching labels and taints: node selectors, label selectors, tolerations, and label selectors given as text.
 
-Each follows component-helpers and apimachinery. These are pure functions over names and label maps. The callers decide
-where a selector applies, and which taints have an effect.
+The rules are those of component-helpers and apimachinery. The functions are pure, and take names and label maps. The
+callers decide where a selector applies, and which taints have an effect.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def node_matches(selector: NodeSelector, name: str, labels: Mapping[str, str] | 
 
 
 def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether all requirements of a term are met; an empty term matches nothing."""
+    """Return whether all of a term's requirements are met; an empty term matches nothing."""
     if not term.match_expressions and not term.match_fields:
         return False
     labels = labels or _NO_LABELS
@@ -70,18 +70,21 @@ def _int64(text: str | None) -> int | None:
 
 
 def is_int64(text: str) -> bool:
-    """Return whether Gt and Lt can compare the text: an integer of at most 64 bits."""
+    """Return whether Gt and Lt can compare the text, which must be an integer with at most 64 bits."""
     return _int64(text) is not None
 
 
 def _field_holds(requirement: NodeSelectorRequirement, name: str) -> bool:
-    """Return whether a field requirement holds; only metadata.name exists, and any other field counts as empty."""
+    """Return whether a field requirement is met; only metadata.name exists, and any other field counts as empty."""
     value = name if requirement.key == "metadata.name" else ""
     return (value in requirement.values) == (requirement.operator == "In")
 
 
 class FieldProblem(NamedTuple):
-    """A problem of a field: its path, and the problem in apimachinery's words; `str` gives both as upstream does."""
+    """A problem with a field: its path, and the problem in apimachinery's words.
+
+    `str` returns both, as upstream does.
+    """
 
     path: FieldPath
     message: str
@@ -110,7 +113,7 @@ def as_one(problems: Iterable[FieldProblem]) -> str:
 
 
 def as_go(selector: NodeSelector) -> str:
-    """Return the selector as Kubernetes' generated `String` method writes it into error texts."""
+    """Return the selector as Kubernetes' generated `String` method writes it in error texts."""
     terms = "".join(
         f"NodeSelectorTerm{{MatchExpressions:{_requirements_as_go(term.match_expressions)},"
         f"MatchFields:{_requirements_as_go(term.match_fields)},}},"
@@ -128,7 +131,7 @@ def _requirements_as_go(requirements: Sequence[NodeSelectorRequirement]) -> str:
 
 
 def term_problems(term: NodeSelectorTerm, path: FieldPath = ()) -> Iterator[FieldProblem]:
-    """Yield the problems of the term at a path, as the API server and the scheduler report them."""
+    """Yield the problems with the term at a path, as the API server and the scheduler report them."""
     for index, requirement in enumerate(term.match_expressions):
         yield from _expression_problems(requirement, (*path, "matchExpressions", index))
     for index, requirement in enumerate(term.match_fields):
@@ -191,7 +194,7 @@ def _field_problems(requirement: NodeSelectorRequirement, path: FieldPath) -> It
 
 
 def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | None) -> bool:
-    """Return whether a label selector selects a label map: absent selects nothing, empty selects everything."""
+    """Return whether a label selector selects a label map; an absent one selects nothing, an empty one everything."""
     if selector is None:
         return False
     labels = labels or _NO_LABELS
@@ -204,7 +207,7 @@ def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | Non
 # The taints of nodes and of devices follow the same rule, although their types differ.
 
 BLOCKING = ("NoSchedule", "NoExecute")
-"""The effects that keep out everything that does not tolerate the taint."""
+"""The effects that reject everything that does not tolerate the taint."""
 
 
 class _Taint(Protocol):
@@ -222,7 +225,7 @@ class _Toleration(_Taint, Protocol):
 
 
 def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
-    """Return the first toleration with this key, in the format of taints; "" for none."""
+    """Return the first toleration with this key, in the format used for taints; "" if there is none."""
     found = next((one for one in tolerations if one.key == key), None)
     if found is None:
         return ""
@@ -231,7 +234,7 @@ def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
 
 
 def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
-    """Return whether one toleration covers one taint: effect and key are empty or equal, then by operator.
+    """Return whether one toleration covers one taint: effect and key are empty or equal, and the operator matches.
 
     `tolerationSeconds` is ignored; the operators Gt and Lt need an alpha gate and match nothing.
     """
@@ -267,7 +270,7 @@ _WRITTEN: dict[str, Callable[[str, list[str]], str]] = {
 
 
 def selector_text(selector: LabelSelector | None) -> str:
-    """Return the selector in the format of `-l`; empty for one that selects all pods, or none."""
+    """Return the selector in the format of `-l`; empty for a selector that selects all pods, or none."""
     if selector is None:
         return ""
     written = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
@@ -295,7 +298,7 @@ class _SelectorTextError(Exception):
 
 
 class _Tokens:
-    """The tokens of a string, one after another; after the last token `_END` repeats forever."""
+    """The tokens in a string, one after another; after the last token, `_END` is repeated forever."""
 
     def __init__(self, text: str) -> None:
         self._left = _TOKEN.findall(text)[::-1]
@@ -353,7 +356,7 @@ def _requirement(tokens: _Tokens) -> LabelSelectorRequirement:
 
 
 def _value(tokens: _Tokens) -> str:
-    """Return the value after an operator; a missing value is read as the empty one."""
+    """Return the value after an operator; a missing value is read as an empty string."""
     if tokens.next in (",", _END):
         return ""
     token = tokens.take()
@@ -363,7 +366,7 @@ def _value(tokens: _Tokens) -> str:
 
 
 def _set(tokens: _Tokens) -> list[str]:
-    """Return the values in parentheses; between commas, and in `()`, a missing value is read as the empty one."""
+    """Return the values in parentheses; a missing value between commas, or in `()`, is read as an empty string."""
     if (token := tokens.take()) != "(":
         raise _SelectorTextError(f"found '{token}' expected: '('")
     values = set()

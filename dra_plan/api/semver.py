@@ -27,7 +27,7 @@ class SemverError(DraPlanError, ValueError):
 
 
 class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A version. Equality, order and hash ignore build metadata; prerelease identifiers are int or str."""
+    """A version. Equality, order and hash ignore build metadata; prerelease identifiers are ints or strings."""
 
     major: int
     minor: int
@@ -65,7 +65,7 @@ class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 def compare(left: Semver, right: Semver) -> int:
-    """Return -1, 0 or 1, depending on which version comes first."""
+    """Return -1, 0 or 1, depending on which version is earlier."""
     return (left.key > right.key) - (left.key < right.key)
 
 
@@ -91,7 +91,7 @@ def parse(text: str) -> Semver:
 
 
 def normalize(text: str) -> str:
-    """Return the text without a leading `v` and leading zeros, with missing minor and patch numbers added.
+    """Return the text without a leading `v` and leading zeros, and with missing minor and patch numbers added.
 
     Raises SemverError for a short version with a prerelease or metadata.
     """

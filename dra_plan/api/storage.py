@@ -1,6 +1,6 @@
 """core/v1 and storage.k8s.io/v1: volume claims, volumes, classes, drivers, capacities and attachments.
 
-Only the fields that scheduling reads. `scheduler` decides which claim gets which volume.
+Only the fields that scheduling reads are included. `scheduler` decides which claim gets which volume.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .meta import LabelSelector, Object, ObjectMeta, QuantityText
 
 
 class ObjectReference(Object, frozen=True):
-    """The claim for which a volume is reserved; without a uid, any claim of that name."""
+    """The claim for which a volume is reserved; if there is no UID, any claim with that name."""
 
     namespace: str = ""
     name: str = ""
@@ -20,38 +20,38 @@ class ObjectReference(Object, frozen=True):
 
 
 class VolumeNodeAffinity(Object, frozen=True):
-    """The nodes from which a volume can be used; without `required`, every node."""
+    """The nodes from which a volume can be used; if `required` is missing, every node."""
 
     required: NodeSelector | None = None
 
 
 class CSIPersistentVolumeSource(Object, frozen=True):
-    """A volume of a CSI driver."""
+    """A CSI driver's volume."""
 
     driver: str = ""
     volume_handle: str = ""
 
 
 class GCEPersistentDisk(Object, frozen=True):
-    """A disk of Google Compute Engine, in-tree."""
+    """An in-tree Google Compute Engine disk."""
 
     pd_name: str = ""
 
 
 class AWSElasticBlockStore(Object, frozen=True):
-    """A disk of AWS, in-tree."""
+    """An in-tree AWS disk."""
 
     volume_id: str = msgspec.field(default="", name="volumeID")
 
 
 class AzureDisk(Object, frozen=True):
-    """A disk of Azure, in-tree."""
+    """An in-tree Azure disk."""
 
     disk_uri: str = msgspec.field(default="", name="diskURI")
 
 
 class IdentifiedVolume(Object, frozen=True):
-    """A volume of Cinder or Portworx, in-tree."""
+    """An in-tree Cinder or Portworx volume."""
 
     volume_id: str = msgspec.field(default="", name="volumeID")
 
@@ -75,7 +75,7 @@ class PersistentVolumeSpec(Object, frozen=True):
 
 
 class PersistentVolumeStatus(Object, frozen=True):
-    """The status of a volume; only Available ones are bound to claims."""
+    """The status of a volume; only Available volumes are bound to claims."""
 
     phase: str = ""
 
@@ -109,7 +109,7 @@ class PersistentVolumeClaimSpec(Object, frozen=True):
 
 
 class PersistentVolumeClaimStatus(Object, frozen=True):
-    """The phase of a claim; a Lost one names a volume that no longer exists."""
+    """The phase of a claim; a Lost claim names a volume that no longer exists."""
 
     phase: str = ""
 
@@ -143,7 +143,7 @@ class TopologySelectorTerm(Object, frozen=True):
 
 
 class StorageClass(Object, frozen=True):
-    """The provisioning of volumes for claims: how, where, and when (at once, or when a pod needs them)."""
+    """How, where and when volumes are provisioned for claims (immediately, or when a pod needs them)."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "StorageClass"
@@ -154,12 +154,12 @@ class StorageClass(Object, frozen=True):
 
     @property
     def provisions(self) -> bool:
-        """Return whether the class creates volumes; administrators create those of the others."""
+        """Return whether the class creates volumes; for other classes, administrators create them."""
         return self.provisioner not in ("", "kubernetes.io/no-provisioner")
 
 
 class VolumeNodeResources(Object, frozen=True):
-    """The number of volumes of a driver that fit on a node; no count means no limit."""
+    """How many of a driver's volumes fit on a node; if there is no number, there is no limit."""
 
     count: int | None = None
 
@@ -179,7 +179,7 @@ class CSINodeSpec(Object, frozen=True):
 
 
 class CSINode(Object, frozen=True):
-    """The CSI drivers of the node of the same name."""
+    """The CSI drivers on the node with the same name."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSINode"
@@ -188,7 +188,7 @@ class CSINode(Object, frozen=True):
 
 
 class CSIDriverSpec(Object, frozen=True):
-    """The settings of a driver; with `storage_capacity` its capacities are checked."""
+    """A driver's settings; if `storage_capacity` is set, its capacities are checked."""
 
     storage_capacity: bool | None = None
 
@@ -203,7 +203,7 @@ class CSIDriver(Object, frozen=True):
 
 
 class CSIStorageCapacity(Object, frozen=True):
-    """The free capacity of a class on the nodes that the topology selects."""
+    """A class's free capacity on the nodes that the topology selects."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSIStorageCapacity"

@@ -9,7 +9,7 @@ ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION = "failure-domain.beta.kubernetes.io/region"
-"""Labels of nodes and volumes; the beta ones are the former names of zones and regions."""
+"""Labels on nodes and volumes; the beta labels are the former names for zones and regions."""
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint of a cordoned node, which the node controller keeps as long as `spec.unschedulable` is set."""
@@ -19,25 +19,26 @@ AUTOSCALER_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
 KARPENTER = "karpenter.sh/"
 KARPENTER_TAINTS = (f"{KARPENTER}disrupted", f"{KARPENTER}disruption", f"{KARPENTER}unregistered")
 LEAVING_TAINTS = (AUTOSCALER_DELETES, AUTOSCALER_CANDIDATE, *KARPENTER_TAINTS)
-"""The taints with which autoscalers mark nodes that they remove, or that are not ready for use yet."""
+"""The taints with which autoscalers mark nodes that they remove, or that are not yet ready for use."""
 
 NOT_READY = "-not-ready"
-"""How the keys of start-up taints end, which agents remove once they run on the node (network and storage drivers)."""
+"""The endings of start-up taint keys; agents (network and storage drivers) remove these taints once they run on the
+node."""
 
 MIRROR_POD = "kubernetes.io/config.mirror"
 """The annotation of a static pod's copy in the API server."""
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
-"""The prefix of a class's name in the extended resource that every class serves."""
+"""The prefix before a class's name in the extended resource that every class serves."""
 
 POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
-"""The annotation on every claim made from a template: the name of the pod's entry."""
+"""The annotation on every claim created from a template, with the name of the pod's entry."""
 
 SPECIAL_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
-"""The annotation of the claim that represents a pod's extended resources."""
+"""The annotation on the claim that represents a pod's extended resources."""
 
 ADMIN_ACCESS = "resource.kubernetes.io/admin-access"
-"""The label of namespaces whose claims may have admin access, with the value true."""
+"""The label, with the value true, on namespaces whose claims may have admin access."""
 
 COUNTED_OBJECTS = (
     "configmaps",
@@ -53,7 +54,7 @@ COUNTED_OBJECTS = (
 """The names under which quotas count objects, in whole numbers (IsIntegerResourceName)."""
 
 DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
-"""The finalizer of allocated claims, which keeps them until their devices are no longer used."""
+"""The finalizer on allocated claims, which keeps them until their devices are no longer used."""
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
@@ -66,8 +67,8 @@ PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 """Annotations of volumes and of volume claims."""
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
-"""The annotation of a CSINode that lists the in-tree plugins whose volumes its drivers serve."""
+"""The annotation on a CSINode that lists the in-tree plugins whose volumes its drivers serve."""
 
 KUEUE = "kueue.x-k8s.io/"
 KUEUE_QUEUE = f"{KUEUE}queue-name"
-"""The prefix of Kueue's labels and scheduling gates, and the label that names the queue of a workload."""
+"""The prefix of Kueue's labels and scheduling gates, and the label that names a workload's queue."""

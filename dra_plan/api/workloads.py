@@ -8,7 +8,7 @@ from .storage import PersistentVolumeClaim
 
 
 class RollingUpdate(Object, frozen=True):
-    """The pace of an update; numbers, or percentages as text. StatefulSets have the partition."""
+    """The pace of an update, as numbers or as percentages in text form. Only StatefulSets have the partition."""
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
@@ -16,7 +16,7 @@ class RollingUpdate(Object, frozen=True):
 
 
 class UpdateStrategy(Object, frozen=True):
-    """The way in which pods of an older template are replaced."""
+    """How pods created from an older template are replaced."""
 
     type: str = ""
     rolling_update: RollingUpdate | None = None
@@ -25,8 +25,8 @@ class UpdateStrategy(Object, frozen=True):
 class WorkloadSpec(Object, frozen=True):
     """The fields that Deployments, StatefulSets, ReplicaSets and DaemonSets share, and those that only one of them has.
 
-    Deployments have `strategy`, StatefulSets and DaemonSets `update_strategy`; StatefulSets make a claim on a volume of
-    each of `volume_claim_templates` for each pod.
+    Deployments have `strategy`, and StatefulSets and DaemonSets have `update_strategy`. StatefulSets create a volume
+    claim for each pod from each of `volume_claim_templates`.
     """
 
     replicas: int | None = None
@@ -47,20 +47,20 @@ class PodConditionPattern(Object, frozen=True):
 
 
 class PodFailurePolicyRule(Object, frozen=True):
-    """The effect of a failed pod on its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
+    """A failed pod's effect on its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
 
     action: str = ""
     on_pod_conditions: list[PodConditionPattern] = []
 
 
 class PodFailurePolicy(Object, frozen=True):
-    """Rules for failed pods, of which the first match applies."""
+    """Rules for failed pods; the first rule that matches applies."""
 
     rules: list[PodFailurePolicyRule] = []
 
 
 class JobSpec(Object, frozen=True):
-    """A job: at most `parallelism` pods at a time."""
+    """A job, with at most `parallelism` pods at a time."""
 
     parallelism: int | None = None
     completions: int | None = None
@@ -169,7 +169,7 @@ class CronJob(Object, frozen=True):
 
 
 class CustomWorkloadSpec(Object, frozen=True):
-    """The number of pods of a template; none while it is suspended."""
+    """The number of pods from a template; there are none while it is suspended."""
 
     replicas: int = 1
     suspend: bool = False
@@ -177,7 +177,7 @@ class CustomWorkloadSpec(Object, frozen=True):
 
 
 class CustomWorkload(Object, frozen=True):
-    """One pod template of an object whose kind planning does not know.
+    """A pod template in an object whose kind planning does not know.
 
     `part` is the field with the template, if the object has several; the status only shows whether it has finished.
     """

@@ -1,4 +1,4 @@
-"""Build claim sets from pods, workloads and claims: claims that must be satisfied on one node together."""
+"""Build claim sets, which are claims that must be satisfied on one node together, from pods, workloads and claims."""
 
 from .expand import expand
 from .sets import ClaimSet, Expansion, Owner

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: the evictions that each still allows, and the budgets that block the drain of a node."""
+"""PodDisruptionBudgets: the evictions that each budget still allows, and the budgets that block a node drain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Hold(NamedTuple):
 
 
 def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
-    """Return the budget with the number it allows now, as the disruption controller writes it."""
+    """Return the budget with the number of evictions that it now allows, as the disruption controller writes it."""
     if budget.spec.selector is None:
         return budget
     pods = [pod for pod in index.inventory.pods if not ended(pod) and covers(budget, pod)]
@@ -42,7 +42,7 @@ def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
 def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
     """Return whether the budget protects the pod.
 
-    A budget without a selector protects no pods; one with an empty selector protects all of them.
+    A budget without a selector protects no pods; a budget with an empty selector protects all pods.
     """
     selector = budget.spec.selector
     if selector is None or pod.metadata.namespace != budget.metadata.namespace:
@@ -51,12 +51,12 @@ def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def holds(index: Index, leaving: Sequence[Pod]) -> Iterator[Hold]:
-    """Yield the budgets that do not let these pods be evicted at once.
+    """Yield the budgets that prevent these pods from being evicted all at once.
 
-    The eviction API decides: pods that have no node, have finished or are being deleted can always be evicted. Of the
-    others, the first ones that their budget allows are evicted; a pod under several budgets is always rejected. An
-    unready pod under a budget is evicted if the budget is met without it (`IfHealthyBudget`), or always with
-    `AlwaysAllow`.
+    The rules are the eviction API's. Pods that have no node, have finished or are being deleted can always be evicted.
+    Among other pods, as many are evicted, in order, as their budget allows; evicting a pod covered by several budgets
+    always fails. A pod that is not ready and covered by a budget is evicted if the budget is met without the pod
+    (`IfHealthyBudget`), or always with `AlwaysAllow`.
     """
     under: dict[tuple[str, tuple[str, ...]], list[Pod]] = {}
     budgets = {(each.metadata.namespace, each.metadata.name): each for each in index.inventory.disruption_budgets}
@@ -78,7 +78,7 @@ def holds(index: Index, leaving: Sequence[Pod]) -> Iterator[Hold]:
 
 
 def _lets_unready_go(budget: PodDisruptionBudget, index: Index) -> bool:
-    """Return whether a pod that is not ready may be evicted without counting."""
+    """Return whether a pod that is not ready may be evicted without using up the budget."""
     if budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
         return True
     pods = [pod for pod in index.inventory.pods if not ended(pod) and covers(budget, pod)]
@@ -89,7 +89,7 @@ def _lets_unready_go(budget: PodDisruptionBudget, index: Index) -> bool:
 def _desired(budget: PodDisruptionBudget, pods: Sequence[Pod], index: Index) -> int:
     """Return the number of pods that must stay healthy.
 
-    Percentages refer to the controllers' replicas, and round up.
+    Percentages refer to the controllers' replicas, and are rounded up.
     """
     least, most = budget.spec.min_available, budget.spec.max_unavailable
     if most is not None:
@@ -101,7 +101,7 @@ def _desired(budget: PodDisruptionBudget, pods: Sequence[Pod], index: Index) -> 
 
 
 def _expected(pods: Sequence[Pod], index: Index) -> int:
-    """Return the number of replicas that the pods' controllers want; a pod without a controller counts as itself."""
+    """Return the number of replicas that the pods' controllers want; a pod without a controller counts as one."""
     total, seen = 0, set()
     for pod in pods:
         workload = index.controllers.of(pod.metadata)

@@ -1,7 +1,7 @@
-"""Build the claim sets of an input: those of pods, of workloads' pod templates, and of standalone claims.
+"""Build an input's claim sets, for pods, workloads' pod templates, and standalone claims.
 
-First comes the rule for which entries of pods stand for the claims of their pod group, then `expand`. `claims/sets.py`
-defines claim sets.
+First comes the rule that decides which of a pod's entries stand for its pod group's claims, then `expand`.
+`claims/sets.py` defines claim sets.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from .pod_claims import (
 from .sets import ClaimSet, Expansion, Owner, joined
 
 # -- claims of pod groups ----------------------------------------------------------------------------------------------
-# The rule for which entries of a pod stand for the claims of its group (gate DRAWorkloadResourceClaims, KEP-5729).
+# This rule decides which of a pod's entries stand for its group's claims (the DRAWorkloadResourceClaims gate,
+# KEP-5729).
 
 
 def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
@@ -45,9 +46,10 @@ def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
 
 
 def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, shifted: bool) -> list[bool]:
-    """Return, for each claim of the pod in order, whether it is reserved for the group instead of the pod.
+    """Return, for each of the pod's claims in order, whether it is reserved for the group instead of the pod.
 
-    `has_claim` has one value per entry: whether it needs a claim. `shifted`: upstream also counts those that need none.
+    `has_claim` says for each entry whether it needs a claim. `shifted` means that upstream also counts entries that
+    need none.
     """
     entries = zip(pod.spec.resource_claims, has_claim, strict=True)
     kept = [(is_of_group(entry, group), needed) for entry, needed in entries]
@@ -56,7 +58,7 @@ def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, sh
 
 
 class GroupClaims:
-    """The claims that pod groups of an input have or would get: one object for all pods of a group."""
+    """The claims that an input's pod groups have or would get; all pods in a group share one object."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -66,7 +68,7 @@ class GroupClaims:
     def of(self, pod: Pod, entry: PodResourceClaim) -> tuple[bool, ResourceClaim | None]:
         """Return whether the pod's entry, which names a template, belongs to its group.
 
-        And the claim, None if none is needed.
+        Also return the claim, or None if none is needed.
 
         Raises `PodClaimError` if the claim or its template is missing, or the claim is being deleted.
         """
@@ -119,13 +121,13 @@ def expand(
     named: Collection[ObjectKey] | None = None,
     group_claims: bool = False,
 ) -> Expansion:
-    """Return the claim sets to plan: pods, workloads, then standalone claims, each in input order.
+    """Return the claim sets to plan, for pods, then workloads, then standalone claims, each in input order.
 
     `namespace` and `selector` (on the labels of the pod, workload or standalone claim) select the objects to plan.
-    Alternatively, `named` lists the objects, each planned by itself, regardless of what controls or uses it:
-    pods without a node, workloads, pending claims. With `together`, there is exactly one set: the claims of all these
-    sets, each once. With `group_claims`, pod groups have claims, which their pods share (gate
-    DRAWorkloadResourceClaims).
+    Alternatively, `named` lists the objects (pods without a node, workloads, pending claims), each of which is planned
+    by itself, regardless of what controls or uses it. If `together` is set, there is exactly one set, which contains
+    the claims of all these sets without duplicates. If `group_claims` is set, pod groups have claims, which their pods
+    share (the DRAWorkloadResourceClaims gate).
     """
     index = Index(inventory)
     chosen = _Choice(namespace, selector, named)
@@ -176,7 +178,7 @@ class _Builder:
         ]
 
     def of_pods(self) -> Iterator[ClaimSet]:
-        """Yield the sets of the pods that wait for a node and are not planned with their workload."""
+        """Yield the sets for the pods that wait for a node and are not planned with their workload."""
         for pod in self._index.inventory.pods:
             owner, named = owner_of(pod), self._chosen.named
             if owner in named if named is not None else self._plans_pod(pod):
@@ -188,7 +190,10 @@ class _Builder:
         return chosen and is_waiting(pod) and not self._index.is_controlled(metadata)
 
     def of_workloads(self) -> Iterator[ClaimSet]:
-        """Yield the sets of workloads with pods that have no node: the requests of the next pod of each."""
+        """Yield the sets for workloads with pods that have no node.
+
+        Each set has the requests of the workload's next pod.
+        """
         for workload in self._index.inventory.workloads:
             owner, named = owner_of(workload), self._chosen.named
             if owner in named if named is not None else self._plans_workload(workload):
@@ -240,7 +245,7 @@ class _Builder:
         return make_claim(template, pod, entry.name)
 
     def of_lone_claims(self) -> Iterator[ClaimSet]:
-        """Yield a set for each pending claim that is not used and was not created for a pod of the input."""
+        """Yield a set for each pending claim that is not used and was not created for a pod in the input."""
         origins, named = self._index.inventory.origins, self._chosen.named
         for claim in self._index.inventory.claims:
             key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)

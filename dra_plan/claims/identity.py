@@ -1,8 +1,8 @@
-"""The identity of objects: a uid belongs to one object, and no object controls itself.
+"""The identity of objects: a UID belongs to one object, and no object controls itself.
 
 Manifests that were copied from a cluster (`kubectl get -o yaml`) and changed violate this. The scheduler and
-controllers identify objects by uid, so the copies are read as new objects, without it; a reference to a controller that
-leads back to the object itself is ignored.
+controllers identify objects by UID, so the copies are read as new objects without a UID; a reference to a controller
+that leads back to the object itself is ignored.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from dra_plan.api.meta import ObjectMeta
 from .owners import Controllers
 
 _IDENTIFIED = ("claims", "pods", "workloads", "pod_groups", "volume_claims")
-"""The lists of an inventory with objects that others name by uid."""
+"""The lists in an inventory with objects that other objects name by UID."""
 _RESOURCES = {"pods": "Pod", "podgroups": "PodGroup"}
 _EXAMPLES = 4
 
 
 def told_apart(inventory: Inventory) -> Inventory:
-    """Return the objects, each with a unique uid or none, and none controlling itself; a notice reports the changes.
+    """Return the objects, each with a unique UID or none, and none controlling itself; a notice reports the changes.
 
-    Of objects with the same uid, the one to which others refer by name and uid keeps it, the first by name if these are
-    several. The order of the input does not matter. The same inventory is returned if there is nothing to change.
+    If several objects have the same UID, the one to which other objects refer by name and UID keeps it; if there are
+    several such objects, the first by name does. The input's order does not matter. If there is nothing to change, the
+    same inventory is returned.
     """
     copies = _copies(inventory)
     if copies:
@@ -67,7 +68,7 @@ def _changed(inventory: Inventory, keys: Collection[ObjectKey], change: Any) -> 
 
 
 def _copies(inventory: Inventory) -> dict[str, list[ObjectKey]]:
-    """Return the uids that several objects have, with the objects that lose them."""
+    """Return the UIDs that several objects have, with the objects that lose them."""
     first: dict[str, ObjectKey] = {}
     shared: dict[str, set[ObjectKey]] = {}
     for key, metadata in _objects(inventory):
@@ -84,7 +85,7 @@ def _copies(inventory: Inventory) -> dict[str, list[ObjectKey]]:
 
 
 def _references(inventory: Inventory) -> Iterator[tuple[str, ObjectKey]]:
-    """Yield the uids that objects refer to, and the object that each reference names."""
+    """Yield the UIDs that objects refer to, and the object that each reference names."""
     for (_, namespace, _), metadata in _objects(inventory):
         for owner in metadata.owner_references or ():
             yield owner.uid, (owner.kind, namespace, owner.name)

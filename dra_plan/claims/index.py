@@ -1,7 +1,7 @@
 """Look-ups over an inventory: claims and templates by name, generated claims, controllers, and the users of each claim.
 
 First come the pods that are missing from the input although claims are reserved for them, then the index, then the
-notices of a claim set.
+notices about claim sets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .pod_claims import GeneratedClaims, is_unmade
 from .sets import ClaimSet, Owner
 
 # -- pods missing from the input ---------------------------------------------------------------------------------------
-# Claims are reserved for them.
+# Claims are reserved for these pods.
 
 
 class AbsentPods:
@@ -52,7 +52,7 @@ class AbsentPods:
                     self._elsewhere.append((selector, name))
 
     def on(self, node: Node) -> list[str]:
-        """Return the absent pods that may be on the node: a pod is where the allocations of its claims can be used."""
+        """Return the absent pods that may be on the node; a pod is where its claims' allocations can be used."""
         name, labels = node.metadata.name, node.metadata.labels
         found = dict(self._by_node.get(name, {}))
         for selector, pod in self._elsewhere:
@@ -100,7 +100,7 @@ class Index:
         return {(t.metadata.namespace, t.metadata.name): t for t in reversed(self.inventory.templates)}
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return the claim of that name."""
+        """Return the claim with that name."""
         return self._claims.get((namespace, name))
 
     def templates_in(self, namespace: str) -> list[str]:
@@ -108,7 +108,7 @@ class Index:
         return [name for space, name in self._templates if space == namespace]
 
     def template(self, namespace: str, name: str | None) -> ResourceClaimTemplate | None:
-        """Return the claim template of that name."""
+        """Return the claim template with that name."""
         return self._templates.get((namespace, name or ""))
 
     @cached_property
@@ -124,13 +124,13 @@ class Index:
 
     @cached_property
     def owners(self) -> Controllers[Pod | AnyWorkload]:
-        """All objects in the input that control pods or workloads, unknown kinds included."""
+        """All objects in the input that control pods or workloads, including objects of unknown kinds."""
         return Controllers([*self.inventory.workloads, *self.inventory.pods])
 
     def is_planned_elsewhere(self, workload: AnyWorkload) -> bool:
         """Return whether the workload is planned through another object.
 
-        Its pods are those of its controller or, for an unknown kind, of the objects it has created.
+        The pods are then its controller's or, for an unknown kind, those of the objects that it has created.
         """
         if isinstance(workload, CustomWorkload) and (
             any(self.dependent_pods.of(workload)) or any(self.dependent_workloads.of(workload))
@@ -139,9 +139,9 @@ class Index:
         return workload.metadata.controller is not None and self.controllers.of(workload.metadata) is not None
 
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
-        """Return whether the claim was created for a pod in the input, or for an earlier pod of the same name.
+        """Return whether the claim was created for a pod in the input, or for an earlier pod with the same name.
 
-        A recreated pod gets new claims. Those of the old pod, whose uid they name, are unused.
+        A recreated pod gets new claims. The old pod's claims, which name its UID, are unused.
         """
         reference, namespace = claim.metadata.controller, claim.metadata.namespace
         if reference is None or reference.kind != POD:
@@ -170,7 +170,7 @@ class Index:
         )
 
     def is_controlled(self, metadata: ObjectMeta) -> bool:
-        """Return whether a pod or workload of the input controls the object, or its ReplicaSet outside the input."""
+        """Return whether a pod or workload in the input controls the object, or its ReplicaSet outside the input."""
         if self.controllers.of(metadata) is not None:
             return True
         return (metadata.namespace, deployment_of(metadata)) in self._deployments
@@ -185,11 +185,11 @@ class Index:
         return found
 
     def pods_of(self, workload: AnyWorkload) -> list[Pod]:
-        """Return the pods of the input that belong to the workload, directly or through a workload that it owns."""
+        """Return the pods in the input that belong to the workload, directly or through a workload that it owns."""
         return list(self._pods_below(workload, MOST_OWNERS))
 
     def top_of(self, pod: Pod) -> AnyWorkload | None:
-        """Return the topmost workload of the input that the pod belongs to.
+        """Return the topmost workload in the input to which the pod belongs.
 
         Return None for a pod without such a controller.
         """
@@ -215,7 +215,7 @@ class Index:
 
     @cached_property
     def served_resources(self) -> frozenset[str]:
-        """The names of extended resources that a device class of the input serves."""
+        """The names of extended resources that a device class in the input serves."""
         classes = self.inventory.classes
         explicit = {c.spec.extended_resource_name for c in classes if c.spec.extended_resource_name}
         return frozenset(explicit | {IMPLICIT_PREFIX + c.metadata.name for c in classes})
@@ -230,7 +230,7 @@ class Index:
 
     @cached_property
     def absent_pods(self) -> AbsentPods:
-        """The pods for which claims are reserved but that the input lacks."""
+        """The pods for which claims are reserved but that are missing from the input."""
         return AbsentPods(self.inventory)
 
     def _uses(self) -> Iterator[tuple[Owner, str]]:
@@ -254,11 +254,11 @@ class Index:
 
 
 # -- notices about claim sets ------------------------------------------------------------------------------------------
-# Facts for the user in addition to the answer: rules that `allocate` does not check, and shared claims.
+# These are facts for the user in addition to the result: rules that `allocate` does not check, and shared claims.
 
 
 def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index) -> Iterator[Notice]:
-    """Yield notices about what `allocate` does not take into account for pods of this spec."""
+    """Yield notices about what `allocate` does not take into account for pods with this spec."""
     source = str(origin) if origin else ""
     extended = _dra_backed(spec, index)
     if extended:
@@ -283,7 +283,7 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
 
 
 def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
-    """Yield notices about missing templates of claims that these pods do not have yet."""
+    """Yield notices about missing templates for claims that these pods do not yet have."""
     for owner, pod in asked:
         for entry in pod.spec.resource_claims:
             name = entry.resource_claim_template_name

@@ -1,7 +1,7 @@
-"""Pods and their controllers: the state of a pod, the number of pods a workload wants, and controller references.
+"""Pods and their controllers: a pod's state, the number of pods a workload wants, and controller references.
 
-The number of pods is counted as each workload's controller counts it. `claims/index.py` finds the pods of a workload;
-`scheduler/new_pods.py` decides where daemons run.
+Pods are counted as each workload's controller counts them. `claims/index.py` finds a workload's pods;
+`scheduler/new_pods.py` decides where DaemonSet pods run.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
 # -- the state of a pod ------------------------------------------------------------------------------------------------
-# The state matters for planning: the pod has finished, waits for a node, or counts as one of its workload's.
+# The state matters for planning: the pod has finished, waits for a node, or counts as one of its workload's pods.
 
 _ENDED = ("Succeeded", "Failed")
 _REPLACED_AT_ONCE = ("Deployment", "ReplicaSet", "ReplicationController")
-"""Controllers that create a new pod as soon as one is being deleted; the others wait until it is gone."""
+"""Controllers that create a new pod as soon as a pod is being deleted; other controllers wait until it is gone."""
 
 
 def ended(pod: Pod) -> bool:
@@ -84,9 +84,9 @@ def is_suspended(workload: AnyWorkload) -> bool:
 
 
 def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
-    """Return the number of pods that the workload wants now; `pods` are its existing ones.
+    """Return the number of pods that the workload wants now; `pods` are its existing pods.
 
-    A CronJob creates none itself: the Jobs that it has created are separate objects.
+    A CronJob creates no pods itself; the Jobs that it has created are separate objects.
     """
     if isinstance(workload, CronJob):
         return Replicas("spec.jobTemplate.spec.parallelism", 0)
@@ -101,7 +101,8 @@ def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
 def _of_job(job: Job, pods: Sequence[Pod]) -> int:
     """Return the number of pods a job wants.
 
-    At most `parallelism` pods, and no more than completions are missing; without completions one success ends it.
+    It is at most `parallelism`, and no more than the number of missing completions; without completions, one success
+    ends the job.
     """
     if job.spec.suspend or is_over(job):
         return 0
@@ -113,13 +114,13 @@ def _of_job(job: Job, pods: Sequence[Pod]) -> int:
 
 
 def pod_name(workload: AnyWorkload) -> str:
-    """Return the prefix of the workload's pod names: its own name and, if it has several templates, the template."""
+    """Return the prefix of the workload's pod names, which is its own name and, if it has several, the template."""
     part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
     return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
 
 
 def pod_spec(workload: AnyWorkload) -> PodSpec:
-    """Return the spec of the workload's pods; those of a DaemonSet tolerate the usual node taints."""
+    """Return the spec of the workload's pods; a DaemonSet's pods tolerate the usual node taints."""
     spec = pod_template(workload).spec
     if workload.kind != "DaemonSet":
         return spec
@@ -127,18 +128,18 @@ def pod_spec(workload: AnyWorkload) -> PodSpec:
 
 
 def missing(workload: AnyWorkload, pods: Sequence[Pod]) -> int:
-    """Return the number of the workload's pods without a node, including those not created yet.
+    """Return how many of the workload's pods have no node, including those not yet created.
 
-    `pods` are its existing ones.
+    `pods` are the existing pods.
     """
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     return max(0, wanted(workload, pods).number - len(living)) + sum(map(is_waiting, living))
 
 
 def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
-    """Return whether the workload has all pods that it wants, and none waits for a node.
+    """Return whether the workload has all pods that it wants, and none of them waits for a node.
 
-    `pods` are its existing ones.
+    `pods` are the existing pods.
     """
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     if any(map(is_waiting, living)):
@@ -147,8 +148,8 @@ def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
 
 
 # -- controller references ---------------------------------------------------------------------------------------------
-# The single rule for controller references, and the look-ups that use it. Owners other than the controller play no part
-# in planning.
+# This is the single rule for controller references, and the look-ups that use it. Owners other than the controller do
+# not matter for planning.
 
 
 class Kinded(Protocol):
@@ -160,20 +161,20 @@ class Kinded(Protocol):
 
     @property
     def metadata(self) -> ObjectMeta:
-        """Name, namespace, uid and owners."""
+        """Name, namespace, UID and owners."""
 
 
 T = TypeVar("T", bound=Kinded)
 
 DEPLOYMENT = "Deployment"
 MOST_OWNERS = 32
-"""The maximum length of a chain of controllers: a Pod has a ReplicaSet and a Deployment, and custom kinds add a few."""
+"""The maximum length of a chain of controllers; a Pod has a ReplicaSet and a Deployment, and custom kinds add a few."""
 
 
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
-    """Return whether the reference is to the object: by uid if both are known, otherwise by kind and name.
+    """Return whether the reference is to the object, by UID if both are known, otherwise by kind and name.
 
-    Manifests written by hand have no uids. The caller ensures that both are in the same namespace.
+    Manifests written by hand have no UIDs. The caller ensures that both are in the same namespace.
     """
     uid = controller.metadata.uid
     if reference.uid and uid:
@@ -192,7 +193,7 @@ def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
 
 
 def deployment_of(metadata: ObjectMeta) -> str:
-    """Return the Deployment whose ReplicaSet controls the pod, derived from the ReplicaSet's name; "" without one.
+    """Return the Deployment whose ReplicaSet controls the pod, derived from the ReplicaSet's name; "" if there is none.
 
     A Deployment names its ReplicaSets DEPLOYMENT-HASH, and gives their pods the hash as a label.
     """
@@ -204,7 +205,7 @@ def deployment_of(metadata: ObjectMeta) -> str:
 
 
 def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
-    """Return kind and name of the controller that the object names; for a ReplicaSet also the Deployment."""
+    """Return the kind and name of the controller that the object names; for a ReplicaSet, also the Deployment."""
     reference, deployment = metadata.controller, deployment_of(metadata)
     named = [(reference.kind, reference.name)] if reference is not None else []
     return [*named, (DEPLOYMENT, deployment)] if deployment else named
@@ -225,7 +226,7 @@ class Controllers(Generic[T]):
     def of(self, metadata: ObjectMeta) -> T | None:
         """Return the controller of the object with this metadata, or None.
 
-        The uid of an object of another kind does not match.
+        The UID of an object of another kind does not match.
         """
         reference = metadata.controller
         if reference is None:

@@ -1,8 +1,8 @@
 """The claims that a pod uses, and the claims generated from templates.
 
-First comes the claim of each entry of a pod, with the scheduler's messages if it cannot be resolved
-(`docs/framework.md`, PreEnqueue). The caller decides where claims are looked up: in an input, or in a simulation's
-changing store. Then come the claims made from templates.
+First comes the claim for each of a pod's entries, with the scheduler's messages if it cannot be resolved
+(`docs/framework.md`, PreEnqueue). The caller decides whether claims are looked up in an input or in a simulation's
+changing store. Then come the claims created from templates.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ FindClaim = Callable[[str, str], ResourceClaim | None]
 
 
 class PodClaimError(DraPlanError):
-    """An error resolving a pod's claims; the message is upstream's. `missing` is the missing object, if any."""
+    """An error raised if a pod's claims cannot be resolved; the message is upstream's.
+
+    `missing` is the missing object, if any.
+    """
 
     def __init__(self, text: str, missing: ObjectKey | None = None) -> None:
         super().__init__(text, missing)
@@ -52,14 +55,14 @@ def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
 
 
 def named_claims(pod: Pod) -> frozenset[str]:
-    """Return all claim names in the pod's entries and status: it cannot use any other claim."""
+    """Return all claim names in the pod's entries and status; the pod cannot use any other claims."""
     said = [entry.resource_claim_name for entry in pod.spec.resource_claims]
     noted = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
     return frozenset(name for name in (*said, *noted) if name)
 
 
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
-    """Return the name of the entry's claim, None if it needs none. Raises `PodClaimError` if no name is known."""
+    """Return the name of the entry's claim; None if it needs none. Raises `PodClaimError` if no name is known."""
     if entry.resource_claim_name is not None:
         return entry.resource_claim_name
     if entry.resource_claim_template_name is None:
@@ -72,10 +75,11 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
 
 
 def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups: bool = False) -> ResourceClaim | None:
-    """Return the claim for one entry of the pod's resourceClaims, None if it needs none.
+    """Return the claim for one entry in the pod's resourceClaims; None if it needs none.
 
-    `of_groups`: it may have been made for the pod's group. Raises `PodClaimError` where the scheduler rejects the pod:
-    no claim is named, or it does not exist, is being deleted, or was made from a template for another owner.
+    If `of_groups` is set, the claim may have been created for the pod's group. Raises `PodClaimError` if the scheduler
+    rejects the pod because no claim is named, or because the claim does not exist, is being deleted, or was created
+    from a template for another owner.
     """
     name = claim_name(pod, entry)
     if name is None:
@@ -127,23 +131,23 @@ def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
 
 
 # -- claims generated from templates -----------------------------------------------------------------------------------
-# As in upstream's claim controller: the claim that an entry already has, or the one to create.
+# As in upstream's claim controller, this is the claim that an entry already has, or the claim to create.
 
 _RANDOM_LENGTH = 5
 _MAX_PREFIX = 63 - _RANDOM_LENGTH
 
 
 ClaimOwner = Pod | PodGroup
-"""The owner for which a claim is made."""
+"""The owner for which a claim is created."""
 
 
 def claim_prefix(owner: ClaimOwner, entry: str) -> str:
-    """Return the generateName of the claim for one entry of a pod's, or a pod group's, resourceClaims."""
+    """Return the claim's generateName for one entry in a pod's or pod group's resourceClaims."""
     return f"{owner.metadata.name}-{entry}-"[:_MAX_PREFIX]
 
 
 def make_claim(template: ResourceClaimTemplate, owner: ClaimOwner, entry: str) -> ResourceClaim:
-    """Return the claim that the controller would create, named OWNER-ENTRY instead of with a random suffix."""
+    """Return the claim that the controller would create, with the name OWNER-ENTRY instead of a random suffix."""
     prefix = claim_prefix(owner, entry)
     metadata = template.spec.metadata
     return ResourceClaim(
@@ -165,7 +169,7 @@ def _controller(owner: ClaimOwner) -> OwnerReference:
 
 
 class GeneratedClaims:
-    """The claims of an input that were made from templates, by pod or pod group, and entry.
+    """The claims in an input that were created from templates, by pod or pod group, and entry.
 
     The controller of such a claim is its owner, and the annotation names the entry; if only the annotation is missing,
     the name shows the entry. A claim in a manifest that lost its owners is recognized by annotation and name.
@@ -183,9 +187,9 @@ class GeneratedClaims:
                 self._orphans.setdefault((metadata.namespace, prefix, entry), claim)
 
     def of(self, owner: ClaimOwner, entry: str) -> ResourceClaim | None:
-        """Return the claim that was made for this entry of the owner and is controlled by it.
+        """Return the claim that was created for this entry of the owner and is controlled by the owner.
 
-        Return None if there is none yet.
+        Return None if there is no such claim yet.
         """
         prefix = claim_prefix(owner, entry)
         for claim in self._controlled.of(owner):

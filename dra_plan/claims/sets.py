@@ -1,4 +1,4 @@
-"""Claim sets: claims that must be satisfied on one node together, their owners, and the sets that are alike."""
+"""Claim sets, which are claims that must be satisfied on one node together; their owners; and sets that are alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .pod_claims import PodClaimError
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
 NOT_AVAILABLE = "resourceclaim not available on the node"
-"""The scheduler's message for a node on which no devices were found, or that an allocated claim does not reach."""
+"""The scheduler's message for a node on which no devices were found, or from which an allocated claim cannot be
+used."""
 
 
 class Owner(NamedTuple):
@@ -36,9 +37,9 @@ class ClaimSet:
     """Claims that must be satisfied on one node together.
 
     `claims` are the pending claims, in the order of the pod's resourceClaims; claims in `allocated` restrict the nodes.
-    `part` is the field with the pod template, if the owner has several; `pods` are the planned ones (one, or more if
+    `part` is the field with the pod template, if the owner has several; `pods` are the planned pods (one, or more if
     sets were joined), and `copies` is the number of such pods without a node. `error` is the reason, in the scheduler's
-    words, why the set cannot be formed; then there are no claims.
+    words, why the set cannot be formed; in that case, there are no claims.
     """
 
     owner: Owner | None = None
@@ -61,13 +62,13 @@ class ClaimSet:
 
 
 def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether the claim's devices can be reached from a node: its node selector matches, if it is allocated."""
+    """Return whether the claim's devices can be reached from a node, whose labels match if the claim is allocated."""
     selector = claim.allocation.node_selector if claim.allocation is not None else None
     return selector is None or node_matches(selector, node, labels)
 
 
 def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
-    """Return all claims of the sets as one set, each once; an error of one set is an error of the result."""
+    """Return the sets' claims as one set, without duplicates; an error in one set is an error in the result."""
     sets = list(sets)
     error = next((one.error for one in sets if one.error is not None), None)
     if error is not None:
@@ -80,22 +81,22 @@ def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
 
 
 class Expansion(NamedTuple):
-    """The claim sets of an input (pods, workloads, then standalone claims), and the notices about them."""
+    """An input's claim sets (for pods, workloads, then standalone claims), and the notices about them."""
 
     sets: list[ClaimSet]
     notices: list[Notice]
 
 
 # -- equal claim sets --------------------------------------------------------------------------------------------------
-# They differ only in names, so that an answer for one holds for the others.
+# Equal sets differ only in names, so a result for one is valid for the others.
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def asked(claim_set: ClaimSet) -> Hashable:
-    """Return what the set needs from a node: equal for sets that get the same devices, in the same number of steps.
+    """Return what the set needs from a node, which is equal for sets that get the same devices in equally many steps.
 
-    Return None for a set that could not be formed. Rules that depend only on node and pod are not part of it.
+    Return None for a set that could not be formed. Rules that depend only on node and pod are not included.
     """
     if claim_set.error is not None:
         return None

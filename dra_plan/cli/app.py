@@ -51,7 +51,7 @@ _ROOT = typer.Typer(
 
 
 def _exiting(command: Callable[..., Exit]) -> Callable[..., None]:
-    """Return the command for the option parser: its errors become messages, its result the exit status."""
+    """Return the command for the option parser; its errors become messages, and its result becomes the exit status."""
 
     @wraps(command)
     def call(*args: object, **kwargs: object) -> None:
@@ -92,7 +92,7 @@ class ListedCommand(Protocol):
 
 
 class Own(NamedTuple):
-    """A command that is not a question about a cluster."""
+    """A command that is not a query about a cluster."""
 
     name: str
     module: str
@@ -105,7 +105,7 @@ class Own(NamedTuple):
 
 
 def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
-    """Return the program with its commands, or with the named one alone, because building options takes time."""
+    """Return the program with its commands, or with only the named command, because building options takes time."""
     from dra_plan.cli.watching import WatchingCommand
     from dra_plan.cli.whatif import PlanningCommand
 

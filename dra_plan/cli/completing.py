@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_BYTES = 32 << 20
-"""The size above which manifests are not read for completion: reading takes about a second per 300 nodes."""
+"""The size above which manifests are not read for completion, because reading takes about a second per 300 nodes."""
 
 
 Complete = Callable[[str], list[str]]
@@ -53,14 +53,14 @@ reports = of("html=report.html", "junit=report.xml", "sarif=report.sarif", "gith
 
 
 def versions(incomplete: str) -> list[str]:
-    """Return Kubernetes versions: minor versions, and the recorded patch releases."""
+    """Return Kubernetes versions, which are minor versions and the recorded patch releases."""
     from dra_plan.releases import MINORS, RECORDED
 
     return beginning(incomplete, (*MINORS, *RECORDED))
 
 
 def gates(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the feature gates of the release on the command line, with the opposite of their default."""
+    """Return the feature gates for the release on the command line, with the opposite of their default."""
     from dra_plan.releases import NEWEST, find_release, gate_defaults
 
     release = find_release(ctx.params.get("kubernetes_version") or NEWEST)

@@ -47,8 +47,8 @@ CHANGED = {
         ),
     ],
 }
-"""Changes to the scripts: no space after an unfinished value such as `jsonpath=`, and an answer on the first request in
-zsh, which loads the file then."""
+"""Changes to the scripts: no space after an unfinished value such as `jsonpath=`, and candidates on the first request
+in zsh, when it loads the file."""
 
 
 def completion(
@@ -82,7 +82,7 @@ NO_SPACE, NO_FILES = 2, 4
 def candidates(program: typer.Typer, words: list[str]) -> list[str]:
     """Return completions of the last word after `kubectl dra-plan`, and then the directive for kubectl plugins.
 
-    Without candidates the shell completes files.
+    If there are no candidates, the shell completes files.
     """
     from typer._completion_classes import BashComplete  # the shell of this class does not matter here
 

@@ -8,8 +8,8 @@ from typing import Any
 def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
     """Return the decoded KubeSchedulerConfiguration of a file; the option is named in errors.
 
-    Raises UsageError unless there is exactly one document of this kind, ManifestErrors for fields that kube-scheduler
-    rejects.
+    Raises UsageError unless there is exactly one document of this kind, and ManifestErrors for fields that
+    kube-scheduler rejects.
     """
     from dra_plan.errors import UsageError
     from dra_plan.manifests.faults import Fault, ManifestErrors

@@ -16,7 +16,7 @@ from .timing import ended_after
 
 
 def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of these groups to a command: after its own arguments, before its own keyword arguments.
+    """Add these groups' options to a command, after its own arguments and before its own keyword arguments.
 
     The command's first argument is the parser's context: `given` reads the values of the groups' options from it. The
     command ends after the `time_limit` that `options.Ended` declares.
@@ -49,7 +49,7 @@ def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 def given(context: typer.Context, group: type[Any]) -> dict[str, Any]:
-    """Return the given values of a question's options, as Python values. Raises UsageError for unreadable ones."""
+    """Return the given values of a command's options, as Python values. Raises UsageError for unreadable values."""
     values = {}
     for name, _, flag in flags(group):
         value = context.params[name]

@@ -91,7 +91,7 @@ _BOUND = re.compile(r"(; |  \[)x>=?[\d.]+(?:<=?[\d.]+)?\]?|\[x>=?[\d.]+; ")
 
 
 class Help(NamedTuple):
-    """The parts of a command's docstring: the first sentence, the lines of its examples, the other paragraphs."""
+    """The parts of a command's docstring: the first sentence, the example lines, and the other paragraphs."""
 
     sentence: str
     examples: list[str]
@@ -123,7 +123,7 @@ def written(text: str | None, program: str, formatter: Any) -> None:
 
 
 def called(line: str, program: str) -> str:
-    """Return an example as users type it: the kubectl plugin has a different name."""
+    """Return an example as users type it, because the kubectl plugin has a different name."""
     return re.sub(rf"^{PROGRAM}\b", program, line)
 
 

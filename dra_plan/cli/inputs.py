@@ -1,4 +1,4 @@
-"""The input: separating paths from names, loading manifests and clusters, and selecting the subjects."""
+"""The input: separating paths from names, loading manifests and clusters, and selecting subjects."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Arguments(NamedTuple):
 def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command: str, live: bool = False) -> Arguments:
     """Separate paths, which exist or can only be paths, from the names of pods, workloads and claims.
 
-    With `live` no path is needed, because a cluster is read. Raises UsageError if no argument is a path: for names
-    alone, with the command that asks a cluster about them.
+    With `live`, no paths are needed, because a cluster is read. Raises UsageError if no argument is a path; for names
+    alone, the error includes the command that reads a cluster.
     """
     arguments = given or []
     paths = [argument for argument in arguments if _is_path(argument)]
@@ -123,7 +123,7 @@ def load_cluster(
 
     Namespaced objects without a namespace are put into `namespace`.
 
-    Raises UsageError like `Cluster.load`; InputError, with all faults, for unreadable input.
+    Raises UsageError as `Cluster.load` does, and InputError, with all faults, for unreadable input.
     """
     from dra_plan.cli.live import reading
     from dra_plan.cli.telling import owe
@@ -240,11 +240,11 @@ class Opened(NamedTuple):
     """The subject of a command."""
 
     cluster: LoadedCluster
-    """The cluster after the what-if options."""
+    """The cluster after the what-if options are applied."""
     owners: list[str]
     """The names of pods, workloads and claims."""
     namespace: str | None
-    """The selected namespace, or the one of the names; None for all."""
+    """The selected namespace, or the names' namespace; None for all namespaces."""
     selector: LabelSelector | None
 
 
@@ -324,7 +324,7 @@ def _ignored(codes: list[str] | None) -> tuple[str, ...]:
 
 
 def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) -> str | None:
-    """Return the selected namespace, None for all.
+    """Return the selected namespace; None for all namespaces.
 
     Names in a live cluster are in the namespace of kubectl's context.
     """

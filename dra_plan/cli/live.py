@@ -1,4 +1,4 @@
-"""Reading a cluster: the options for it that all planning commands share, and the only code that acts on them.
+"""Reading a cluster: the options that all planning commands share, and the only code that acts on them.
 
 A cluster is contacted only with these options, or when called as the kubectl plugin without a path; never because of a
 file or a setting.
@@ -63,7 +63,7 @@ SchedulerMetrics = Annotated[
 
 
 class Asked(NamedTuple):
-    """The values of the options. `wanted` if any of them requests a cluster."""
+    """The options' values. `wanted` is true if any of them requests a cluster."""
 
     live: bool = False
     context: str | None = None
@@ -111,18 +111,18 @@ def is_plugin() -> bool:
 
 
 def of_cluster(command: str, owner: str = "") -> str:
-    """Return the command line that asks the cluster of kubectl's current context."""
+    """Return the command line that reads the cluster in the current kubectl context."""
     return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
 
 
 def asked(context: typer.Context) -> Asked:
-    """Return the values of the options in this run."""
+    """Return the options' values in this run."""
     found: Asked = context.meta.get(_ASKED, Asked())
     return found
 
 
 def is_wanted(context: typer.Context, paths: list[str] | None, filenames: list[str] | None) -> bool:
-    """Return whether to read a cluster: if it is requested, or kubectl started the program without a path."""
+    """Return whether to read a cluster, because it is requested or kubectl started the program without a path."""
     return asked(context).wanted or (is_plugin() and not paths and not filenames)
 
 
@@ -162,7 +162,7 @@ def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -
 
 
 def told(snapshot: Snapshot) -> None:
-    """Print a note with the source of the version and the gates that the answer uses."""
+    """Print a note with the source of the version and the gates that are used."""
     from dra_plan.cli.printing import print_note
 
     info = snapshot.info
@@ -205,7 +205,7 @@ _NAMED = 3
 
 
 Advance = Callable[[int, int], None]
-"""Called with the completed and the total amount of work."""
+"""A function called with the completed and the total amount of work."""
 
 
 @contextmanager

@@ -26,9 +26,9 @@ ANY_WIDTH = 100_000
 
 
 def screen(stream: TextIO) -> Screen | None:
-    """Return the terminal behind `stream`; COLUMNS sets its width, also for standard output into a file or a pipe.
+    """Return the terminal behind `stream`; COLUMNS sets its width, even if standard output is a file or a pipe.
 
-    Without it, such a stream has unlimited width if it gets colours, and otherwise gets plain text (None).
+    If COLUMNS is not set, such a stream has unlimited width if it has colours, and otherwise gets plain text (None).
     """
     terminal = stream.isatty()
     colour = has_colour(terminal=terminal)
@@ -90,7 +90,7 @@ def print_note(text: str) -> None:
 
 
 def print_verdict(text: str) -> None:
-    """Print a line about the answer to standard error, even in a quiet run; on a terminal, wrapped between words."""
+    """Print a line about the result to standard error, even in a quiet run; on a terminal, wrapped between words."""
     line, terminal = shown.line(text), screen(sys.stderr)
     print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
 

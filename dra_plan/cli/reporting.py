@@ -1,4 +1,4 @@
-"""`--report`: writes the reports of a run, including a run that ends with an error."""
+"""`--report`, which writes a run's reports, even if the run ends with an error."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Reporting:
     """A context manager for the reports of one command run.
 
-    Within it, `tell` writes them from the answer. If an error leaves it before, they are written from that error: after
-    every run that could read its own `--report`, each report exists, complete and valid.
+    Within the context, `tell` writes the reports from the result. If an error leaves the context first, the reports are
+    written from that error. After every run that could read its own `--report`, each report exists, complete and valid.
     """
 
     def __init__(self, context: typer.Context, options: list[str] | None, *, pages_only: bool = False) -> None:
@@ -94,7 +94,7 @@ def _page_of_error(command: str, content: Content) -> str:
 
 
 def page_of(cluster: LoadedCluster | None, answer: PrintedAnswer[Any]) -> Callable[[], str]:
-    """Return a function that creates the page of an answer; without a cluster, the page has no picture."""
+    """Return a function that creates a result's page; if there is no cluster, the page has no picture."""
 
     def made() -> str:
         return answer.html() if cluster is None else answer.html(cluster.inventory, cluster.view)

@@ -1,4 +1,4 @@
-"""The end of a command: exit statuses, the same for every command and format, and errors as messages."""
+"""The end of a command: exit statuses, which are the same for every command and format, and errors as messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Exit(IntEnum):
 
 
 def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
-    """Return the status of a plan under the gate: failed takes precedence over undecided.
+    """Return a plan's status under the gate, where failed takes precedence over undecided.
 
     If an explicitly set gate fails, this prints one line to standard error.
     """
@@ -53,7 +53,7 @@ def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
 def guarded(action: Callable[[], Exit | None]) -> Exit:
     """Run `action` and return its exit status, even if it raises an exception.
 
-    An error that dra-plan raises on purpose is a usage or input error; any other exception is a defect of dra-plan.
+    An error that dra-plan raises on purpose is a usage or input error; any other exception is a bug in dra-plan.
     `SystemExit` passes through: the option parser exits with it.
     """
     begin()

@@ -33,7 +33,7 @@ class Settings:
     ignore_unknown: bool | None = None
     fail_on: Severity | None = None
     ignore_warnings: tuple[str, ...] = ()
-    """Codes of warnings that the answers of plans omit."""
+    """The codes of warnings that plans omit."""
     node_groups: str | None = None
     """The file of node groups, for `autoscale` and `explain`."""
 

@@ -1,4 +1,4 @@
-"""Ctrl-C for a search with partial results: the first ends the search, the second the program. Also SIGTERM."""
+"""Ctrl-C for a search with partial results, where the first ends the search and the second the program; and SIGTERM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messages on standard error other than answers and errors: whether to print them, and pending ones.
+"""The messages on standard error other than results and errors: whether to print them, and which are pending.
 
 Some warnings about the input must be printed in every run, unless a document's warnings include them.
 """

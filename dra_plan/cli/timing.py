@@ -1,4 +1,4 @@
-"""`--timeout` for answers without partial results: the command ends when the time is over.
+"""`--timeout` for commands without partial results, which ends the command when the time is over.
 
 Searches with partial results have their own deadline (`Timed` in `dra_plan/options.py`).
 """
@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 SOONEST = 0.001
-"""In seconds; a timer that is set to 0 would never fire."""
+"""The minimum in seconds, because a timer that is set to 0 would never fire."""
 
 
 class TimeIsOverError(BaseException):
-    """The signal that the time of a command is over. Not an Exception, so that no handler continues after it."""
+    """The signal that a command's time is over. It is not an Exception, so that no handler continues after it."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)

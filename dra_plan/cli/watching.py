@@ -1,6 +1,6 @@
-"""`--watch`: reads the cluster repeatedly, and answers again when something that planning reads has changed.
+"""`--watch`, which reads the cluster repeatedly, and runs again when something that planning reads has changed.
 
-It ends when none of the watched pods (the named ones, or all pending ones) waits for a node any longer.
+It ends when none of the watched pods (the named pods, or all pending pods) waits for a node any longer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Watching(TypedDict, total=False):
 
 
 class WatchingCommand(PlanningCommand):
-    """A planning command that can continue until the pods have their nodes."""
+    """A planning command that can continue until the pods are scheduled."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; with `--watch`, once for each state of the cluster."""
@@ -66,7 +66,7 @@ class WatchingCommand(PlanningCommand):
 
 
 def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
-    """Answer for one state after another. The exit status is that of the last answer."""
+    """Run the command for one state after another. The exit status is that of the last run."""
     from dra_plan.cli.inputs import OPENED
 
     from .printing import print_note
@@ -99,7 +99,7 @@ def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
 
 
 def _states(options: live.Asked) -> Iterator[Snapshot]:
-    """Yield the present cluster, and then each changed one. Raises InputError if it cannot be read."""
+    """Yield the current cluster, and then each changed one. Raises InputError if it cannot be read."""
     from dra_plan.live import UnreadClusterError
     from dra_plan.live.snapshot import without_time
 
@@ -135,7 +135,7 @@ class _Heard(io.StringIO):
 
 
 def _answer(ask: Callable[[], None]) -> tuple[int, str]:
-    """Return the exit status and the text of one answer."""
+    """Return the exit status and the output of one run."""
     heard = _Heard(sys.stdout)
     status: object = 0
     with contextlib.redirect_stdout(heard):

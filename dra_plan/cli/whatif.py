@@ -1,4 +1,4 @@
-"""The what-if options: the same for all planning commands, applied in command-line order."""
+"""The what-if options, which are the same for all planning commands and are applied in command-line order."""
 
 from __future__ import annotations
 

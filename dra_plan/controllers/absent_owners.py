@@ -1,6 +1,6 @@
-"""The actions of controllers whose object is not in the input: a dump without ReplicaSets still has their pods.
+"""The actions of controllers whose object is not in the input, as in a dump that lacks ReplicaSets but has their pods.
 
-Such a controller is assumed to want as many pods as it had at the start, each created like the one that it replaces. A
+Such a controller is assumed to want as many pods as it had at the start, each created like the pod that it replaces. A
 claim template that is not in the input is known from the claims created from it, because a claim's spec never changes.
 """
 
@@ -27,7 +27,7 @@ _NAMED_AT_RANDOM = ("ReplicaSet", "ReplicationController", "Job")
 """Controllers whose pods get a new name each time; pods of other controllers keep theirs."""
 
 OwnerKey = tuple[str, str, str]
-"""Kind, namespace and name of a controller."""
+"""A controller's kind, namespace and name."""
 
 
 def absent_owners(inventory: Inventory) -> list[AbsentOwner]:
@@ -65,7 +65,7 @@ def step(state: ClusterState) -> Iterator[CreatePod]:
 
 
 def _lacking(state: ClusterState, owner: AbsentOwner, pods: Sequence[Pod]) -> Iterator[CreatePod]:
-    """Yield the missing pods, like those of the start that are gone."""
+    """Yield the missing pods, which are like the pods at the start that are gone."""
     staying = [pod for pod in pods if counts_for(pod, owner.kind) or pod.status.phase == "Succeeded"]
     number = len(owner.pods) - len(staying)
     if number <= 0:
@@ -99,7 +99,7 @@ def _free_name(prefix: str, taken: set[str]) -> str:
 
 
 def _due(state: ClusterState, owner: AbsentOwner) -> float:
-    """Return the time at which the pod is created: a Job delays the replacement of a failed pod.
+    """Return the time at which the pod is created; a Job delays the replacement of a failed pod.
 
     The number of earlier failures is unknown.
     """
@@ -114,7 +114,7 @@ def _due(state: ClusterState, owner: AbsentOwner) -> float:
 
 
 def unlisted_templates(inventory: Inventory) -> Mapping[tuple[str, str], ResourceClaimTemplate]:
-    """Return, by namespace and name, the templates that are not in the input and of which its pods have claims."""
+    """Return, by namespace and name, the templates that are not in the input but from which its pods have claims."""
     index = Index(inventory)
     found: dict[tuple[str, str], ResourceClaimTemplate] = {}
     for pod in inventory.pods:

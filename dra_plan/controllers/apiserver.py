@@ -1,7 +1,7 @@
-"""The API server of a running simulation: creates, changes and deletes objects, and notifies the scheduler.
+"""The API server in a running simulation, which creates, changes and deletes objects, and notifies the scheduler.
 
 Pods and claims belong to the simulation; all other objects are in a separate inventory, which is never changed in
-place. The assumed kubelet makes a bound pod Running and Ready at once and removes a deleted one at once.
+place. The assumed kubelet makes a bound pod Running and Ready immediately, and removes a deleted pod immediately.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .workloads import given_revisions, revision
 
 
 class ApiServer:
-    """The API server that controllers and events write to. Rejections are messages, in the form a client gets."""
+    """The API server to which controllers and events write. Rejections are messages in the form that a client gets."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class ApiServer:
         never_ready: Collection[str] = (),
         uncharged: Callable[[Pod], bool] = lambda _pod: False,
     ) -> None:
-        """Create the server; `never_ready` are the keys of pods (NAMESPACE/NAME) that start and never become ready.
+        """Create the server; `never_ready` are the keys of pods (NAMESPACE/NAME) that start but never become ready.
 
         Pods that are `uncharged`, and their claims, do not count towards any quota.
         """
@@ -71,30 +71,30 @@ class ApiServer:
         self.crashed = False
         """True if the scheduler has crashed on a device taint rule (E3) and no longer runs."""
         self.made: dict[str, int] = {}
-        """Uid of each pod that controllers created to the number of pods that had ended before, or were ending."""
+        """For each pod that controllers created, by UID, the number of pods that had ended before, or were ending."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
         self.evicted_at: dict[str, float] = {}
-        """Uid of each pod that a taint of its node will evict to the moment that was decided first."""
+        """For each pod that a taint on its node will evict, by UID, the time that was decided first."""
         self._changed: dict[tuple[str, str, str], float] = {}
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
-        """The other objects of the last state, with the numbers of ended pods and of objects changed by events."""
+        """The other objects in the last state, with the numbers of ended pods and of objects changed by events."""
         self._homeless: dict[str, int] = {}
-        """The uids of the pods that had no node at the last check, numbered in the order of arrival."""
+        """The UIDs of the pods that had no node at the last check, numbered in order of arrival."""
         self._numbers = itertools.count()
         self._evictions_seen = -1
-        """The number of preemptions when no victim was left, -1 if there was no check since pods arrived."""
+        """The number of preemptions when no victims were left; -1 if there was no check since pods arrived."""
         self._unseen: dict[str, None] = {}
-        """The uids of pods that controllers have created and the scheduler has not seen yet, in order."""
+        """The UIDs of pods that controllers have created and the scheduler has not yet seen, in order."""
         self.runs: dict[tuple[str, str, str], float] = {}
-        """Kind, namespace and name of created objects to the seconds after which their pods end."""
+        """For created objects, by kind, namespace and name, the number of seconds after which their pods end."""
         self._ends: list[tuple[float, str]] = []
-        """The moments at which pods end, with their uids: a heap."""
+        """A heap of the times at which pods end, with the pods' UIDs."""
         self.arrived: dict[str, float] = {}
-        """Uid of each pod that arrived without a node, or had none at the start, to the moment."""
+        """The time of arrival of each pod that arrived without a node, or had none at the start, by UID."""
         self.started: dict[str, float] = {}
-        """Uid of each pod that got its node since the start to the moment."""
+        """The time at which each pod that was scheduled since the start got its node, by UID."""
         self.evicted = 0
         """The number of pods that have ended without being asked to."""
         self._ended_uids: dict[str, EndedPod] = {}
@@ -106,7 +106,7 @@ class ApiServer:
         """True if claims that were created for pods no longer say for which."""
         self._generations: Counter[str] = Counter()
         self._names = {pod.key: uid for uid, pod in self._cluster.pods.items()}
-        """The uids of the present and former pods, the last of each namespace and name."""
+        """The UIDs of present and former pods; the last pod for each namespace and name."""
         quotas.watch(lambda: self.inventory.classes, self._charged)
         simulation.handle.refuses_claim = self._refuses_special
         simulation.handle.victims_linger = True
@@ -128,7 +128,7 @@ class ApiServer:
 
     @property
     def waiting(self) -> int:
-        """The number of pods that have no node now."""
+        """The number of pods that are currently unscheduled."""
         pods = self._cluster.pods
         return sum(uid in pods and not pods[uid].spec.node_name and not ended(pods[uid]) for uid in self._homeless)
 
@@ -138,7 +138,7 @@ class ApiServer:
         return self._simulation.clock.now
 
     def state(self) -> ClusterState:
-        """Return the current objects; the same state again as long as nothing has changed."""
+        """Return the current objects; the same state is returned as long as nothing has changed."""
         pods, claims = list(self._cluster.pods.values()), list(self._cluster.claims)
         last = self._last
         if last is not None and self._is_as_in(last, pods, claims):
@@ -193,7 +193,8 @@ class ApiServer:
     def releasing(self) -> ClusterState | None:
         """Return the state that decides which claims are freed now.
 
-        It holds claims that changed, and claims of changed pods, with their pods; None if there are no such claims.
+        The state contains claims that changed, and changed pods' claims, with their pods; it is None if there are no
+        such claims.
         """
         claims, looked = self._cluster.claims, self._looked_at
         self._note_changed()
@@ -201,7 +202,7 @@ class ApiServer:
         uids = dict.fromkeys([*looked.to_release, *(uid for claim in found for uid in users(claim))])
         looked.to_release.clear()
         claims.written.clear()
-        # a claim to be deleted is removed once it has no users, which is no change of the claim
+        # a claim to be deleted is removed once it has no users, which does not change the claim
         claims.written.update((claim_key(each), None) for each in found if each.metadata.deletion_timestamp is not None)
         ended = [self._ended_uids[uid] for uid in uids if uid in self._ended_uids]
         pods = self._cluster.pods
@@ -210,7 +211,10 @@ class ApiServer:
         return self._part([*uids], found, ended or self.ended[-1:])
 
     def generating(self) -> ClusterState | None:
-        """Return the state that decides which claims are created now: the pods that may lack one. None if none does."""
+        """Return the state that decides which claims are created now, with the pods that may lack one.
+
+        None if none do.
+        """
         self._note_changed()
         pods, looked = self._cluster.pods, self._looked_at
         lacking = [uid for uid in looked.to_generate if uid in pods and _lacks_claims(pods[uid])]
@@ -218,7 +222,7 @@ class ApiServer:
         if not lacking:
             return None
         named = [*lacking, *(pods[uid].key for uid in lacking)]
-        # a claim of the input may belong to a pod whose status does not mention it
+        # a claim in the input may belong to a pod whose status does not mention it
         is_given = self._has_orphans or any(uid not in looked.created for uid in lacking)
         claims = list(self._cluster.claims) if is_given else self._cluster.claims.used_by(named)
         return self._part(lacking, claims, self.ended[-1:])
@@ -256,20 +260,20 @@ class ApiServer:
         return found
 
     def pod(self, namespace: str, name: str) -> Pod | None:
-        """Return the pod of that name."""
+        """Return the pod with that name."""
         return self._cluster.pods.get(self._names.get(f"{namespace}/{name}", ""))
 
     def is_gone(self, namespace: str, name: str) -> bool:
-        """Return whether there was a pod of that name that no longer exists."""
+        """Return whether there was a pod with that name that no longer exists."""
         uid = self._names.get(f"{namespace}/{name}")
         return uid is not None and uid not in self._cluster.pods
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return the claim of that name."""
+        """Return the claim with that name."""
         return self._cluster.claims.get(namespace, name)
 
     def _charged(self, namespace: str) -> Iterator[Any]:
-        """Yield the objects of a namespace that quotas may count."""
+        """Yield the objects in a namespace that quotas may count."""
         free = set()
         for pod in self._cluster.pods.values():
             if pod.metadata.namespace == namespace:
@@ -288,7 +292,7 @@ class ApiServer:
     # The scheduler's actions
 
     def observe(self) -> None:
-        """Note the pods that the scheduler has bound since the last call: their kubelets start them."""
+        """Record the pods that the scheduler has bound since the last call, which their kubelets start."""
         if self._has_special_claims:
             self.ledger.forget()
         pods, homeless, moved = self._cluster.pods, self._homeless, self._cluster.moved_pods
@@ -303,7 +307,7 @@ class ApiServer:
         moved.clear()
 
     def victims(self) -> dict[str, Pod]:
-        """Return the pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
+        """Return the pods that the scheduler has preempted but that have not yet terminated, by namespace and name."""
         count = eviction_count(self._simulation)
         if count == self._evictions_seen:
             return {}
@@ -313,7 +317,7 @@ class ApiServer:
         return found
 
     def end_victim(self) -> tuple[Pod, str]:
-        """Remove the pod that was preempted first; return it with the message of the scheduler's event."""
+        """Remove the pod that was preempted first, and return it with the message in the scheduler's event."""
         victims = self.victims()
         decided = {each.victim: each.preemptor for each in evictions_of(self._simulation)}
         key = next((key for key in decided if key in victims), next(iter(victims)))
@@ -325,7 +329,7 @@ class ApiServer:
         return victim, f"Preempted by pod {next(uids, by)} on node {victim.spec.node_name}"
 
     def _run(self, pod: Pod) -> None:
-        """Start the pod, which is ready at once unless it is one of those that never are."""
+        """Start the pod, which is immediately ready, unless it is one of those that never are."""
         phase = "Pending" if pod.key in self._never_ready else "Running"
         seconds = self.runs.get(("Pod", pod.metadata.namespace, pod.metadata.name)) if self.runs else None
         owner = pod.metadata.controller
@@ -339,9 +343,9 @@ class ApiServer:
     # Pods
 
     def create_pod(self, pod: Pod, *, made: bool) -> str:
-        """Create the pod unless it is rejected; `made`: by a controller, not by an event.
+        """Create the pod unless it is rejected; `made` means that a controller creates it, and not an event.
 
-        The scheduler sees such a pod after `show_made`, when it has its claims.
+        The scheduler sees a pod created by a controller after `show_made`, when the pod has its claims.
         """
         if self._names.get(pod.key) in self._cluster.pods:
             return f'pods "{pod.metadata.name}" already exists'
@@ -382,7 +386,7 @@ class ApiServer:
             self._homeless[pod_uid(pod)] = next(self._numbers)
 
     def show_made(self) -> None:
-        """Let the scheduler see the pods that controllers have created, in their order."""
+        """Let the scheduler see the pods that controllers have created, in order of creation."""
         for uid in self._unseen:
             pod = self._cluster.pods.get(uid)
             if pod is not None:
@@ -390,13 +394,13 @@ class ApiServer:
         self._unseen.clear()
 
     def _refuses_special(self, claim: ResourceClaim) -> str:
-        """Return the message if the scheduler may not create a claim for extended resources, "" if it may."""
+        """Return the message if the scheduler may not create a claim for extended resources, or "" if it may."""
         self._has_special_claims = True
         self.ledger.forget()
         return self.quotas.refuses(claim)
 
     def refusal(self, pod: Pod) -> str:
-        """Return the reason why the API server would reject the pod now, "" if it would not."""
+        """Return the reason why the API server would now reject the pod, or "" if it would not."""
         return self.quotas.refuses(self._simulation.admitted(self.quotas.limited(pod)))
 
     def _note_made(self, pod: Pod) -> None:
@@ -445,7 +449,7 @@ class ApiServer:
         return ""
 
     def _named(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim under a name that no other claim has, with a uid."""
+        """Return the claim under a name that no other claim has, with a UID."""
         metadata = claim.metadata
         name, number = metadata.name, 1
         while self._cluster.claims.get(metadata.namespace, name) is not None:
@@ -469,7 +473,7 @@ class ApiServer:
         self._cluster.delete_claim(claim)
 
     def ask_to_delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim, or mark it: its finalizer keeps a claim in use until its last pod has ended."""
+        """Delete the claim, or mark it, because its finalizer keeps a claim in use until its last pod has ended."""
         if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
             self.delete_claim(claim)
         elif claim.metadata.deletion_timestamp is None:
@@ -526,7 +530,7 @@ class ApiServer:
             self.quotas.renew(after)
 
     def _seen(self, inventory: Inventory) -> Inventory:
-        """Return the objects as the scheduler sees them: with E3 it never receives rules that are created later."""
+        """Return the objects as the scheduler sees them; with E3, it never receives rules that are created later."""
         if not self._rules_are_lost:
             return inventory
         return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
@@ -543,7 +547,7 @@ class ApiServer:
             self._cluster.budgets = counted
 
     def objects(self, holder: str) -> Iterable[Any]:
-        """Return all objects in the inventory's field of that name."""
+        """Return all objects in the inventory's field with that name."""
         if holder == "pods":
             return list(self._cluster.pods.values())
         if holder == "claims":
@@ -553,15 +557,15 @@ class ApiServer:
 
 
 class Looked:
-    """The record of the objects already examined, so that only later changes are examined again."""
+    """The objects already examined, recorded so that only later changes are examined again."""
 
     def __init__(self) -> None:
         self.to_release: dict[str, None] = {}
-        """The uids of the pods that may have changed since claims were last freed."""
+        """The UIDs of the pods that may have changed since claims were last freed."""
         self.to_generate: dict[str, None] = {}
-        """The uids of the pods that may lack claims."""
+        """The UIDs of the pods that may lack claims."""
         self.created: set[str] = set()
-        """The uids of the pods that were created since the start."""
+        """The UIDs of the pods that were created since the start."""
         self._slices: Sequence[ResourceSlice] | None = None
         self._tainted = False
         self._nodes: Sequence[Node] | None = None
@@ -593,5 +597,5 @@ def _name(workload: AnyWorkload) -> tuple[str, str, str]:
 
 
 def _same(one: Sequence[object], other: Sequence[object]) -> bool:
-    """Return whether these are the very same objects in the same order."""
+    """Return whether these are the identical objects in the same order."""
     return len(one) == len(other) and all(map(is_, one, other))

@@ -1,6 +1,6 @@
 """Copies of pods created one after the other in a cluster with active controllers and admission.
 
-They are created like in `scheduler/refusals.py`, but pods that are evicted for a copy free their claims, their
+Copies are created as in `scheduler/refusals.py`, but pods that are evicted for a copy free their claims, the pods'
 controllers recreate them, and quotas count the created objects.
 """
 
@@ -26,10 +26,10 @@ def settled_copies(
     limit: int,
     uncharged: Callable[[Pod], bool],
 ) -> list[Copies]:
-    """Create copies of each template in proportion, at most `limit` in all, until one has no node after settling.
+    """Create copies of each template in proportion, at most `limit` in all, until one is unscheduled after settling.
 
-    The simulation must not have started. Pods that are `uncharged`, and their claims, are not charged to quotas: they
-    are the pods that the copies replace. A copy that the API server does not create is the rejected one, with the API
+    The simulation must not have started. Pods that are `uncharged`, and their claims, are not charged to quotas,
+    because the copies replace these pods. A copy that the API server does not create is the rejected copy, with the API
     server's message.
     """
     settling = Settling(simulation, uncharged=uncharged)
@@ -45,14 +45,14 @@ def settled_copies(
 
 
 class _Creating:
-    """The creation of copies; lets the cluster settle when a copy has evicted other pods."""
+    """The creation of copies, which lets the cluster settle when a copy has evicted other pods."""
 
     def __init__(self, simulation: Simulation, settling: Settling) -> None:
         self._simulation, self._settling = simulation, settling
         self._ledger = settling.server.ledger
 
     def created(self, template: CopyTemplate, number: int) -> list[PodRecord]:
-        """Return the outcome for the copy's pods; one that was rejected (the last), or cannot stay, has no node."""
+        """Return the outcome for the copy's pods; a pod that was rejected (the last), or cannot stay, has no node."""
         group, pods = template.made(number)
         if group is not None:
             self._simulation.arrive_group(group)
@@ -74,7 +74,7 @@ class _Creating:
     def _refusal(self, pod: Pod) -> str:
         """Return the API server's message when it no longer creates the pod or one of its claims."""
         if any("/" in name for name in exact_requests(pod)):
-            self._ledger.forget()  # the scheduler creates a claim for it, which is also charged
+            self._ledger.forget()  # the scheduler creates a claim for this pod, which is also charged
         refusal = self._ledger.refuses(pod)
         if refusal:
             return refusal

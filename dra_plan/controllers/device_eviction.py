@@ -1,7 +1,7 @@
 """Device taint eviction (KEP-5055, controller-manager's device-taint-eviction-controller).
 
-A pod is evicted when a device of a claim that is reserved for it has a NoExecute taint that the claim's allocation does
-not tolerate. Claims for extended resources are ignored, and PodDisruptionBudgets do not matter.
+A pod is evicted if a device in a claim that is reserved for the pod has a NoExecute taint that the claim's allocation
+does not tolerate. Claims for extended resources are ignored, and PodDisruptionBudgets do not matter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .state import ClusterState, DeletePod, DeviceWithTaint, EndCause
 
 _NO_EXECUTE = "NoExecute"
 IN_PROGRESS = "EvictionInProgress"
-"""The condition of device taint rules."""
+"""The condition that device taint rules have."""
 BY_DEVICE_TAINT = "device taint"
 CAUSE = EndCause(
     by=BY_DEVICE_TAINT,
@@ -46,7 +46,7 @@ CAUSE = EndCause(
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """The condition `EvictionInProgress` of a device taint rule."""
+    """A device taint rule's `EvictionInProgress` condition."""
 
     rule: str
     status: str
@@ -55,10 +55,10 @@ class RuleCondition:
 
 
 Taints = Mapping[tuple[PoolID, str], Sequence[tuple[DeviceTaint, float]]]
-"""The NoExecute taints of published devices, and the moment at which each was added."""
+"""The NoExecute taints on published devices, and the time at which each was added."""
 
 Rules = Sequence[tuple[DeviceTaintRule, float]]
-"""The rules that evict, and the moment at which each was created. They reach a device whether it is published or
+"""The rules that evict, and the time at which each was created. They apply to a device whether it is published or
 not."""
 
 
@@ -90,7 +90,7 @@ def _moment(of: EvictingTaint) -> float:
 
 
 def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[RuleCondition]:
-    """Return the conditions that the controller writes into each rule's status.
+    """Return the conditions that the controller writes to each rule's status.
 
     `pending` are the evictions still to come.
     """
@@ -106,7 +106,7 @@ def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[R
 
 
 def _progress(state: ClusterState, rule: DeviceTaintRule, evicted: int, waiting: Sequence[Pod]) -> tuple[str, str, str]:
-    """Return status, reason and message of the condition."""
+    """Return the condition's status, reason and message."""
     effect = rule.spec.taint.effect
     if effect == "None":
         return "False", "NoEffect", _foretold(state, rule)
@@ -155,7 +155,7 @@ def _foretold(state: ClusterState, rule: DeviceTaintRule) -> str:
 
 
 def _selected(rule: DeviceTaintRule, claim: ResourceClaim) -> int:
-    """Return the number of allocated devices of the claim that the rule selects."""
+    """Return how many of the claim's allocated devices the rule selects."""
     results = claim.allocation.devices.results if claim.allocation is not None else ()
     return sum(_means(rule.spec.device_selector, each.driver, each.pool, each.device) for each in results)
 
@@ -176,9 +176,9 @@ def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -
 
 @dataclass(frozen=True)
 class EvictingTaint:
-    """A taint of an allocated device that evicts, with the time; `rule` is the name of the rule that sets it, or "".
+    """A taint on an allocated device that evicts, with the time; `rule` is the rule that sets the taint, or "".
 
-    `tolerated` means that a toleration delays it until then.
+    `tolerated` means that a toleration delays the eviction until then.
     """
 
     result: DeviceRequestAllocationResult
@@ -189,7 +189,7 @@ class EvictingTaint:
 
 
 def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Iterator[EvictingTaint]:
-    """Yield the taints of the claim's devices that the allocation does not tolerate forever."""
+    """Yield the taints on the claim's devices that the allocation does not tolerate forever."""
     for result in claim.allocation.devices.results if claim.allocation is not None else ():
         own = taints.get((PoolID(result.driver, result.pool), result.device), ())
         found = [(taint, added, "") for taint, added in own]
@@ -205,10 +205,10 @@ def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Itera
 
 
 def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
-    """Return how long the taint is tolerated: 0 without a toleration, infinite with one that sets no limit.
+    """Return how long the taint is tolerated: 0 if there is no toleration, infinite if one sets no limit.
 
-    Only tolerations whose effect is exactly NoExecute are considered; with a toleration without an effect, the pod is
-    scheduled but still evicted (1.36.2, recorded dt-16, dt-66). Of several limits, the smallest applies.
+    Only tolerations whose effect is exactly NoExecute are considered; a pod with a toleration without an effect is
+    scheduled but still evicted (1.36.2, recorded in dt-16, dt-66). If there are several limits, the smallest applies.
     """
     matching = [each for each in tolerations if each.effect == _NO_EXECUTE and tolerates(each, taint)]
     if not matching:
@@ -218,7 +218,7 @@ def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration
 
 
 def published_taints(state: ClusterState) -> Taints:
-    """Return the taints in the newest generation of each pool; a device that is not published has none."""
+    """Return the taints in each pool's newest generation; a device that is not published has none."""
     if not (state.target.features.device_taints and state.has_device_taints):
         return {}
     found: dict[tuple[PoolID, str], list[tuple[DeviceTaint, float]]] = {}
@@ -248,7 +248,7 @@ def nodes_with_taints(state: ClusterState) -> frozenset[str] | None:
 
 
 def _newest(state: ClusterState) -> list[ResourceSlice]:
-    """Return the slices of the newest generation of each pool."""
+    """Return the slices in each pool's newest generation."""
     newest: dict[PoolID, int] = defaultdict(int)
     for each in state.inventory.slices:
         newest[_pool(each)] = max(newest[_pool(each)], each.spec.pool.generation)
@@ -262,7 +262,7 @@ def _pool(each: ResourceSlice) -> PoolID:
 def evicting_rules(state: ClusterState) -> Rules:
     """Return the rules that evict.
 
-    A rule without a selector evicts no pod, although the scheduler applies it to all devices.
+    A rule without a selector evicts no pods, although the scheduler applies it to all devices.
     """
     if not state.target.features.device_taint_rules:
         return []
@@ -286,7 +286,7 @@ def _means(selector: DeviceTaintSelector | None, driver: str, pool: str, device:
 def _added(taint: DeviceTaint, since: float) -> float:
     """Return the time when the taint was added.
 
-    It is the taint's own time, otherwise that of its object, in whole seconds as the API server writes it.
+    It is the taint's own time, or else that of its object, in whole seconds as the API server writes it.
     """
     moment = parse_time(taint.time_added)
     return moment if moment is not None else math.floor(since)

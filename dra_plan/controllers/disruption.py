@@ -9,5 +9,5 @@ from .state import ClusterState
 
 
 def budgets(state: ClusterState) -> list[PodDisruptionBudget]:
-    """Return the budgets with the evictions that they allow now."""
+    """Return the budgets with the number of evictions that they now allow."""
     return [counted(budget, state.index) for budget in state.inventory.disruption_budgets]

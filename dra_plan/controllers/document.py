@@ -36,7 +36,7 @@ def settled_document(
 ) -> SettledCluster:
     """Return the settled cluster as a document; `messages` are the scheduler's last messages about pods, by uid.
 
-    It is about the pods that are `shown`, with their claims and controllers.
+    The document contains the pods that are `shown`, with their claims and controllers.
     """
     start = settled.server.start
     devices = _devices_of_pods(settled.state.inventory.claims)
@@ -93,7 +93,7 @@ def settled_document(
 
 
 class _Told:
-    """The objects that a document is about: pods with their controllers, and objects without a namespace."""
+    """The objects in a document: pods with their controllers, and objects without a namespace."""
 
     def __init__(self, pods: Iterable[Pod], inventory: Inventory, *, everything: bool) -> None:
         self._everything = everything
@@ -115,7 +115,7 @@ class _Told:
 
 
 def _conditions(settled: Settled) -> list[ObjectCondition]:
-    """Return the conditions: of device taint rules the progress of eviction, of workloads that pods were rejected."""
+    """Return the conditions, for device taint rules about eviction progress, and for workloads about rejected pods."""
     found = [
         ObjectCondition(
             kind="DeviceTaintRule",
@@ -197,7 +197,7 @@ def _devices(claim: ResourceClaim) -> list[str]:
 
 
 def _devices_of_pods(claims: Sequence[ResourceClaim]) -> Mapping[str, list[str]]:
-    """Return uid of each pod to the devices of the claims that are reserved for it, by claim name."""
+    """Return, by pod UID, the devices in the claims that are reserved for the pod, by claim name."""
     found: dict[str, list[str]] = defaultdict(list)
     for claim in sorted(claims, key=lambda each: each.key):
         if claim.status is not None and claim.allocation is not None:

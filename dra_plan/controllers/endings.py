@@ -1,4 +1,4 @@
-"""Pods that ended while a cluster settled, and their replacements: the pods created since, and those rejected."""
+"""Pods that ended while a cluster settled, and their replacements, which are the pods created since, or rejected."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .state import EndCause, EndedPod
 BY_EVENT = EndCause(by="events")
 DRAINED = EndCause(by="drain", is_disruption=True)
 FINISHED = EndCause(by="its end")
-"""The end of a pod that has run for its set time."""
+"""The cause for a pod that ended because it had run for its set time."""
 EXPECTED = (BY_EVENT, DRAINED, FINISHED)
-"""The causes that were requested."""
+"""The causes that events requested."""
 
 PodKey = tuple[str, str]
-"""Namespace and name."""
+"""A pod's namespace and name."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Ending:
 def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, int]) -> list[Ending]:
     """Return the pods that ended, in order.
 
-    `made` maps the uid of each pod that controllers created to the number of pods that had ended before.
+    `made` maps the UID of each pod that controllers created to the number of pods that had ended before.
     """
     by_owner: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
@@ -50,18 +50,18 @@ def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, i
 
 
 def _of_its_name(pod: Pod, made: Iterable[Pod]) -> Iterator[Pod]:
-    """Yield the replacements of the pod: of a StatefulSet the one of its name."""
+    """Yield the pod's replacements; for a StatefulSet, the pod with the same name."""
     owner = pod.metadata.controller
     by_name = owner is not None and owner.kind == "StatefulSet"
     return (each for each in made if not by_name or each.metadata.name == pod.metadata.name)
 
 
 NOBODY = ("", "", "")
-"""The maker of a bare pod."""
+"""The creator of a bare pod."""
 
 
 def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
-    """Return kind, namespace and name of the pod's creator, for a pod of a ReplicaSet its Deployment.
+    """Return the kind, namespace and name of the pod's creator, which is the Deployment for a ReplicaSet's pod.
 
     All three are empty if there is none.
     """
@@ -72,9 +72,9 @@ def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
 
 
 def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, tuple[EndedPod, Pod | None]]:
-    """Return, by name of each pod of the start that ended, its ending, and the pod that replaces it, if any.
+    """Return how each pod at the start that ended did so, and the pod that replaces it, if any, by name.
 
-    Each pod created since replaces one that ended; which of several is undefined.
+    Each pod created since replaces a pod that ended; if there are several, it is undefined which one.
     """
     used: set[str] = set()
     places: dict[PodKey, tuple[EndedPod, Pod | None]] = {}
@@ -90,9 +90,9 @@ def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, t
 
 
 def heirs(gone: Iterable[Pod], lacking: Sequence[Pod]) -> dict[PodKey, Pod]:
-    """Return, by name of each pod that is gone, the pod that its controller cannot create in its place.
+    """Return the pod that its controller cannot create in place of each pod that is gone, by the latter's name.
 
-    Each such pod replaces one that is gone; which of several is undefined.
+    Each such pod replaces a pod that is gone; if there are several, it is undefined which one.
     """
     used: set[int] = set()
     found: dict[PodKey, Pod] = {}
@@ -107,5 +107,5 @@ def heirs(gone: Iterable[Pod], lacking: Sequence[Pod]) -> dict[PodKey, Pod]:
 
 
 def _closest(pod: Pod, heirs: Iterable[Pod]) -> Pod | None:
-    """Return the replacement of the same name, or else the first."""
+    """Return the replacement with the same name, or else the first replacement."""
     return min(heirs, key=lambda one: one.metadata.name != pod.metadata.name, default=None)

@@ -1,4 +1,4 @@
-"""The steps of an events file, and their effects on the API server."""
+"""The steps in an events file, and their effects on the API server."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ LONGEST_WAIT = 10.0 * 365 * 86400
 
 @dataclass(frozen=True)
 class EventStep:
-    """One line of an events file: an action, and its time in seconds after the first line, if given.
+    """A line in an events file: an action, and its time in seconds after the first line, if given.
 
-    Pods that it creates end `runs` seconds after they have started, if given.
+    If `runs` is given, pods that the step creates end that many seconds after they have started.
     """
 
     verb: str
@@ -50,7 +50,7 @@ class EventStep:
     def created(self) -> list[tuple[Kind, Any]]:
         """The created objects.
 
-        Raises InputError if they cannot be decoded, or if none of them ends on its own.
+        Raises InputError if the objects cannot be decoded, or if none of them ends on its own.
         """
         if self.verb != "create":
             return []
@@ -104,7 +104,7 @@ def _seconds(given: float | None) -> float | None:
 
 
 def _problem(verb: str, value: Any) -> str:
-    """Return the problem with the value of a step, or ""."""
+    """Return the problem with a step's value, or ""."""
     if verb == "create":
         return "" if isinstance(value, dict) else "expected an object"
     if verb in ("patch", "status"):
@@ -138,7 +138,7 @@ class Events:
         self.refused: list[RefusedCreate] = []
 
     def carry_out(self, step: EventStep) -> None:
-        """Carry out the step, without waiting or settling. Raises InputError if it can't be carried out."""
+        """Carry out the step without waiting or settling. Raises InputError if the step can't be carried out."""
         do = {
             "create": self._create,
             "patch": self._patch,
@@ -202,7 +202,7 @@ class Events:
         server = self._server
         namespace, _, name = step.value[1].rpartition("/")
         if step.value[0] == "Pod" and server.is_gone(namespace or "default", name):
-            return  # it has already ended
+            return  # the pod has already ended
         kind, old = self._named(step)
         if kind.holder == "pods":
             server.delete_pod(old, BY_EVENT)
@@ -280,7 +280,7 @@ def _decoded(document: Mapping[str, Any], origin: str) -> list[tuple[Kind, Any]]
 
 
 def serves_taint_rules(steps: Iterable[EventStep]) -> bool:
-    """Return whether the steps create device taint rules, which needs an API server with their gate on."""
+    """Return whether the steps create device taint rules, for which the API server's gate must be on."""
     return any(step.verb == "create" and step.value.get("kind") == "DeviceTaintRule" for step in steps)
 
 
@@ -297,7 +297,7 @@ def _merge(document: Any, patch: Any) -> Any:
 
 
 def _stamped(new: Any, now: float) -> Any:
-    """Return a slice with the times of its taints, which the API server adds if they are missing."""
+    """Return a slice with its taints' times, which the API server adds if they are missing."""
     if not isinstance(new, ResourceSlice):
         return new
 

@@ -1,6 +1,6 @@
-"""The next actions of controllers, found without running them: coming evictions with their times, and other actions.
+"""The controllers' next actions, found without running the controllers: evictions with their times, and other actions.
 
-The time of an input is that of its snapshot, or the newest that its objects have.
+An input's time is that of its snapshot, or the newest time in its objects.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 class ForeseenEviction:
     """A pod that will be evicted because of a taint on one of its devices or on its node.
 
-    `seconds` are from the time of the input, 0 for at once. `device` is DRIVER, POOL and DEVICE of the claim (NAME in
-    the pod's namespace) that has it, None for a taint of the node. `rule` names the DeviceTaintRule that sets the
-    taint, if one does. `tolerated` says that a toleration delays it until then.
+    `seconds` is the time from the input's time on, and 0 means immediately. `device` is the DRIVER, POOL and DEVICE,
+    with the claim that has it (NAME in the pod's namespace); it is None for a taint on the node. `rule` names the
+    DeviceTaintRule that sets the taint, if one does. `tolerated` means that a toleration delays the eviction until
+    then.
     """
 
     pod: Pod
@@ -52,14 +53,17 @@ class ForeseenEvictions:
         self._state = _state(inventory, target, newest_time(inventory))
 
     def of(self, pod: Pod) -> Sequence[ForeseenEviction]:
-        """Return each taint that evicts the pod; the earliest, which takes effect, comes first; none if it stays."""
+        """Return each taint that evicts the pod, beginning with the earliest, which takes effect.
+
+        None if the pod stays.
+        """
         if not pod.spec.node_name or ended(pod) or pod.metadata.deletion_timestamp is not None:
             return ()
         taints = [*self._of_devices.of(pod), *self._of_nodes.of(pod)]
         return sorted(taints, key=lambda each: each.seconds)
 
     def of_device(self, driver: str, pool: str, device: str) -> Sequence[ForeseenEviction]:
-        """Return the evictions because of taints of this device, the earliest of each pod, in the order of the pods."""
+        """Return the evictions because of taints on this device, with each pod's earliest one, in pod order."""
         return self._by_device.get((driver, pool, device), ())
 
     @cached_property
@@ -81,12 +85,12 @@ class ForeseenEvictions:
 
 
 def evictions_of(inventory: Inventory, target: Target, pod: Pod) -> Sequence[ForeseenEviction]:
-    """Return each taint that will evict the pod, the earliest first; `ForeseenEvictions` answers for many pods."""
+    """Return each taint that will evict the pod, earliest first; for many pods, use `ForeseenEvictions`."""
     return ForeseenEvictions(inventory, target).of(pod)
 
 
 class _DeviceTaints:
-    """Evictions by taints of devices."""
+    """Evictions because of taints on devices."""
 
     def __init__(self, state: ClusterState) -> None:
         self._now = state.now
@@ -111,7 +115,7 @@ class _DeviceTaints:
 
 
 class _NodeTaints:
-    """Evictions by taints of nodes."""
+    """Evictions because of taints on nodes."""
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
@@ -136,7 +140,7 @@ class _NodeTaints:
 
 @dataclass(frozen=True)
 class NextActions:
-    """The next actions of controllers and admission: a clause each, and the pods that taints evict."""
+    """The next actions of controllers and admission, each as a clause, and the pods that taints evict."""
 
     said: Sequence[str] = ()
     evicted_by: Mapping[str, Sequence[Pod]] = field(default_factory=dict)
@@ -184,7 +188,7 @@ def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
 
 
 def newest_time(inventory: Inventory) -> float:
-    """Return the time when the input was written, if it is known: a simulation of controllers starts at that time."""
+    """Return the time when the input was written, if known; a simulation of controllers starts at that time."""
     return latest(_times(inventory))
 
 

@@ -1,4 +1,4 @@
-"""A later state of a settling cluster: the differences in the next input are written to the API server.
+"""A later state of a settling cluster, in which the differences in the next input are written to the API server.
 
 Only the differences between two inputs are written, so that the scheduler's and controllers' actions since then stay.
 """
@@ -37,7 +37,7 @@ def go_to(simulation: Simulation, server: ApiServer, before: Inventory, after: I
 
 
 def _changed(now: Any, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Any]:
-    """Yield the current objects with the differences: an object that is the same in both inputs stays unchanged."""
+    """Yield the current objects with the differences; an object that is the same in both inputs stays unchanged."""
     was, will = _by_name(old), _by_name(new)
     for key, each in _by_name(now).items():
         if key in will:
@@ -53,7 +53,7 @@ def _by_name(objects: Any) -> Mapping[_Key, Any]:
 
 
 class _LaterPods:
-    """The pods of two inputs."""
+    """The pods in two inputs."""
 
     def __init__(self, simulation: Simulation, server: ApiServer) -> None:
         self._simulation, self._server = simulation, server
@@ -72,14 +72,17 @@ class _LaterPods:
                 later.change_pod(old[uid], pod, there[uid])
 
     def _arrived(self, pod: Pod) -> None:
-        """Handle a pod of the next input: if one of its controller is expected, the cluster has already created it."""
+        """Handle a pod in the next input.
+
+        If a pod of its controller is expected, the cluster has already created it.
+        """
         foreseen = next(self._foreseen(pod), None)
         if foreseen is not None:
             self._server.delete_pod(foreseen, BY_EVENT)
         self._server.put_pod(pod)
 
     def _foreseen(self, pod: Pod) -> Iterator[Pod]:
-        """Yield pods created here that the new one may correspond to: of its name, else of its controller."""
+        """Yield pods created here to which the new pod may correspond, by its name, or else by its controller."""
         made = [each for uid, each in self._simulation.cluster.pods.items() if uid in self._server.made]
         yield from (each for each in made if each.key == pod.key)
         owner = maker(pod.metadata)

@@ -1,7 +1,7 @@
 """LimitRange: defaults for containers without requests, and rejections outside the limits (LimitRanger).
 
-Each LimitRange of a namespace sets its defaults, and then each rejects separately, with all its objections to the pod.
-Limits of volume claims are ignored.
+Each LimitRange in a namespace sets its defaults, and then each rejects pods separately, with all its objections to the
+pod. Limits of volume claims are ignored.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def defaulted(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Pod:
 
 
 def _default_limits(item: LimitRangeItem) -> Listed:
-    """Return the default limits; the maximum if none is set."""
+    """Return the default limits, or the maximum if no default is set."""
     return {**item.max, **item.default}
 
 
 def _default_requests(item: LimitRangeItem) -> Listed:
-    """Return the default requests; the default limit, or else the minimum, if none is set."""
+    """Return the default requests, or if none are set, the default limit, or else the minimum."""
     return {**item.min, **_default_limits(item), **item.default_request}
 
 
@@ -57,7 +57,7 @@ def _with_defaults(pod: Pod, limits: Listed, requests: Listed) -> PodSpec:
 
 
 def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each default request that a LimitRange sets for a container: container, resource, amount, LimitRange."""
+    """Yield the (container, resource, amount, LimitRange) for each default request that a LimitRange sets."""
     for limits in limit_ranges:
         for item in limits.spec.limits:
             if item.type != _CONTAINER:
@@ -71,7 +71,7 @@ def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, s
 
 
 def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
-    """Return the objections of the first LimitRange that rejects the pod, "" if none does."""
+    """Return the objections of the first LimitRange that rejects the pod; "" if none does."""
     for limits in limit_ranges:
         found = list(dict.fromkeys(text for item in limits.spec.limits for text in _of_item(pod, item)))
         if found:
@@ -98,7 +98,7 @@ def _amounts(listed: Listed) -> Amounts:
 
 
 def _summed(pod: Pod, total: Mapping[str, int]) -> Amounts:
-    """Return the amounts of a whole pod in billionths, in the format in which its containers first write them."""
+    """Return a whole pod's amounts in billionths, in the format in which its containers first write them."""
     forms: dict[str, Format] = {}
     for each in (*pod.spec.containers, *pod.spec.init_containers):
         for name, text in (*each.resources.requests.items(), *each.resources.limits.items()):

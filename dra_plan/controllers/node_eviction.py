@@ -1,6 +1,6 @@
 """Node taint eviction (tainteviction), the taints that follow from a node's state (nodelifecycle), and pod garbage.
 
-PodDisruptionBudgets do not affect any of them.
+PodDisruptionBudgets do not affect any of these.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ unreachable."""
 NODE_MONITOR_SECONDS = 2.5
 """Half of the node monitor's period: the average time until it notices a change of a node's condition."""
 GARBAGE_SECONDS = 50.0
-"""The time that pods stay after the deletion of their node, 40 to 60 seconds: a quarantine of 40, and a check every
+"""The time that pods stay after their node is deleted, which is 40 to 60 seconds: a quarantine of 40, and a check every
 20."""
 
 CAUSE = EndCause(
@@ -48,7 +48,7 @@ GARBAGE = EndCause(
 
 
 def step(state: ClusterState) -> list[Action]:
-    """Return the evictions by node taints, with times; pods of deleted nodes; taints of nodes that are not ready."""
+    """Return evictions by node taints, with times; pods on deleted nodes; and taints for nodes that are not ready."""
     tainted = {
         name: taints
         for name, node in state.nodes.items()
@@ -76,17 +76,17 @@ def is_troubled(node: Node) -> bool:
 
 
 def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> float:
-    """Return the time when the taints evict the pod; infinite if they do not."""
+    """Return the time at which the taints evict the pod; infinite if they do not."""
     return deciding_taint(state, pod, taints)[0]
 
 
 def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tuple[float, Taint | None]:
-    """Return the time when the taints evict the pod, infinite if they do not, and the taint that causes it.
+    """Return the time at which the taints evict the pod, infinite if they do not, and the taint that causes this.
 
-    Of the pod's tolerations, the first that matches a taint is used, not the one with the fewest seconds (recorded
-    nt-06). A taint that none matches evicts at once. Of other taints that exist together, the one with the fewest
-    seconds applies, counted from the time of the taints or the pod; later changes of taints do not change that moment,
-    until none is left or all are tolerated forever (tainteviction, processPodOnNode).
+    The first of the pod's tolerations that matches a taint is used, and not the one with the fewest seconds (recorded
+    in nt-06). A taint that no toleration matches evicts immediately. If other taints exist together, the one with the
+    fewest seconds applies, counted from the time of the taints or the pod. Later changes to taints do not change that
+    time until no taints are left or all are tolerated forever (tainteviction, processPodOnNode).
     """
     tolerated: list[tuple[float, int, Taint]] = []
     for taint in taints:
@@ -103,14 +103,14 @@ def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tu
 
 
 def _added(state: ClusterState, pod: Pod, taint: Taint) -> float:
-    """Return the time when the taint first affected the pod: when it was added, or when the pod arrived."""
+    """Return the time at which the taint first affected the pod, either when it was added or when the pod arrived."""
     added, came = parse_time(taint.time_added), parse_time(pod.status.start_time)
     since = added if added is not None else state.since("Node", pod.spec.node_name)
     return max(since, came) if came is not None and came <= state.now else since
 
 
 def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:
-    """Yield the pod's tolerations, and the one that admission adds if none of them is for the taint's key."""
+    """Yield the pod's tolerations, and the toleration that admission adds if none of them is for the taint's key."""
     yield from pod.spec.tolerations
     if taint.key in (NOT_READY, UNREACHABLE):
         yield Toleration(
@@ -122,7 +122,7 @@ def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:
 
 
 def _lifecycle(state: ClusterState) -> Iterator[WriteNode]:
-    """Yield nodes with the taints of their Ready condition, for both effects; without them when ready again."""
+    """Yield nodes with the taints for their Ready condition, with both effects, or without them when ready again."""
     for node in state.inventory.nodes:
         ready = next((each.status for each in node.status.conditions if each.type == "Ready"), None)
         if ready is None:

@@ -1,9 +1,9 @@
-"""ResourceQuota and LimitRange: the charges of the API server for an object, and the objects that it rejects.
+"""ResourceQuota and LimitRange: what the API server charges for an object, and the objects that it rejects.
 
-Claims are charged when they are created, by their requests, whatever is allocated later (KEP-4381,
-quota/v1/evaluator/core resource_claims.go): per class `CLASS.deviceclass.resource.k8s.io/devices`, the extended
-resource names of the class, and one object. Pods that request extended resources are charged for them; the charge of
-the pod is subtracted from that of the claim that the scheduler creates for it.
+Claims are charged on creation, by their requests, whatever is allocated later (KEP-4381, quota/v1/evaluator/core
+resource_claims.go). For each class, `CLASS.deviceclass.resource.k8s.io/devices` and the class's extended resource names
+are charged, and one object for the claim. Pods that request extended resources are charged for them; what the pod is
+charged is subtracted from the charge for the claim that the scheduler creates for it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from . import limits
 
 DEVICES = ".deviceclass.resource.k8s.io/devices"
 DEVICES_OF_ALL = 32
-"""The charge of a request for all devices: the maximum that one may get."""
+"""The charge for a request for all devices, which is the maximum that a request may get."""
 _CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
 _BOTH_NAMES = ("cpu", "memory", "ephemeral-storage")
 _REQUESTED = ("cpu", "memory")
@@ -48,7 +48,7 @@ CHARGED = ("pods", "claims", *BESIDE_PODS)
 """The fields of an inventory whose objects quotas may count."""
 
 Charges = Mapping[str, int]
-"""Resource name to billionths."""
+"""Amounts in billionths, by resource name."""
 
 
 def in_words(amounts: Sequence[OverQuota], namespace: str) -> str:
@@ -62,15 +62,15 @@ def in_words(amounts: Sequence[OverQuota], namespace: str) -> str:
 
 
 class Quotas:
-    """The quotas and limits of all namespaces, and their usage. Objects are charged as they are added and removed."""
+    """The quotas and limits in all namespaces, and their usage. Charges change as objects are added and removed."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._quotas: dict[str, list[ResourceQuota]] = {}
         self._limits: dict[str, list[LimitRange]] = {}
         self._hard: dict[str, Mapping[str, int]] = {}
-        """The limits of each quota, in billionths."""
+        """Each quota's limits, in billionths."""
         self.exceeded: dict[str, list[OverQuota]] = {}
-        """The exceeded amounts by the message of the rejection."""
+        """The exceeded amounts, by rejection message."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
@@ -85,7 +85,7 @@ class Quotas:
             self._limits[each.metadata.namespace].append(each)
 
     def watch(self, classes: Callable[[], Iterable[DeviceClass]], objects: Callable[[str], Iterable[object]]) -> None:
-        """Set the device classes, and the objects of each namespace that are charged."""
+        """Set the device classes, and the objects in each namespace that are charged."""
         self._classes, self._objects = classes, objects
 
     @property
@@ -94,7 +94,7 @@ class Quotas:
         return bool(self._quotas or self._limits)
 
     def limited(self, pod: Pod) -> Pod:
-        """Return the pod with the defaults that the LimitRanges of its namespace give to containers."""
+        """Return the pod with the defaults that the LimitRanges in its namespace give to containers."""
         return limits.defaulted(pod, self._limits.get(pod.metadata.namespace, ()))
 
     def refuses(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> str:
@@ -126,7 +126,7 @@ class Quotas:
         return refusal
 
     def all_of(self, namespace: str) -> Sequence[ResourceQuota]:
-        """Return the quotas of the namespace, by name."""
+        """Return the quotas in the namespace, by name."""
         return sorted(self._quotas.get(namespace, ()), key=lambda each: each.metadata.name)
 
     def of(self, obj: object) -> list[ResourceQuota]:
@@ -183,13 +183,13 @@ class Quotas:
         return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
 
     def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """The used and hard amounts of the named resources of the quota, as printed."""
+        """Return the used and hard amounts of the quota's named resources, as printed."""
         hard, like = self._hard[quota_key(quota)], quota.spec.hard
         used = self.used(quota, names)
         return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
-        """Return the usage of the named resources by the objects of the quota's namespace."""
+        """Return the usage of the named resources by the objects in the quota's namespace."""
         total: Counter[str] = Counter(dict.fromkeys(names, 0))
         for obj in self._objects(quota.metadata.namespace):
             if in_scope(quota, obj):
@@ -222,7 +222,7 @@ class Quotas:
         return {name: max(0, value - paid.get(name, 0)) for name, value in total.items()} if paid else total
 
     def _paid_by_pod(self, claim: ResourceClaim) -> Charges:
-        """Return the charges that the pod of a claim for extended resources has already paid."""
+        """Return what a pod was already charged for its claim for extended resources."""
         owner = special_claim_owner(claim)
         if owner is None:
             return {}
@@ -243,7 +243,7 @@ class QuotaExcess:
 
 
 def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[QuotaExcess]:
-    """Yield the excesses of a quota by these numbers of objects of one namespace, with nothing else created."""
+    """Yield the excesses over a quota by these numbers of objects in one namespace, if nothing else is created."""
     first = objects[0][0]
     for quota in quotas.all_of(first.metadata.namespace):  # type: ignore[attr-defined]
         total: Counter[str] = Counter()
@@ -256,17 +256,17 @@ def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[Qu
 
 
 def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
-    """Yield the quotas by name that reject the pod for unstated requests or limits, and their messages."""
+    """Yield the quotas, by name, that reject the pod for unspecified requests or limits, and their messages."""
     return _unstated(quotas.of(pod), pod)
 
 
 def unset(quotas: Quotas, quota: ResourceQuota, pod: Pod) -> list[str]:
-    """Return the resources that the quota requires and that the pod, with the defaults of today, does not set."""
+    """Return the resources that the quota requires and that the pod, with the current defaults, does not set."""
     return [*_unset(quotas.limited(pod), quota.spec.hard)] if in_scope(quota, pod) else []
 
 
 def counts_pods_or_claims(resource: str) -> bool:
-    """Return whether quotas count pods or claims under this name."""
+    """Return whether this is a name under which quotas count pods or claims."""
     if resource in ("pods", "count/pods", _CLAIM_COUNT, *_BOTH_NAMES) or resource.endswith(DEVICES):
         return True
     return resource.startswith(("requests.", "limits.")) and resource != "requests.storage"
@@ -295,14 +295,17 @@ def _unstated(quotas: Iterable[ResourceQuota], obj: object) -> Iterator[tuple[st
 
 
 class QuotaLedger:
-    """The usage of quotas while only objects charged here are created: each object costs the same then."""
+    """The usage of quotas while only objects charged here are created, so that each object costs the same."""
 
     def __init__(self, quotas: Quotas) -> None:
         self._quotas = quotas
         self._used: dict[str, Counter[str]] = {}
 
     def refuses(self, obj: object) -> str:
-        """Return the reason why the object is rejected; "" if it is not: then it is charged, and must be created."""
+        """Return the reason why the object is rejected.
+
+        "" if it is not, in which case it is charged and must be created.
+        """
         refusal = self._quotas.refuses(obj, self._used)
         quotas = [] if refusal else self._quotas.of(obj)
         if quotas:
@@ -314,12 +317,15 @@ class QuotaLedger:
         return refusal
 
     def forget(self) -> None:
-        """Drop the sums because another object was added or removed; usage is summed up again on the next call."""
+        """Discard the cached totals because another object was added or removed.
+
+        Usage is recomputed on the next call.
+        """
         self._used.clear()
 
 
 def _forbidden(obj: object) -> str:
-    """Return how the API server begins when it rejects an object."""
+    """Return the beginning of the API server's message when it rejects an object."""
     return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: '  # type: ignore[attr-defined]
 
 
@@ -335,7 +341,7 @@ def quota_key(quota: ResourceQuota) -> str:
 
 
 def _devices(request: DeviceRequest) -> Counter[str]:
-    """Return class to the devices charged; of firstAvailable, for each class the largest alternative."""
+    """Return the number of devices charged for each class; for firstAvailable, each class's largest alternative."""
     found: Counter[str] = Counter()
     for each in (request.exactly,) if request.exactly is not None else request.first_available:
         count = DEVICES_OF_ALL if each.allocation_mode == "All" else each.count or 1
@@ -344,7 +350,7 @@ def _devices(request: DeviceRequest) -> Counter[str]:
 
 
 def _of_pod(pod: Pod) -> Charges:
-    """Return the charges of a pod; one that has finished counts as an object only."""
+    """Return the charges for a pod; a pod that has finished counts only as an object."""
     total = {"count/pods": _NANO}
     if ended(pod):
         return total
@@ -361,7 +367,7 @@ def _of_pod(pod: Pod) -> Charges:
 
 
 def _of_volume_claim(claim: PersistentVolumeClaim) -> Charges:
-    """Return the charges of a claim on a volume: one object and its request, in all and for its StorageClass."""
+    """Return the charges for a claim on a volume: one object and its request, in total and for its StorageClass."""
     storage = claim.spec.resources.requests.get("storage")
     amounts = {"persistentvolumeclaims": _NANO, **({"requests.storage": parse(storage).nano} if storage else {})}
     total = {_count_name(claim): _NANO, **amounts}
@@ -376,7 +382,7 @@ _OF_CLASS = ".storageclass.storage.k8s.io/"
 def _unset(pod: Pod, hard: Iterable[str]) -> Mapping[str, list[str]]:
     """Return the resources that the quota requires every container to state, with the containers that do not.
 
-    A pod that states requests or limits at pod level need not state them for each container.
+    A pod that specifies requests or limits at pod level need not specify them for each container.
     """
     of_pod = pod.spec.resources
     if of_pod is not None and (of_pod.requests or of_pod.limits):
@@ -412,7 +418,7 @@ def _invalid(pod: Pod) -> str:
 
 
 def _invalid_quota(quota: ResourceQuota) -> str:
-    """Return the error for negative amounts, and fractions of whole-number resources, as quota validation words it."""
+    """Return quota validation's error for negative amounts, and for fractions of whole-number resources."""
     found = []
     for name, text in sorted(quota.spec.hard.items()):
         amount = parse(text)
@@ -430,7 +436,7 @@ def _invalid_quota(quota: ResourceQuota) -> str:
 
 
 def in_scope(quota: ResourceQuota, obj: object) -> bool:
-    """Return whether the quota counts the object. A quota with scopes counts pods only."""
+    """Return whether the quota counts the object. A quota with scopes counts only pods."""
     selector = quota.spec.scope_selector
     if not quota.spec.scopes and (selector is None or not selector.match_expressions):
         return True
@@ -442,7 +448,7 @@ def in_scope(quota: ResourceQuota, obj: object) -> bool:
 
 
 def scopes_of(quota: ResourceQuota) -> list[str]:
-    """Return the scopes of the quota; those of its scopeSelector with operator and values, except for Exists."""
+    """Return the quota's scopes; those in its scopeSelector have operator and values, except for Exists."""
     selector = quota.spec.scope_selector
     found = [*quota.spec.scopes]
     for each in selector.match_expressions if selector is not None else []:
@@ -468,7 +474,7 @@ def _matches(requirement: ScopedResourceSelectorRequirement, pod: Pod) -> bool:
 
 
 def _is_best_effort(pod: Pod) -> bool:
-    """Return whether neither the pod nor a container of it requests cpu or memory."""
+    """Return whether neither the pod nor any of its containers requests CPU or memory."""
     every = [each.resources for each in (*pod.spec.containers, *pod.spec.init_containers)]
     every += [pod.spec.resources] if pod.spec.resources is not None else []
     amounts = (listed.get(name) for each in every for listed in (each.requests, each.limits) for name in _REQUESTED)
@@ -494,7 +500,7 @@ def _text(nano: int, like: QuantityText) -> str:
 
 
 def _resource(obj: object) -> str:
-    """Return PLURAL.GROUP of the object, its name in API errors."""
+    """Return the object's PLURAL.GROUP, as in API errors."""
     name = _count_name(obj)
     return name.removeprefix("count/")
 

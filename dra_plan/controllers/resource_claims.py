@@ -67,7 +67,7 @@ def _is_done(state: ClusterState, uid: str, claim: ResourceClaim, name: str) -> 
 
 
 def generate(state: ClusterState) -> Iterator[Action]:
-    """Yield the claims that pods still lack, in the order of their entries: the first that fails stops the rest."""
+    """Yield the claims that pods still lack, in the order of the pods' entries; the first that fails stops the rest."""
     for pod in state.inventory.pods:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
             continue
@@ -79,7 +79,7 @@ def generate(state: ClusterState) -> Iterator[Action]:
             if template is None:
                 yield _template_missing(pod, entry.name, entry.resource_claim_template_name or "")
                 break
-            # a pod just created has none; one of the input may have some without mentioning them in its status
+            # a new pod has no claims; a pod in the input may have claims that its status does not mention
             is_new = pod_uid(pod) in state.made
             known = None if is_new else state.index.generated_claims.of(pod, entry.name)
             yield CreateClaim(known or make_claim(template, pod, entry.name), pod, entry.name)

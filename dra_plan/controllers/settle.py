@@ -1,4 +1,4 @@
-"""Settling a cluster: rounds of the scheduler and of controllers, in simulated time, until nothing changes any more.
+"""Settling a cluster with rounds of the scheduler and controllers, in simulated time, until nothing changes any more.
 
 The controllers themselves are the other modules of this package; `foreseen` predicts the next actions without running
 them.
@@ -50,17 +50,18 @@ from .state import (
 MOST_ROUNDS = 10_000
 """The maximum number of rounds of scheduler and controllers after one step of the events."""
 MOST_REPEATS = 4
-"""The number of times the cluster may return to an earlier state, with pods evicted meanwhile: after that it never
-settles."""
+"""How many times the cluster may return to an earlier state, with pods evicted meanwhile; after that, it is considered
+never to settle."""
 ENDLESS = "pods are evicted and recreated endlessly"
 """The reason why such a cluster never settles."""
 PATIENCE_SECONDS = 120.0
-"""The quiet time after which a cluster has settled; later actions are listed as such."""
+"""The quiet time after which a cluster has settled; later actions are listed as pending."""
 SHARERS_AT_ONCE = 2
-"""The number of pods sharing a claim that are gone before the scheduler tries the successor of the first.
+"""How many pods that share a claim are gone before the scheduler tries the first pod's successor.
 
-Evictions, successors and the claim controller race. Recorded: with one or two sharers in a Deployment the claim is
-freed (dt-68, dt-69), with three the successors join before the last one has left, without end (dt-08).
+Evictions, successors and the claim controller race. In recordings, the claim is freed if one or two pods in a
+Deployment share it (dt-68, dt-69); if three pods do, the successors join before the last pod has left, and this never
+ends (dt-08).
 """
 
 FAILED_CREATE = "FailedCreate"
@@ -82,14 +83,14 @@ class Happening:
 
 @dataclass
 class Settled:
-    """The final state of everything. Moments are seconds since `start`'s clock."""
+    """The final state of everything. Times are in seconds since `start`'s clock."""
 
     server: ApiServer
     state: ClusterState
     refused: list[RefusedCreate]
     happenings: list[Happening]
     pending: list[DeletePod]
-    """Evictions that come later than the simulation waited after everything else."""
+    """Evictions that are due later than the simulation waited after everything else."""
     rounds: int
     conditions: list[RuleCondition]
     unsettled: str
@@ -97,29 +98,29 @@ class Settled:
     lost_rules: list[str] = field(default_factory=list)
     """The device taint rules that were created after the start, which a scheduler with E3 never receives."""
     waiting: list[Pod] = field(default_factory=list)
-    """Pods that are retried again and again with an error."""
+    """Pods that are retried indefinitely and always fail with an error."""
     repeats_after: int | None = None
-    """The number of pods that had ended when the last of endless repetitions began; None if nothing repeats."""
+    """The number of pods that had ended when the last endless repetition began; None if nothing repeats."""
     not_made: list[tuple[Pod, str]] = field(default_factory=list)
     """The pods that workloads still lack because the API server rejects them, with its messages."""
     over_at_creation: Mapping[PodKey, list[OverQuota]] = field(default_factory=dict)
-    """The amounts of quotas because of which pods of the input could not be created."""
+    """The quota amounts because of which pods in the input could not be created."""
     why_not_made: Mapping[PodKey, str] = field(default_factory=dict)
     """Why pods are not created, without the names that a controller tried."""
 
     @cached_property
     def endings(self) -> list[Ending]:
-        """Return the pods that ended without an event asking for it, with the pods created since."""
+        """Return the pods that ended although no event requested it, with the pods created since."""
         return endings(self.server.ended, self.state.inventory.pods, self.server.made)
 
     @cached_property
     def places(self) -> Mapping[PodKey, tuple[EndedPod, Pod | None]]:
-        """Return how each pod of the start that ended did so, and the one pod that replaces it, if any."""
+        """Return how each pod at the start that ended did so, and the pod that replaces it, if any."""
         return followed(self.endings, self.server.made)
 
     @cached_property
     def refused_heirs(self) -> Mapping[PodKey, Pod]:
-        """The pods that the API server rejects, by the pod of the start that ended and that each would replace."""
+        """The pods that the API server rejects, by the pod at the start that ended and that each would replace."""
         gone = (each.pod for each, heir in self.places.values() if heir is None)
         return heirs(gone, [pod for pod, _ in self.not_made])
 
@@ -143,7 +144,7 @@ class Settled:
 
     @property
     def over_quota(self) -> Mapping[PodKey, list[OverQuota]]:
-        """The quota amounts because of which pods, or claims of pods, could not be created."""
+        """The quota amounts because of which pods, or pods' claims, could not be created."""
         exceeded = self.server.quotas.exceeded
         claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
         pods = {(pod.metadata.namespace, pod.metadata.name): exceeded.get(said, []) for pod, said in self.not_made}
@@ -155,7 +156,7 @@ class Settled:
 
 
 class Settling:
-    """A cluster over time: pass it steps, and settle it after each."""
+    """A cluster over time, which takes steps and settles after each."""
 
     def __init__(
         self,
@@ -164,20 +165,19 @@ class Settling:
         patience: float = PATIENCE_SECONDS,
         uncharged: Callable[[Pod], bool] = lambda _pod: False,
     ) -> None:
-        """Begin with the newest time of the input; pods that are `uncharged` do not count towards quotas."""
+        """Begin with the newest time in the input; pods that are `uncharged` do not count towards quotas."""
         self._simulation, self._patience = simulation, patience
         simulation.clock.advance_to(newest_time(simulation.inventory))
         self._server = ApiServer(simulation, Quotas(simulation.inventory), never_ready, uncharged)
         self._events = Events(self._server)
         self._happenings: dict[tuple[str, str, str, str, str], Happening] = {}
         self._marked: dict[str, DeletePod] = {}
-        """Uid of each pod that will be evicted later, as of the last check."""
+        """The UIDs of pods that will be evicted later, as of the last check."""
         self._rounds = 0
         self._unsettled = ""
         self._repeats_after: int | None = None
         self.before_time_passes: Callable[[float], None] = lambda _until: None
-        """The function called at the end of each moment at which anything happened, before the clock advances to
-        another."""
+        """The function called after everything that happened at one time, before the clock advances."""
         self._stopped: set[str] = set()
         """Pods of which a claim was rejected in this round: their further claims are not created."""
         self.forks = Forks(self)
@@ -190,7 +190,7 @@ class Settling:
         return self._simulation, self._server, self._events
 
     def start(self) -> None:
-        """Create the pods of the input and schedule them once, as `schedule` does."""
+        """Create the pods in the input, and schedule them once, as `schedule` does."""
         self._simulation.admit_all()
         if self._server.quotas.exist:
             self._make()
@@ -222,7 +222,7 @@ class Settling:
         return self._outcome()
 
     def follow(self, steps: Iterable[EventStep]) -> Settled:
-        """Carry the steps out, each at its time after the start, and let all later events happen, however late."""
+        """Carry out the steps, each at its time after the start, and let all later events happen, however late."""
         self.start()
         self._server.start = self._server.now
         self._until(self._server.now)
@@ -250,7 +250,7 @@ class Settling:
         return self._unsettled
 
     def template(self, namespace: str, name: str) -> ResourceClaimTemplate | None:
-        """Return the claim template of that name."""
+        """Return the claim template with that name."""
         return self._index.template(namespace, name)
 
     @cached_property
@@ -270,9 +270,9 @@ class Settling:
             self.settle()
 
     def _until(self, end: float | None) -> None:
-        """Continue to the moment `end`, or until nothing will happen soon.
+        """Continue to the time `end`, or until nothing will happen soon.
 
-        Events that follow each other at once are all applied before any component reacts to the first.
+        Events that follow each other immediately are all applied before any component reacts to the first.
         """
         self._simulation.scheduler.until = math.inf if end is None else end
         self._schedule()
@@ -307,7 +307,8 @@ class Settling:
     def _round(self) -> bool:
         """Run one turn of all components; return False if none had anything to do.
 
-        Devices that become free are offered to waiting pods before successors arrive: these need a claim first.
+        Devices that become free are offered to waiting pods before successors arrive, because successors need a claim
+        first.
         """
         acted = self._server.end_due()
         if self._server.may_evict():
@@ -329,8 +330,9 @@ class Settling:
 
         Preempted pods then end, one after the other.
 
-        The preemptor is tried as soon as its victim is gone, which is before the victim's claims are free. They are
-        free when the first pod has been rejected: the scheduler writes that to its status before it tries the next.
+        The preemptor is tried as soon as its victim is gone, which is before the victim's claims are free. The claims
+        are free when the first pod has been rejected, because the scheduler writes the rejection to the pod's status
+        before it tries the next pod.
         """
         self._run_scheduler()
         while self._server.victims():
@@ -371,9 +373,9 @@ class Settling:
     def _due(self, step: Callable[[ClusterState], Iterable[Action]], state: ClusterState | None = None) -> list[Action]:
         """Return a controller's actions that are due now.
 
-        Failures are noted; later actions are requested again then.
+        Failures are recorded; later actions are requested again when they are due.
 
-        The `state` need only hold what the controller reads.
+        The `state` need only contain what the controller reads.
         """
         now = self._server.now
         due: list[Action] = []
@@ -389,7 +391,7 @@ class Settling:
         return due
 
     def _cancel(self, state: ClusterState) -> None:
-        """Note the pods that were going to be evicted and now stay."""
+        """Record the pods that were going to be evicted but now stay."""
         if not self._marked:
             return
         evictions = _evictions(state)
@@ -404,7 +406,7 @@ class Settling:
                     self._tell(action.pod, action.cause, action.cause.cancels)
 
     def _tell(self, pod: Pod, cause: EndCause, text: str) -> None:
-        """Write the event of an evicting controller about a pod."""
+        """Write an evicting controller's event about a pod."""
         if text:
             message = text.format(pod=pod.key)
             self._note("Pod", pod.metadata.namespace, pod.metadata.name, cause.event, message)
@@ -435,7 +437,7 @@ class Settling:
         return found
 
     def _next(self) -> float | None:
-        """Return the time when the next thing happens without an event, or None."""
+        """Return the time at which something next happens without an event, or None."""
         server = self._server
         steps: list[Callable[[ClusterState], Iterable[Action]]] = []
         steps += _EVICTORS if server.may_evict() else ()
@@ -455,7 +457,7 @@ class Settling:
         self._simulation.clock.advance_to(moment)
 
     def _fingerprint(self) -> object:
-        """Return the state of the cluster without names of pods and times."""
+        """Return the cluster's state without pod names and times."""
         pods = Counter((_root(pod), pod.spec.node_name) for pod in self._simulation.cluster.pods.values())
         devices = Counter(
             (result.driver, result.pool, result.device)
@@ -547,9 +549,9 @@ class Settling:
         )
 
     def _chances(self, state: ClusterState) -> list[str]:
-        """Return the nodes without tainted devices that scored as high for the pods evicted endlessly.
+        """Return the nodes without tainted devices whose score for the endlessly evicted pods was as high.
 
-        There are none if one of the controllers has no such node, or if a pod is evicted for another reason.
+        No nodes are returned if one of the controllers has no such node, or if a pod is evicted for another reason.
         """
         if self._repeats_after is None:
             return []

@@ -1,4 +1,4 @@
-"""The controllers' view of a cluster at one moment, and their possible actions."""
+"""The controllers' view of a cluster at one time, and their possible actions."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 
 @dataclass(frozen=True)
 class EndCause:
-    """The cause of a pod's end: the component, and the text of the condition `DisruptionTarget`, if the pod has one."""
+    """Why a pod ended: the component, and the text of the pod's `DisruptionTarget` condition, if it has one."""
 
     by: str
     reason: str = ""
     message: str = ""
     event: str = ""
-    """The reason of the events that the controller writes about it."""
+    """The reason in the events that the controller writes about the pod."""
     marks: str = ""
     """The text of the event when the pod is deleted; {pod} is its key."""
     cancels: str = ""
     """The text of the event when the pod is no longer to be deleted."""
     is_disruption: bool = False
-    """True if the pod has the condition `DisruptionTarget` then, which failure policies of Jobs look for."""
+    """True if the pod then has the `DisruptionTarget` condition, which Jobs' failure policies look for."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class DeviceWithTaint:
 
 @dataclass(frozen=True)
 class EndedPod:
-    """A pod that has ended. `moment` is in seconds since the epoch, like all times here."""
+    """A pod that has ended. `moment` is in seconds since the epoch, like all times in this module."""
 
     pod: Pod
     moment: float
@@ -58,7 +58,7 @@ class EndedPod:
 
 @dataclass(frozen=True)
 class DeletePod:
-    """The deletion of a pod, at once or `at` a later moment if the reason lasts."""
+    """The deletion of a pod, immediately or `at` a later time if the reason still exists."""
 
     pod: Pod
     cause: EndCause
@@ -71,7 +71,7 @@ class DeletePod:
 
 @dataclass(frozen=True)
 class CreatePod:
-    """The creation of a pod, at once or `at` a later moment. `owner` is KIND and name of its owner."""
+    """The creation of a pod, immediately or `at` a later time. `owner` is its owner's KIND and name."""
 
     pod: Pod
     owner: tuple[str, str]
@@ -90,7 +90,7 @@ class CreateClaim:
 
 @dataclass(frozen=True)
 class WriteClaim:
-    """The writing of a new status of a claim."""
+    """The writing of a claim's new status."""
 
     claim: ResourceClaim
     at: ClassVar[float] = 0.0
@@ -138,12 +138,12 @@ class AbsentOwner:
 
 @dataclass(frozen=True)
 class ClusterState:
-    """The objects of a cluster at the moment `now`, and the changes since `start`.
+    """The objects in a cluster at the time `now`, and the changes since `start`.
 
-    `made` are the uids of the pods that controllers created; `revisions` maps pods to their template, as far as it is
-    known; `lost_nodes` are deleted nodes, with the times; `changed` has the time when an object changed, by kind,
-    namespace and name. `evicted_at` has the moments, by uid of the pod, for which evictions by taints of nodes are
-    already decided. `absent_owners` and `unlisted_templates` are not in the input but derived from it.
+    `made` contains the UIDs of the pods that controllers created; `revisions` maps pods to their template, as far as it
+    is known; `lost_nodes` contains deleted nodes, with the times; `changed` contains the time at which each object
+    changed, by kind, namespace and name. `evicted_at` contains, by pod UID, the times for which evictions by node
+    taints are already decided. `absent_owners` and `unlisted_templates` are not in the input but derived from it.
     """
 
     now: float
@@ -168,12 +168,12 @@ class ClusterState:
 
     @cached_property
     def pods_by_uid(self) -> Mapping[str, Pod]:
-        """The pods that exist, by uid."""
+        """The pods that exist, by UID."""
         return {pod_uid(pod): pod for pod in self.inventory.pods}
 
     @cached_property
     def ended_uids(self) -> frozenset[str]:
-        """The uids of the pods that have ended."""
+        """The UIDs of the pods that have ended."""
         return frozenset(pod_uid(each.pod) for each in self.ended)
 
     @cached_property

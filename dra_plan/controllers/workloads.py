@@ -1,6 +1,6 @@
-"""The controllers of workloads: recreation of pods, its order, and the course of updates and scaling.
+"""The workload controllers: how pods are recreated, in what order, and how updates and scaling proceed.
 
-Deployments and their ReplicaSets are one here: pods belong to the Deployment, and their revision identifies their
+Deployments and their ReplicaSets are treated as one; pods belong to the Deployment, and a pod's revision identifies its
 template.
 """
 
@@ -46,7 +46,7 @@ BACKOFF_LIMIT = EndCause(by="Job", reason="BackoffLimitExceeded", message="Job h
 
 
 def step(state: ClusterState) -> Iterator[Action]:
-    """Yield the actions of the controllers of all workloads, in input order."""
+    """Yield the actions of all workloads' controllers, in input order."""
     names = _TakenNames(state)
     for workload in state.inventory.workloads:
         if is_over(workload) or state.index.is_planned_elsewhere(workload):
@@ -135,7 +135,7 @@ def _deployment(state: ClusterState, workload: Workload, pods: Sequence[Pod], ta
     count = wanted(workload, pods).number
     strategy = workload.spec.strategy or UpdateStrategy()
     if strategy.type == "Recreate":
-        # the new ones are created when the old ones are gone, not when they are being deleted
+        # new pods are created when the old pods are gone, not when they are being deleted
         yield from (DeletePod(pod, UPDATED) for pod in old)
         return
     surge, unavailable = rollout_bounds(strategy, count)
@@ -146,9 +146,9 @@ def _deployment(state: ClusterState, workload: Workload, pods: Sequence[Pod], ta
 
 
 def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable: int) -> list[Pod]:
-    """Return the old pods that may be deleted: unhealthy ones first, and as many ready ones as availability allows.
+    """Return the old pods that may be deleted: unhealthy pods first, and as many ready pods as availability allows.
 
-    As in reconcileOldReplicaSets of the Deployment controller, new pods that are not ready yet count as missing.
+    As in the Deployment controller's reconcileOldReplicaSets, new pods that are not yet ready count as missing.
     """
     least = count - unavailable
     not_ready_new = sum(not is_ready(pod) for pod in new)
@@ -162,9 +162,9 @@ def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable
 
 
 def rollout_bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
-    """Return the allowed numbers of pods above and below the wanted one.
+    """Return how many pods are allowed above and below the wanted number.
 
-    Percentages round up for the first and down for the second.
+    Percentages are rounded up for the first and down for the second.
     """
     rolling = strategy.rolling_update
     surge = _share(rolling.max_surge if rolling is not None else None, count, up=True)
@@ -188,10 +188,10 @@ def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
 
 
 def given_revisions(inventory: Inventory) -> dict[str, object]:
-    """Return uid of each pod of a StatefulSet or DaemonSet to its revision, if the input reveals it.
+    """Return the revision of each StatefulSet or DaemonSet pod, by UID, if the input reveals it.
 
-    A pod whose label names a different revision than the set's status is of an older template. If there is no revision,
-    the pod is assumed to be created from the template in the input.
+    A pod whose label names a different revision than the set's status comes from an older template. If there is no
+    revision, the pod is assumed to be created from the template in the input.
     """
     index = Index(inventory)
     found: dict[str, object] = {}
@@ -207,9 +207,9 @@ def given_revisions(inventory: Inventory) -> dict[str, object]:
 
 
 def revision(template: PodTemplateSpec) -> PodTemplateSpec:
-    """Return the template in the form of a ReplicaSet of its Deployment.
+    """Return the template in the form that its Deployment's ReplicaSets have.
 
-    The label that distinguishes ReplicaSets is left out.
+    The label that distinguishes ReplicaSets is omitted.
     """
     labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH_LABEL}
     return replace(template, metadata=replace(template.metadata, labels=labels or None))
@@ -221,7 +221,7 @@ def revision(template: PodTemplateSpec) -> PodTemplateSpec:
 def _stateful_set(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
     """Yield the actions of updateStatefulSet: create missing pods in order; scale down, then update, from the end.
 
-    With OrderedReady each step is one pod at a time, and a pod that is not ready stops all later ones.
+    With OrderedReady, each step handles one pod at a time, and a pod that is not ready stops all later steps.
     """
     count, ordered = wanted(workload, pods).number, is_ordered(workload)
     over = [(ordinal, pod) for pod in pods if ended(pod) and (ordinal := _ordinal(workload, pod)) is not None]
@@ -243,9 +243,9 @@ def _stateful_set(state: ClusterState, workload: Workload, pods: Sequence[Pod]) 
 
 
 def _update(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
-    """Yield the pods of an older template to delete, one after the other.
+    """Yield the pods from an older template to delete, one after the other.
 
-    They go from the highest ordinal down to the partition.
+    The order is from the highest ordinal down to the partition.
     """
     strategy = workload.spec.update_strategy
     if strategy is not None and strategy.type == "OnDelete":
@@ -271,7 +271,7 @@ def _ordinal(workload: Workload, pod: Pod) -> int | None:
 
 
 def _daemon_set(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod]) -> Iterator[Action]:
-    """Yield a pod for each node that may run one; pods on nodes that evict them are deleted and not recreated there."""
+    """Yield a pod for each node that may run one; pods on nodes that evict them are deleted and not recreated."""
     for pod in pods:
         node = state.nodes.get(daemon_node(pod))
         if ended(pod):
@@ -284,7 +284,7 @@ def _daemon_set(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod])
 
 
 def _update_daemons(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
-    """Yield the pods of an older template to delete: as many at a time as may be unavailable, unready ones first."""
+    """Yield the pods from an older template to delete, as many at a time as may be unavailable, unready pods first."""
     strategy = workload.spec.update_strategy
     if strategy is not None and strategy.type == "OnDelete":
         return
@@ -298,9 +298,9 @@ def _update_daemons(state: ClusterState, workload: Workload, pods: Sequence[Pod]
 
 
 def _may_stay(workload: AnyWorkload, node: Node) -> bool:
-    """Return whether a daemon may stay on the node.
+    """Return whether a DaemonSet pod may stay on the node.
 
-    A NoSchedule taint keeps new daemons away and leaves existing ones.
+    A NoSchedule taint rejects new pods and leaves existing pods.
     """
     lasting = [taint for taint in node.spec.taints if taint.effect == "NoExecute"]
     return daemon_may_run(workload, replace(node, spec=replace(node.spec, taints=lasting)))
@@ -310,10 +310,10 @@ def _may_stay(workload: AnyWorkload, node: Node) -> bool:
 
 
 def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
-    """Yield the actions of a Job: a pod that ended early counts as failed.
+    """Yield the actions of a Job, for which a pod that ended early counts as failed.
 
-    Its successor comes after a back-off; beyond the limit there is none. The pod failure policy may fail the whole job,
-    or count the failure for the back-off only.
+    The pod's successor is created after a back-off, unless the limit is exceeded. The pod failure policy may make the
+    whole job fail, or count the failure only for the back-off.
     """
     failures = _failures(state, workload, pods)
     counted = [each for each in failures if each.action != _IGNORE]
@@ -339,7 +339,7 @@ def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str
 
 @dataclass(frozen=True)
 class _Failure:
-    """A failed pod of a Job: the time, and the action of the Job's failure policy, "" if none."""
+    """A Job's failed pod: the time, and the action in the Job's failure policy, or "" if there is none."""
 
     moment: float
     action: str = ""
@@ -347,9 +347,9 @@ class _Failure:
 
 
 def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[_Failure]:
-    """Return the pods of the Job that have failed in this simulation: by an event, or by ending before success.
+    """Return the Job's pods that have failed in this simulation, by an event or by ending before success.
 
-    Earlier failures are in the status of the Job.
+    Earlier failures are in the Job's status.
     """
     found = []
     for pod in pods:
@@ -364,7 +364,7 @@ def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[_
 
 
 def _failure(workload: Job, pod: Pod, moment: float, *, disrupted: bool = False) -> _Failure:
-    """Return the failure of the pod, with the action of the first rule that matches a condition of it."""
+    """Return the pod's failure, with the action in the first rule that matches one of its conditions."""
     policy = workload.spec.pod_failure_policy
     has = {(each.type, each.status) for each in pod.status.conditions}
     if disrupted:

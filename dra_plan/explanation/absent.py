@@ -1,4 +1,4 @@
-"""Values that a selector requires and that no device of the whole cluster has: then no node can ever match.
+"""Values that a selector requires and that no device in the whole cluster has, so that no node can ever match.
 
 The choice of the selectors that are split into deciding parts, and of the devices for that, follows for a group of
 nodes.
@@ -29,9 +29,9 @@ Typed = tuple[str, Any]
 
 @dataclass(slots=True, frozen=True)
 class AbsentValue:
-    """A requirement of the want, or of its class, that `reference` is `wanted`, which no device meets.
+    """A requirement in the want, or in its class, that `reference` is `wanted`, which no device meets.
 
-    `values` counts the actual values, over the devices that publish it: at least one does, of the wanted type.
+    `values` counts the actual values on the devices that publish it; at least one device does, with the wanted type.
     """
 
     want: Want
@@ -44,11 +44,11 @@ class AbsentValue:
 
 
 Published = dict[Reference, Counter[Typed]]
-"""The values of all devices of a cluster by name."""
+"""The values of all devices in a cluster, by name."""
 
 
 def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
-    """Return the absent values of requests which can't be met on some node, each clause of a selector once.
+    """Return the absent values in requests that can't be met on some node, once for each selector clause.
 
     `known` caches look-ups in the same slices; this function adds to it.
     """
@@ -67,7 +67,7 @@ def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> 
 
 
 def _failing(groups: Sequence[NodeGroup]) -> list[Want]:
-    """Return the wants of requests that the nodes of some group can't meet even alone, each once."""
+    """Return the wants that the nodes in some group can't meet even alone, without duplicates."""
     found: dict[tuple[int, str], Want] = {}
     for group in groups:
         for funnels in group.offer.failing() if group.offer is not None else ():
@@ -89,7 +89,7 @@ def _asked(want: Want) -> Iterator[tuple[Want, str | None, int, str, Reference, 
 
 
 def _values(view: View, wanted: Iterable[Reference]) -> Published:
-    """Return the values of all devices of the cluster by name."""
+    """Return the values of all devices in the cluster, by name."""
     found: Published = {reference: Counter() for reference in wanted}
     if not found:
         return found
@@ -160,7 +160,7 @@ def _is_whole_device(refusal: Refusal) -> bool:
 
 
 def _is_passed(offer: NodeOffer, told: Funnel, class_name: str) -> bool:
-    """Return whether any device, free or not, passes the selectors of the class."""
+    """Return whether any device, free or not, passes the class's selectors."""
     if told.left:
         return True
     for removal in told.removals:

@@ -1,4 +1,4 @@
-"""Requirements that can't be met together, as documents: the elements of a blocking set with the values of each side.
+"""Requirements that can't be met together, as documents: a blocking set's elements, with the values on each side.
 
 The counters that block follow, and then the amounts that the requests need and that are left of a shared resource.
 """
@@ -92,7 +92,7 @@ def _funnels(offer: NodeOffer, element: RequestElement) -> list[Funnel]:
 
 
 def _blocking_request(offer: NodeOffer, element: RequestElement, claim: ClaimName) -> BlockingRequest:
-    """Return the number of devices that a request needs, and those that pass every check while nothing is taken.
+    """Return the number of devices that a request needs, and the devices that pass every check while nothing is taken.
 
     Alternatives are not included.
     """
@@ -151,7 +151,7 @@ def counter_sets(offer: NodeOffer, wanted: Iterable[CounterKey]) -> Iterator[See
 
 
 def _shortages(offer: NodeOffer, found: BlockingSet) -> Iterator[Shortage]:
-    """Yield the amounts of which the requests of the set together need more than is left."""
+    """Yield the amounts of which the set's requests together need more than is left."""
     requests = [element for element in found.elements if isinstance(element, RequestElement)]
     funnels = [funnels[0] for element in requests if len(funnels := _funnels(offer, element)) == 1]
     for element in found.elements:

@@ -47,7 +47,7 @@ def known_devices(view: View) -> Iterator[DeviceID]:
 
 
 def hint(view: View, device: DeviceID) -> str | None:
-    """Return a known device with a name similar to that of an unknown one."""
+    """Return a known device with a name similar to an unknown device's."""
     return nearest(str(device), [str(known) for known in known_devices(view)])
 
 
@@ -115,7 +115,7 @@ def _of_want(placement: Placement, want: Want, pool: Pool, device: PoolDevice) -
 
 
 def _merged(told: Sequence[DeviceCheck]) -> list[DeviceCheck]:
-    """Return one entry per step: two checks of one name count as one, failed if either is."""
+    """Return one entry per step; two checks with the same name count as one, which fails if either fails."""
     merged: dict[str, DeviceCheck] = {}
     for check in told:
         known = merged.get(check.step)

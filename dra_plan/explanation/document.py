@@ -1,7 +1,7 @@
 """The findings as the parts of an Explanation (`documents.explanation`) and of a plan's reasons.
 
-The leading reason on the nodes that reject comes first; then the stories of groups of nodes, their requests,
-suggestions and choices; last the flat list of reasons of each node of a plan. Sentences are made in `output`.
+The leading reason on the nodes that reject comes first; then the stories of node groups, with their requests,
+suggestions and choices; then the flat list of reasons for each node in a plan. `output` creates the sentences.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .placement import Budget, Placement, Placements
 from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
 
 # -- leading reasons ---------------------------------------------------------------------------------------------------
-# The leading reason is the one that stops most of the devices that are closest to being usable.
+# The leading reason is the one that rejects most of the devices that are closest to being usable.
 
 Cause = tuple[str, str, str]
 """A code, the class whose selector rejects, and the name of its subject; empty if there is none."""
@@ -52,9 +52,9 @@ _OTHER_KIND, _OTHER_DEVICE, _NEARLY = range(3)
 
 
 def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
-    """Return the leading reasons of the nodes that reject, the most common first.
+    """Return the leading reasons on the nodes that reject, most common first.
 
-    Nodes without any device come last.
+    Nodes without any devices come last.
     """
     found: dict[Cause, list[tuple[NodeGroup, list[Funnel]]]] = {}
     for group in groups:
@@ -73,8 +73,8 @@ def of_nodes(
 ) -> list[LeadingReason]:
     """Return the leading reasons on nodes, found with little work.
 
-    A blocking set is searched on one node, for a short time. `answers` are those for `nodes`, in the same order. That
-    node is the first by name, regardless of the order of `nodes`.
+    A blocking set is searched for briefly, on one node, which is the first by name, regardless of the order of `nodes`.
+    `answers` are the results for `nodes`, in the same order.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
@@ -169,7 +169,7 @@ def _of_funnel(group: NodeGroup, offer: NodeOffer, funnel: Funnel) -> Cause:
 
 
 def _weight(offer: NodeOffer, funnel: Funnel, removal: Removal) -> tuple[int, int]:
-    """Return how close the devices come, and their number; of devices in use those that would match count."""
+    """Return how close the devices come, and their number; devices in use count if they would match."""
     if removal.step == "in-use":
         return _NEARLY, len(wanted(offer, funnel.want, removal.devices))
     if removal.step == "selector":
@@ -193,7 +193,7 @@ def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> st
 
 
 class SetParts:
-    """The fields of an ExplainedClaimSet that a plan does not have; for equal sets they are created once."""
+    """The fields in an ExplainedClaimSet that a plan does not have; they are created once for equal sets."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[SetExplanation, dict[str, Any]]] = {}
@@ -230,7 +230,7 @@ def _with_admissions(told: SetExplanation, parts: dict[str, Any]) -> dict[str, A
 
 
 def absent(told: SetExplanation) -> list[AbsentName]:
-    """Return the values that no device of the cluster has."""
+    """Return the values that no device in the cluster has."""
     return [_absent(found) for found in told.absent]
 
 
@@ -371,13 +371,14 @@ def _would_do(want: Want, device: PoolDevice) -> bool:
 
 
 def _alternative(offer: NodeOffer, funnel: Funnel) -> PassedAlternative:
-    """Return an alternative that was not chosen: its free devices were not enough together with the rest."""
+    """Return an alternative that was not chosen because its free devices were not enough together with the rest."""
     removed = [replace(removal(offer, funnel, found), selectors=[]) for found in funnel.removals]
     return PassedAlternative(**_request(funnel), removed=removed, left_devices=examples(funnel.left))
 
 
 # -- reasons of the nodes of a plan ------------------------------------------------------------------------------------
-# For each node of an AllocationPlan a flat list, the cause first. Every code is described in docs/reasons.md.
+# Each node in an AllocationPlan has a flat list, which begins with the cause. Every code is described in
+# docs/reasons.md.
 
 
 def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:

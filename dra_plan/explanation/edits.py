@@ -1,4 +1,4 @@
-"""Edits of claims, classes, nodes and slices: each returns a new placement; nothing is changed in place.
+"""Edits to claims, classes, nodes and slices, each of which returns a new placement; nothing is changed in place.
 
 Claims created from one template are edited together, because one of them cannot be changed alone.
 """
@@ -50,7 +50,7 @@ def _with_requests(old: ResourceClaim, edited: Callable[[DeviceRequest], DeviceR
 
 
 def _edit_claim(placement: Placement, index: int, edit: Callable[[ResourceClaim], ResourceClaim]) -> Placement:
-    """Return the placement with this claim edited, and all others from its template."""
+    """Return the placement with this claim, and all other claims from its template, edited."""
     first = placement.first_alike(index)
     return placement.with_claims(
         edit(claim) if placement.first_alike(at) == first else claim for at, claim in enumerate(placement.claims)

@@ -1,8 +1,9 @@
 """The possible causes of a claim set's answer, and blocking sets: the fewest such elements that leave no allocation.
 
 An element is a request, a constraint, a counter or another claim. Dropping a request removes it from its claim;
-dropping a constraint lifts it; dropping a counter makes it endless; dropping another claim releases its devices. The
-elements and the placements without them come first, then the search, which drops one element after the other.
+dropping a constraint removes the constraint; dropping a counter makes it unlimited; dropping another claim releases its
+devices. The elements and the placements without them come first, then the search, which drops one element after the
+other.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 
 
 def elements(placement: Placement) -> list[Element]:
-    """Return all possible causes on this node, in the order of dropping: other claims, counters, constraints, requests.
+    """Return all possible causes on this node in dropping order: other claims, counters, constraints, requests.
 
     Each occurs once, even if a name is not unique: requests of one name are dropped together. Elements that are tried
     first are more likely to be dropped, and a set without other claims says more about the claim set itself.
@@ -94,7 +95,7 @@ def _counters(placement: Placement) -> Iterable[CounterElement]:
 
 
 def without(placement: Placement, dropped: Collection[Element]) -> Placement:
-    """Return the placement in which none of the elements holds."""
+    """Return the placement in which none of the elements applies."""
     claims = {element.claim for element in dropped if isinstance(element, ClaimElement)}
     counters = {element for element in dropped if isinstance(element, CounterElement)}
     changed = placement.without_allocated(claims) if claims else placement
@@ -154,7 +155,7 @@ def _endless(slice_: ResourceSlice, counters: Collection[CounterElement]) -> Res
 
 
 # -- blocking sets -----------------------------------------------------------------------------------------------------
-# Found with all known defects of the release repaired, so that a set describes the objects and not a release.
+# Sets are found with all of the release's known defects fixed, so that a set describes the objects and not a release.
 
 SAME_EVERYWHERE = (RequestElement, ConstraintElement)
 """The elements that mean the same on every node."""
@@ -171,14 +172,14 @@ STEPS_EACH = 5_000
 
 @dataclass(slots=True, frozen=True)
 class BlockingSet:
-    """Elements that can't be met together. `proven`: each of them was dropped in turn, and the rest then fits."""
+    """Elements that can't be met together. If `proven`, each was dropped in turn, and the rest then fits."""
 
     elements: tuple[Element, ...]
     proven: bool
 
     @property
     def has_holders(self) -> bool:
-        """Return whether it includes claims that have devices."""
+        """Return whether the set includes claims that have devices."""
         return any(isinstance(element, ClaimElement) for element in self.elements)
 
 
@@ -199,8 +200,8 @@ def blocking_set(placement: Placement, budget: Budget | None = None) -> Blocking
 class KnownBlockingSet:
     """A blocking set found on one node and checked on others by one allocator, which shares answers between them.
 
-    Only its requests and constraints count on the other nodes: the claims and counters of each node all hold, because
-    those of a set found on another node have other names.
+    Only its requests and constraints count on other nodes. The claims and counters on each node all apply, because
+    those in a set found on another node have other names.
     """
 
     def __init__(self, found: BlockingSet, placement: Placement) -> None:
@@ -224,7 +225,7 @@ class KnownBlockingSet:
 
 
 class _Deletion:
-    """The removal of elements while the rest still does not fit: in runs first, one by one if a run matters."""
+    """The removal of elements as long as the rest still do not fit, first in runs, and one by one if a run matters."""
 
     def __init__(self, placement: Placement, candidates: Sequence[Element], budget: Budget) -> None:
         self._placement, self._budget = placement, budget

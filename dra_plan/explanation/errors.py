@@ -21,7 +21,7 @@ from .selectors import mended
 _LISTS_GATE = "DRAListTypeAttributes"
 
 _SET_OFF = ("all-and-broken-pool", "all-and-constraint")
-"""Errors that a request triggers without being wrong itself: a pool or a constraint is at fault."""
+"""Errors that a request triggers although a pool or a constraint is at fault."""
 
 
 _BEFORE_THE_ALLOCATOR = ("class-missing", "class-not-named", "feature-off", "request-empty")
@@ -75,7 +75,7 @@ def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
         details.known = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
         details.hint = nearest(name, details.known)
         elsewhere = sorted(obj.metadata.namespace for obj in objects if obj.metadata.name == name)
-        if elsewhere:  # claims and templates serve only pods of their own namespace
+        if elsewhere:  # claims and templates serve only pods in their own namespace
             details.known, details.hint = [f"{space}/{name}, of another namespace" for space in elsewhere], None
     return details
 

@@ -1,4 +1,4 @@
-"""The reasons for the answers for a claim set: groups of nodes, and the findings about each.
+"""The reasons for the results for a claim set: groups of nodes, and the findings about each group.
 
 The findings kept from an earlier examination of the same nodes come first, for claims with the same requests; then the
 explanation of one claim set. The findings come from `funnel`, `selectors`, `elements`, `errors` and `suggest`.
@@ -37,7 +37,7 @@ Holders = tuple[tuple[str, object], ...]
 
 
 class KnownFindings:
-    """The findings for claims with the same requests, in a cluster of which only claims change."""
+    """The findings for claims with the same requests, in a cluster in which only claims change."""
 
     def __init__(self) -> None:
         self._funnels: dict[str, tuple[Node, Holders, list[Funnel]]] = {}
@@ -47,8 +47,8 @@ class KnownFindings:
     def offer(self, placement: Placement) -> NodeOffer:
         """Return the offer of `funnel.offer`, recomputed only if a device of the node's pools has changed its holder.
 
-        Counters that pools of one name share (Q1) may change with devices of other nodes, and texts of errors name
-        claims: such funnels are not kept.
+        Counters that pools with the same name share (Q1) may change with other nodes' devices, and error texts name
+        claims, so such funnels are not kept.
         """
         if placement.view.shared_counter_names:
             return offer(placement)
@@ -75,12 +75,12 @@ def _names_claims(funnel: Funnel) -> bool:
 Key = tuple[object, ...]
 
 MOST_BLOCKING_SETS = 24
-"""The number of nodes for which a blocking set is searched from scratch; the others are compared with those found."""
+"""The maximum number of nodes for which a blocking set is searched for from scratch; others use the sets found."""
 
 
 @dataclass(slots=True)
 class SetExplanation:
-    """The groups of a claim set, starting with nodes that do not fit, and the changes that would make it fit."""
+    """A claim set's groups, starting with nodes on which it does not fit, and the changes that would make it fit."""
 
     groups: list[NodeGroup]
     suggestions: list[Suggestion]
@@ -93,7 +93,7 @@ class SetExplanation:
     """The changes that would admit the pods to excluded nodes that have enough devices."""
     admissions_tried: int = 0
     renaming: Renaming | None = None
-    """The names to use, if the findings are from claims of other names."""
+    """The names to use, if the findings come from claims with other names."""
 
 
 def explain(
@@ -109,9 +109,9 @@ def explain(
     kept: Sequence[ResourceClaim] = (),
     known: KnownFindings | None = None,
 ) -> SetExplanation:
-    """Explain the answers.
+    """Explain the results.
 
-    `answers` are those for `nodes`, in the same order.
+    `answers` are the results for `nodes`, in the same order.
 
     Releasing one of the `kept` claims is never suggested. `known` are the findings for claims with the same requests in
     the earlier cluster.
@@ -153,7 +153,7 @@ def exemplified(told: SetExplanation, node: str) -> SetExplanation:
 
 @dataclass(slots=True, frozen=True)
 class RefusingExplanation:
-    """The explanation of the nodes that refuse the claims, with their answers."""
+    """The explanation for the nodes that reject the claims, with their results."""
 
     told: SetExplanation
     answers: Sequence[tuple[Node, NodeOutcome]]
@@ -169,7 +169,7 @@ def explain_refusing(
     suggests: bool = False,
     kept: Sequence[ResourceClaim] = (),
 ) -> RefusingExplanation:
-    """Ask the allocator about the nodes, and explain those that refuse the claims, or that allocated ones exclude."""
+    """Run the allocator on the nodes, and explain those that reject the claims, or that allocated claims exclude."""
     allocator = Allocator(claim_set.claims, view, max_steps=max_steps)
     answers = [(node, allocator.allocate(node)) for node in nodes]
     refusing = [
@@ -200,7 +200,7 @@ class _Explainer:
     def groups(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[NodeGroup]:
         """Return groups of nodes with the same findings, ordered by their first nodes.
 
-        Findings that decide the result for the set come first. Nodes without any device come last: there is nothing
+        Findings that decide the set's result come first. Nodes without any devices come last, because there is nothing
         more to say about them.
         """
         grouped: dict[Key, NodeGroup] = {}
@@ -243,7 +243,7 @@ class _Explainer:
         """Return a blocking set of this node: a known one from another node if it is enough here, or a new one."""
         for known in self._known:
             if known.found.has_holders and not _is_in_use(offer):
-                continue  # no claim holds a device here, so the obstacle is a different one
+                continue  # no claims hold devices here, so the obstacle is a different one
             if known.is_enough(offer.placement.node, self._budget):
                 return known.found
         if len(self._known) >= MOST_BLOCKING_SETS or self._budget.spent:
@@ -268,7 +268,7 @@ class _Explainer:
 
 
 def _is_in_use(offer: NodeOffer) -> bool:
-    """Return whether other claims have devices of the node."""
+    """Return whether other claims have devices on the node."""
     removals = (removal for told in offer.funnels for removal in told.removals)
     return any(isinstance(removal.refusal, InUse) for removal in removals)
 
@@ -284,7 +284,7 @@ def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:
 
 
 def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tuple[object, ...]:
-    """Return the properties that nodes of one group share: the outcome, and the reason that stops each request."""
+    """Return the properties that nodes in one group share: the outcome, and the reason that blocks each request."""
     if answer.outcome is Outcome.FITS:
         return (answer.outcome,)
     if answer.outcome is Outcome.ERROR:

@@ -1,7 +1,7 @@
-"""The funnel: for each request, or alternative, the devices of a node and the number that each check removes.
+"""The funnel: for each request or alternative, the devices on a node and the number that each check removes.
 
-The order: the checks of one device, pools that are skipped, the funnel itself, the reasons for the chosen device, and
-the claims that hold the devices a request lacks. All of this is about one node; the deciding part of a selector is
+In order: the checks on one device, pools that are skipped, the funnel itself, the reasons for the chosen device, and
+the claims that hold the devices that a request lacks. All of this is about one node; the deciding part of a selector is
 found in `selectors`, the interaction of several requests in `elements`.
 """
 
@@ -37,7 +37,7 @@ from .reasons import PoolUnusable, Refusal, SelectorFailed, TakenAlready, code, 
 
 
 class CheckResult(NamedTuple):
-    """The result of one check of a device: its name in documents, and the reason why the device fails it, or None."""
+    """The result of one check on a device: the check's name in documents, and why the device fails it, or None."""
 
     name: str
     refusal: Refusal | None
@@ -89,7 +89,7 @@ class Checks:
         return None
 
     def names(self, want: Want) -> list[str]:
-        """Return the names of the checks, each once, in order."""
+        """Return the names of the checks in order, without duplicates."""
         return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
@@ -100,7 +100,7 @@ class Checks:
             return False
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
-        """Return the first selector of the class, then of the request, that is false for the device or fails on it."""
+        """Return the first selector in the class, then in the request, that is false for the device or fails on it."""
         return self._alike.selector(want, device, lambda: self._asked(Taker.selector_refusal, want, device))
 
     def _pool(self, pool: Pool) -> PoolUnusable | None:
@@ -124,7 +124,9 @@ class Checks:
 
 @dataclass(slots=True)
 class SkippedPool:
-    """A pool that is skipped. `devices` are those it would give this node; `slices` are the cause, if any are.
+    """A pool that is skipped.
+
+    `devices` are the devices that it would give this node; `slices` are the slices that cause this, if any.
 
     `is_ignored`: only devices next to counter sets are skipped, in slices that the release does not accept. `counts`
     are the numbers of slices that its slices state, if they differ.
@@ -145,7 +147,7 @@ class SkippedPool:
 
 
 def count(pool: Pool) -> int:
-    """Return the devices that the pool offers to its node."""
+    """Return the number of devices that the pool offers to its node."""
     return sum(len(slice_.object.spec.devices) for slice_ in pool.slices)
 
 
@@ -166,7 +168,7 @@ def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
 
 
 def ignored(pool: Pool) -> Iterator[SkippedPool]:
-    """Yield the devices of a pool that are in slices with counter sets: the scheduler reads only their counters."""
+    """Yield a pool's devices that are in slices with counter sets, of which the scheduler reads only the counters."""
     both = [one for one in pool.counter_slices if one.object.spec.devices]
     if both:
         devices = sum(len(one.object.spec.devices) for one in both)
@@ -174,7 +176,7 @@ def ignored(pool: Pool) -> Iterator[SkippedPool]:
 
 
 def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
-    """Return the slices that state a different number of slices than the first; all of them if they agree."""
+    """Return the slices that state a different number of slices than the first; all slices if they agree."""
     expected = slices[0].object.spec.pool.resource_slice_count
     return [s for s in slices if s.object.spec.pool.resource_slice_count != expected] or slices
 
@@ -184,7 +186,7 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 
 @dataclass(slots=True)
 class Removal:
-    """Devices that one reason removes: the first rejection represents all of them, because their `key` is the same."""
+    """Devices that one reason removes; the first rejection represents all of them, because their `key` is the same."""
 
     refusal: Refusal
     key: tuple[object, ...]
@@ -198,7 +200,7 @@ class Removal:
 
     @property
     def holders(self) -> list[str]:
-        """The claims that have the devices, each once, for devices in use."""
+        """The claims that have the devices, without duplicates, for devices in use."""
         return list(dict.fromkeys(r.claim for r in self.refusals if isinstance(r, InUse) and r.claim is not None))
 
 
@@ -206,7 +208,7 @@ class Removal:
 class Funnel:
     """One want on one node: all `devices`, the reasons that removed some, and those `left`.
 
-    For All, `matching` counts the devices that it selects; it needs every one of them.
+    For All, `matching` is the number of devices that it selects; it needs all of them.
     """
 
     want: Want
@@ -240,7 +242,7 @@ class Funnel:
 
 @dataclass(slots=True)
 class NodeOffer:
-    """The offer of one node: its pools in search order, the skipped ones, and the funnels."""
+    """One node's offer: its pools in search order, the skipped pools, and the funnels."""
 
     placement: Placement
     pools: list[Pool]
@@ -262,7 +264,7 @@ class NodeOffer:
 
 
 def offer(placement: Placement, funnels: list[Funnel] | None = None) -> NodeOffer:
-    """Return the node's offer for the placement's claims; `funnels` are those of its wants, if they are known.
+    """Return the node's offer for the placement's claims; `funnels` are the funnels for its wants, if known.
 
     Raises AllocationError if a node selector can't be read.
     """
@@ -303,12 +305,12 @@ def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool
 
 
 def _is_of_request(removal: Removal) -> bool:
-    """Return whether the removal is by the request; selectors of the class come before those of the request."""
+    """Return whether the request removes the devices; the class's selectors come before the request's."""
     return getattr(removal.refusal, "class_name", "") is None
 
 
 # -- choices -----------------------------------------------------------------------------------------------------------
-# The reasons why a request got this device and not an earlier one: recorded by a probe on the way to the solution.
+# A probe records, on the way to the solution, why a request got this device and not an earlier one.
 
 
 @dataclass(slots=True)
@@ -323,7 +325,7 @@ class DeviceChoice:
     device: DeviceID | None = None
     passed_over: list[tuple[PoolDevice, Refusal | None]] = field(default_factory=list)
     alternatives_before: list[Funnel] = field(default_factory=list)
-    """For the first slot of an alternative: the alternatives before it, as they are while nothing is taken."""
+    """For an alternative's first slot, the alternatives before it, as they are while nothing is taken."""
     offer: NodeOffer | None = None
     """The offer in which those were found."""
 
@@ -345,7 +347,7 @@ class ChoiceProbe(Probe):
     def entered(self, want: Want, slot: int) -> None:
         """Record that a slot is entered.
 
-        Slots are entered in order, so anything at this position or after it has been given up.
+        Slots are entered in order, so everything at this position or after it has been given up.
         """
         place = want.claim_index, want.request_index, slot
         while self.choices and self.choices[-1].place >= place:
@@ -380,7 +382,10 @@ class ChoiceProbe(Probe):
 
 
 def of(placement: Placement) -> list[DeviceChoice]:
-    """Return the choices on the way to the placement's solution. Raises nothing: the placement is known to fit."""
+    """Return the choices on the way to the placement's solution.
+
+    No errors are raised, because the placement is known to fit.
+    """
     path = ChoiceProbe()
     placement.ask(probe=path)
     if any(choice.want.parent for choice in path.choices):
@@ -402,7 +407,7 @@ def _is_before(one: Want, other: Want) -> bool:
 
 
 def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
-    """Return the claims (NAMESPACE/NAME) that hold the resources of the removed devices, each once.
+    """Return the claims (NAMESPACE/NAME) that hold the removed devices' resources, without duplicates.
 
     Devices in use are counted only if the want's selectors pass them, because releasing others would not help.
     """
@@ -441,7 +446,7 @@ def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) 
 
 
 def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter: str) -> list[str]:
-    """Return the claims that have devices of the pool, on any node, which consume the counter, each once."""
+    """Return the claims with devices in the pool, on any node, that consume the counter, without duplicates."""
     state = offer.placement.view.state
     pool = next((pool for pool in offer.pools if pool.id == pool_id), None)
     found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""Groups of nodes with the same findings: all known reasons why claims do not fit there."""
+"""Groups of nodes with the same findings, which are all known reasons why claims do not fit on them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class NodeGroup:
 
     @property
     def answer(self) -> NodeOutcome:
-        """The answer for the first node."""
+        """The result for the first node."""
         return self.answers[0]
 
     @property
@@ -52,7 +52,7 @@ class NodeGroup:
         self.offers.append(offer)
 
     def led_by(self, name: str) -> NodeGroup | None:
-        """Return the same group with that node, which is not yet the first, in front; None if there is no such."""
+        """Return the same group with that node, which is not yet the first, in front; None if there is no such node."""
         names = [node.metadata.name for node in self.nodes]
         if name not in names[1:]:
             return None
@@ -66,7 +66,7 @@ class NodeGroup:
         )
 
     def lead(self) -> None:
-        """Put the node with most findings first: it represents the others."""
+        """Put the node with the most findings first, because it represents the others."""
         told = [sum(len(funnel.removals) for funnel in offer.funnels) if offer else 0 for offer in self.offers]
         position = told.index(max(told))
         self.nodes.insert(0, self.nodes.pop(position))

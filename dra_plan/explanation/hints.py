@@ -1,4 +1,4 @@
-"""The probable meaning of a selector: one engine for `explain`, `validate` and `cel`.
+"""The probable meaning of a selector, which `explain`, `validate` and `cel` use.
 
 The words for the values of devices under the names that a selector reads come first; then similar expressions; then the
 hint itself: the error, its position, and an expression that was tried.
@@ -105,9 +105,9 @@ def _absent(of: FoundName, table: str) -> str:
 
 
 class SelectorHint(NamedTuple):
-    """The error of a selector (`said`, lines without a full stop), its character position, and the probable meaning.
+    """A selector's error (`said`, lines without a full stop), its character position, and the probable meaning.
 
-    `expression` compiles and, if devices are known, holds for one of them; "" if no such expression was found.
+    `expression` compiles and, if devices are known, is true for one of them; "" if no such expression was found.
     """
 
     said: tuple[str, ...]
@@ -118,8 +118,8 @@ class SelectorHint(NamedTuple):
 def of_text(expression: str, published: Publications, compiles: Callable[[str], bool]) -> SelectorHint | None:
     """Return the hint for an expression that does not compile; None if the probable meaning is unknown.
 
-    Names without a domain are looked up among the published ones. Without any device the domain is unknown: then the
-    hint names it DRIVER, and has no expression.
+    Names without a domain are looked up among the published names. If there are no devices, the domain is unknown; the
+    hint then calls it DRIVER, and has no expression.
     """
 
     def homes(name: str) -> Sequence[Home]:
@@ -153,9 +153,9 @@ def _near(name: str, published: Publications) -> Sequence[Home]:
 def of_devices(
     expression: str, kinds: Sequence[Sequence[PoolDevice]], compile_: Compile, published: Publications
 ) -> SelectorHint | None:
-    """Return the hint for an expression that is true for none of the devices, or None if there is no hint.
+    """Return the hint for an expression that is not true for any of the devices, or None if there is no hint.
 
-    The devices of a kind publish the same. Each similar expression is tried on one device of each kind; the hint
+    Devices of one kind publish the same values. Each similar expression is tried on one device of each kind; the hint
     contains the first one that is true.
     """
     parts = decisive_parts_of_kinds(expression, kinds, compile_, lambda: published)
@@ -171,7 +171,7 @@ def of_devices(
 
 
 def near_expressions(expression: str, parts: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield expressions that were perhaps meant, the most likely first: other names and types, then other values."""
+    """Yield expressions that were perhaps meant, most likely first: other names and types, then other values."""
     return chain(spelling_fixes(expression, parts), other_values(expression, parts))
 
 
@@ -187,7 +187,7 @@ def _holds(expression: str, devices: Sequence[PoolDevice], compile_: Compile) ->
 
 
 def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
-    """Return the position of the wrong part: a name or domain, or the constant that it is compared with."""
+    """Return the position of the wrong part, which is a name or domain, or the constant with which it is compared."""
     for part in parts:
         for item in part.found:
             if item.problem in ("missing", "wrong-domain", "unknown-domain", "wrong-kind"):

@@ -21,7 +21,7 @@ from .placement import Budget, Placement
 
 
 def claim_name(claim: ResourceClaim) -> ClaimName:
-    """Return namespace and name."""
+    """Return the claim's namespace and name."""
     return ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name)
 
 
@@ -58,22 +58,22 @@ def request_name(want: Want) -> dict[str, Any]:
 
 
 # -- defects that decide -----------------------------------------------------------------------------------------------
-# The known defects of a release without which the answer would be different.
+# These are a release's known defects without which the result would be different.
 
 STEPS = 50_000
-"""The number of search steps for all the questions about one node's defects."""
+"""The number of search steps for all the queries about one node's defects."""
 
 
 @dataclass(slots=True, frozen=True)
 class DecisiveDefects:
-    """The defects without which the node's answer is a different one, `promised`."""
+    """The defects without which the node's result is a different one, which is `promised`."""
 
     defects: tuple[Defect, ...]
     promised: str
 
 
 def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
-    """Return the defects without which the outcome changes: one alone if that is enough, or all that were met."""
+    """Return the defects without which the outcome changes: a single one if that is enough, or all that occurred."""
     active = placement.view.target.quirks.among(answer.sighted)
     budget = Budget(STEPS, STEPS)
     for names in [(name,) for name in active] + ([active] if len(active) > 1 else []):
@@ -91,8 +91,8 @@ CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
     """Return the template that a generated claim of the input was created from, if its requests are the same.
 
-    None if the template does not exist. The claim can't be changed: its template can be, and a new pod gets a claim
-    from it.
+    Return None if the template does not exist. The claim can't be changed, but its template can be, and a new pod gets
+    a claim from it.
     """
     controller, entry = claim.metadata.controller, (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION)
     if controller is None or controller.kind != "Pod" or entry is None:

@@ -60,7 +60,7 @@ def pool(found: SkippedPool) -> UnusablePool:
 
 
 def defect(found: DecisiveDefects) -> OwedToDefects:
-    """Return the known defects that cause the answer."""
+    """Return the known defects that cause the result."""
     return OwedToDefects(
         defects=[KnownDefect(id=each.id, issue=each.issue or None, title=each.title) for each in found.defects],
         promised=found.promised,
@@ -93,7 +93,7 @@ def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
 
 
 # -- rejected devices --------------------------------------------------------------------------------------------------
-# With the findings of selectors about them.
+# Rejected devices have the selectors' findings about them.
 
 EXAMPLES = 3
 """The number of devices that a removal names."""

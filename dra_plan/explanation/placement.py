@@ -1,4 +1,4 @@
-"""Claims to be placed on one node, as a value: change a part of it and run the allocator again.
+"""Claims to be placed on one node, as a value that can be changed in part to run the allocator again.
 
 The allocator's `View` contains everything else that decides. Other modules find reasons, blocking sets and suggestions.
 """
@@ -28,7 +28,7 @@ LOOKS_PER_STEP = 2_000
 class Budget:
     """The search steps that may still be spent.
 
-    Counted in steps, so that answers do not depend on the machine.
+    The budget is counted in steps, so that results do not depend on the machine.
 
     A step of a search with hundreds of requests and devices takes a hundred times as long as a usual one, and counts as
     many steps (`Placement.step_weight`), so that a budget is about the same time for all.
@@ -62,9 +62,9 @@ class Placement:
     """The monotonic time at which searches end as Undecided."""
 
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
-        """Return the allocator's answer.
+        """Return the allocator's result.
 
-        With a budget, its steps are paid from it and it may end as Undecided sooner.
+        If there is a budget, the steps are taken from it, and the search may end as Undecided sooner.
         """
         weight = 1 if budget is None else self.step_weight
         steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left // weight))
@@ -155,11 +155,11 @@ class Placement:
         return self._in(self.view.with_claims([claim for claim in self.allocated if claim.key not in gone]))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
-        """Return the same placement with these slices and no others."""
+        """Return the same placement with only these slices."""
         return self._in(self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Placement:
-        """Return the same placement without the named defects; without any name, without all.
+        """Return the same placement without the named defects, or, if no names are given, without any defects.
 
         Only the visible part is kept.
         """

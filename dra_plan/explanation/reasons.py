@@ -1,4 +1,4 @@
-"""The stable codes of reasons, and the fields of each: from the allocator's values to plain data.
+"""The reasons' stable codes, and each code's fields, which turn the allocator's values into plain data.
 
 `docs/reasons.md` describes every code; a test compares the two. This module builds no sentences.
 """
@@ -176,7 +176,7 @@ def refusal_fields(reason: Refusal) -> Data:
 def group_key(reason: Refusal) -> tuple[object, ...]:
     """Return the values that devices must agree on to be counted in one line: the code and its subject.
 
-    Numbers are left out.
+    Numbers are omitted.
     """
     entry = _CODES[type(reason)]
     return (entry.name, *entry.key(reason))

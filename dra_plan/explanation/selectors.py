@@ -1,4 +1,4 @@
-"""The reasons why a selector is false: the deciding part, and the devices' values in place of the required one.
+"""The reasons why a selector is false: the deciding part, and the values that the devices have instead.
 
 The values and names that devices publish come first, then the parts that decide, last the rewriting of a selector that
 fails on devices.
@@ -81,7 +81,7 @@ def qualified(name: str, driver: str) -> tuple[str, str]:
 
 
 def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
-    """Return type and value of the device's attribute or capacity of this name, or None."""
+    """Return the type and value of the device's attribute or capacity with this name, or None."""
     if reference.kind == "driver":
         return "string", device.id.driver
     if reference.kind == "domain":
@@ -95,7 +95,7 @@ def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
 
 
 def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
-    """Return type and value of an attribute; lists as tuples."""
+    """Return an attribute's type and value, with lists as tuples."""
     for kind, slot in _TYPES:
         value = getattr(attribute, slot)
         if value is not None:
@@ -111,7 +111,7 @@ MOST_COMPUTED = 100
 
 @dataclass(slots=True)
 class NamedValues:
-    """The devices' values under one name of a clause.
+    """The devices' values under one name in a clause.
 
     `values` counts (type, value) over the devices that have it; `missing` counts those that do not. `problem` is
     missing (the name is not in that domain), unknown-domain, wrong-domain (another domain has the name), wrong-kind (it

@@ -1,4 +1,4 @@
-"""Reading a cluster with kubectl: the objects that planning reads and nothing else, saved as a snapshot.
+"""Reading a cluster with kubectl, which saves only the objects that planning reads as a snapshot.
 
 Nothing here plans. Only this package contacts a cluster, and on the command line only through `--live` and related
 options.
@@ -21,7 +21,7 @@ def read_cluster(
 ) -> Snapshot:
     """Read the cluster of kubectl's current context, or of another one; with `only_devices`, only the input of `pools`.
 
-    Raises InputError: UnreadClusterError for a cluster that cannot be read, KubectlMissingError without kubectl.
+    Raises InputError: UnreadClusterError for a cluster that cannot be read, KubectlMissingError if there is no kubectl.
     """
     return read(Kubectl(context, kubeconfig), progress, names=OF_DEVICES if only_devices else None)
 
@@ -29,6 +29,6 @@ def read_cluster(
 def namespace_of_context(context: str | None = None, kubeconfig: str | None = None) -> str | None:
     """Return the default namespace of kubectl's context; None if no context is selected.
 
-    Raises KubectlMissingError without kubectl.
+    Raises KubectlMissingError if there is no kubectl.
     """
     return Kubectl(context, kubeconfig).namespace()

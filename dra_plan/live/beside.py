@@ -1,7 +1,7 @@
-"""Kinds of objects that can reject, delay or end pods and are not simulated: only their names are listed.
+"""Kinds of objects that can reject, delay or terminate pods but are not simulated; only their names are listed.
 
-Only API groups that the server reports are read. Only namespace and name of each object are kept: neither the addresses
-of webhooks nor the content of policies. A descheduler leaves no objects to list.
+Only API groups that the server reports are read. Only the namespace and name of each object are kept, and neither the
+addresses of webhooks nor the content of policies. A descheduler has no objects to list.
 """
 
 from __future__ import annotations

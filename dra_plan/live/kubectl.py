@@ -35,7 +35,7 @@ PATH_VARIABLE = "KUBECTL_PATH"
 SILENCE = 30.0
 """The number of seconds without any byte of a response after which a request is abandoned."""
 MOST_BYTES = 256 << 20
-"""The size limit of one response: 500 objects, each of the maximum size in etcd, are usually far smaller."""
+"""The size limit for one response; 500 objects, each with the maximum size in etcd, are usually far smaller."""
 
 TOTAL = 600.0
 """The number of seconds after which a request is abandoned, even if the response still arrives steadily."""
@@ -60,7 +60,7 @@ class Refusal(StrEnum):
 
 
 class RequestError(Exception):
-    """A request without a response: the reason, and the message received instead."""
+    """An error raised if a request gets no response, with the reason and the message received instead."""
 
     def __init__(self, refusal: Refusal, message: str) -> None:
         self.refusal, self.message = refusal, message
@@ -79,12 +79,12 @@ class Requests(Protocol):
         ...
 
     def stop(self) -> None:
-        """Stop: current requests end with RequestError, and so does every later one."""
+        """Stop, so that current requests, and every later request, end with RequestError."""
         ...
 
 
 def _on_path(name: str) -> str | None:
-    """Return the program on PATH; never the one in the current directory, which Windows would try first."""
+    """Return the program on PATH, but never the one in the current directory, which Windows would try first."""
     if Path(name).name != name:
         return shutil.which(name)
     folders = [folder for folder in map(Path, os.get_exec_path()) if folder.is_absolute()]
@@ -131,7 +131,7 @@ class _Processes:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=said,
-                start_new_session=True,  # a process group of its own: ending it also ends login helpers
+                start_new_session=True,  # a separate process group, so that ending it also ends login helpers
             )
             self._running.add(process)
             return process
@@ -337,7 +337,7 @@ class Discovery:
     resources: dict[tuple[str, str], set[str] | None]
 
     def versions(self, kind: Kind) -> list[Listed]:
-        """Return the kind in the versions to try, newest first: the first one found is used."""
+        """Return the kind in the versions to try, newest first; the first one found is used."""
         known = sorted(kind.versions, key=age)
         if self.groups is not None and kind.group:
             known = [version for version in known if version in self.groups.get(kind.group, ())]

@@ -1,4 +1,4 @@
-"""Snapshots under pseudonyms that give the same answers: for bug reports that reveal no names.
+"""Snapshots with pseudonyms that lead to the same results, for bug reports that reveal no names.
 
 The module first handles the constants of selectors, then the texts of an object that are names (all that are not known
 to be something else), then the whole snapshot. All names share one table, in which they keep their order: equal names
@@ -26,7 +26,7 @@ from dra_plan.errors import DraPlanError
 from .snapshot import Snapshot
 
 # -- constants in selectors --------------------------------------------------------------------------------------------
-# Only compared constants: the values of `==` and of `in`. Others may be patterns.
+# Only compared constants, which are the values of `==` and `in`, are renamed. Other constants may be patterns.
 
 _EQUAL = ("==", "!=")
 
@@ -192,7 +192,7 @@ def _words(expression: str) -> Iterator[str]:
 
 
 class Pseudonymizing:
-    """One pass over objects: `rename` is called with each name, and its result replaces the name.
+    """One pass over objects, in which `rename` is called with each name, and its result replaces the name.
 
     `kept` are names that stay, those of drivers; `shown` has the selectors and attributes that stay.
     """

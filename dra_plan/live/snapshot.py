@@ -1,4 +1,4 @@
-"""A snapshot of a cluster: its own description, and its objects, as one List that every command reads.
+"""A snapshot of a cluster, with its description and its objects, as one List that every command reads.
 
 The module has, in this order: the kept fields of an object, lists read page by page, the feature gates and the release
 that a server reports, the snapshot itself, a component's /metrics, and the minimal ClusterRole. Requests and the
@@ -154,7 +154,7 @@ def _of_values(keep: Keep, value: Any) -> Any:
 
 
 # -- lists, page by page -----------------------------------------------------------------------------------------------
-# A list is read to its end or not at all: a partial list is never used as the whole.
+# A list is read to its end or not at all; a partial list is never used as if it were complete.
 
 PAGE = 500
 """The number of objects requested at once."""
@@ -165,7 +165,7 @@ _MOST_PAGES = 10_000
 _MOST_EMPTY = 3
 
 Heard = Callable[[int], None]
-"""Called with the number of objects of each page."""
+"""A function called with the number of objects on each page."""
 
 
 class _PageMeta(msgspec.Struct):
@@ -276,7 +276,7 @@ def of_flags(text: str) -> dict[str, bool] | None:
 
 
 # -- the release of a cluster ------------------------------------------------------------------------------------------
-# The gates are those of the API server: the scheduler's may differ, and only the scheduler itself reports them.
+# The gates are the API server's. The scheduler's gates may differ, and only the scheduler itself reports them.
 
 
 class ServerVersion(NamedTuple):
@@ -302,7 +302,10 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 def version_of(requests: Requests) -> ServerVersion:
-    """Return the content of /version, empty if access is denied. Raises RequestError without a response."""
+    """Return the content of /version, which is empty if access is denied.
+
+    Raises RequestError if there is no response.
+    """
     try:
         body = requests.get("/version")
     except RequestError as error:
@@ -340,7 +343,7 @@ _RESOURCE_VERSION = re.compile(rb',"resourceVersion": ?"[^"]*"')
 """The resource version in the text of an object: it changes with every write, even of data that planning ignores."""
 
 Progress = Callable[[int, int, int], None]
-"""Called with the number of kinds read, their total, and the number of objects so far."""
+"""A function called with the number of kinds read, their total, and the number of objects so far."""
 
 
 class UnreadClusterError(InputError):
@@ -371,7 +374,7 @@ class Snapshot:
         return replace(self, info=told)
 
     def content(self, name: str) -> bytes:
-        """Return the List as bytes, compressed if the name ends in .gz; equal snapshots give equal bytes."""
+        """Return the List as bytes, compressed if the name ends in .gz; equal snapshots produce equal bytes."""
         text = b"".join(self.pieces())
         return gzip.compress(text, mtime=0) if name.endswith(".gz") else text
 
@@ -535,7 +538,7 @@ def without_time(snapshot: Snapshot) -> Snapshot:
 
 
 # -- metrics of a component --------------------------------------------------------------------------------------------
-# From a file, or from an address that is read once.
+# Metrics come from a file, or from an address that is read once.
 
 _ADDRESSES = ("http://", "https://")
 _MOST_BYTES = 64 << 20
@@ -560,7 +563,7 @@ def text_of(place: str, *, may_ask: bool) -> str:
 
 
 # -- the ClusterRole ---------------------------------------------------------------------------------------------------
-# The minimal permissions for a snapshot.
+# These are the minimal permissions for a snapshot.
 
 GATES = ("/metrics", "/flagz")
 """Paths with the feature gates of the API server; without them, the defaults of the release apply."""

@@ -1,4 +1,4 @@
-"""Turn paths, streams and plain dicts into the typed objects of `api`: reading, conversion, defaulting, faults.
+"""Turn paths, streams and plain dicts into the typed objects in `api`: reading, conversion, defaulting, faults.
 
 Scheduling is decided elsewhere.
 """

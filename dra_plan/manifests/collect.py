@@ -1,7 +1,7 @@
-"""Gather the objects of one input into an inventory: kinds recognized, namespaces, versions and defaults set.
+"""Gather the objects in one input into an inventory: recognize kinds, set namespaces and defaults, convert versions.
 
-First come the parts read from objects of unknown kinds: their pod templates, and the claim templates that their
-controllers create. Then comes the collector.
+First come the parts read from objects of unknown kinds, which are their pod templates, and the claim templates that the
+objects' controllers create. Then comes the collector.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from .sharing import SharedParts
 from .unwrap import contradict, merged, notices, overridden_notices, unwrap
 
 # -- pod templates in objects of unknown kinds -------------------------------------------------------------------------
-# JobSet, MPIJob, RayCluster and others. A pod template is recognized by its shape: a map whose `spec` has a list of
-# `containers`, or such a spec under a name that ends in `podSpec`, as in a PodCliqueSet. The number of its pods comes
-# from fields such as `replicas` on the path to it; other behaviour of a kind's controller is unknown here.
+# Such kinds are JobSet, MPIJob, RayCluster and others. A pod template is recognized by its shape, which is a map whose
+# `spec` has a list of `containers`, or such a spec under a name that ends in `podSpec`, as in a PodCliqueSet. The
+# number of pods comes from fields such as `replicas` on the path to the template; other behaviour of a kind's
+# controller is unknown here.
 
 _DEEPEST = 12
 """The maximum depth below `spec` at which pod templates are searched for."""
 _TIMES = ("replicas", "numOfHosts")
-"""The fields with the number of copies of what the map describes: for most kinds, and for the hosts of Ray's groups."""
+"""The fields with the number of copies of what the map describes, for most kinds and for the hosts in Ray's groups."""
 _POD_SPEC = "podspec"
 _SHADOWS = ("kueue.x-k8s.io/",)
-"""API groups whose objects repeat the pod templates of others."""
+"""API groups whose objects repeat the pod templates of other objects."""
 _OVER = ("Complete", "Completed", "Succeeded", "Failed")
 
 
@@ -52,7 +53,7 @@ _CUT = "kubectl writes it after items: the file looks cut off"
 
 
 class FoundTemplate(NamedTuple):
-    """A pod template, its path, and the number of pods made from it, 0 while it is suspended."""
+    """A pod template, its path, and the number of pods created from it, which is 0 while it is suspended."""
 
     path: FieldPath
     value: dict[str, Any]
@@ -96,7 +97,7 @@ def find(value: Mapping[str, Any]) -> Iterator[FoundTemplate]:
 
 
 def _below(value: dict[str, Any], path: FieldPath, count: int, *, stopped: bool = False) -> Iterator[FoundTemplate]:
-    """Yield the templates below a map with `count` copies; with `stopped` all are suspended."""
+    """Yield the templates below a map with `count` copies; if `stopped` is set, all are suspended."""
     spec = value.get("spec")
     if isinstance(spec, dict) and _is_pod_spec(spec):
         yield FoundTemplate(path, value, count, stopped)
@@ -147,14 +148,14 @@ def _count(value: object) -> int:
 
 
 def _group_size(key: str, value: Mapping[str, Any]) -> int:
-    """Return the pods of a LeaderWorkerSet's group: `size`, one of them the leader if that has its own template."""
+    """Return the pods in a LeaderWorkerSet's group: `size`, including the leader if it has its own template."""
     if key != "workerTemplate" or "size" not in value:
         return 1
     return max(0, _count(value["size"]) - ("leaderTemplate" in value))
 
 
 def _groups_of_cliques(value: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of copies of each clique of a PodCliqueSet that is in a scaling group, by name."""
+    """Return how many copies there are of each PodCliqueSet clique that is in a scaling group, by name."""
     groups = value.get("podCliqueScalingGroups")
     found: dict[str, int] = {}
     for group in groups if isinstance(groups, list) else ():
@@ -227,9 +228,9 @@ _RANDOM_SUFFIX = "xxxxx"
 
 
 def is_new_and_asked(obj: Object, kind: Kind) -> bool:
-    """Return whether the object is not in a cluster yet and of a kind that answers are about.
+    """Return whether the object is not yet in a cluster and is of a kind that queries are about.
 
-    These kinds are pods, their creators and their claims.
+    These kinds are pods, the kinds that create pods, and pods' claims.
     """
     return (bool(kind.pod_spec) or kind.name in _ASKED) and not obj.metadata.is_stored  # type: ignore[attr-defined]
 
@@ -237,8 +238,8 @@ def is_new_and_asked(obj: Object, kind: Kind) -> bool:
 class Collector:
     """Collects documents into an inventory.
 
-    With `strict` every object needs a name and may occur only once in a source; one of a later source overrides it.
-    Otherwise repeated objects are kept.
+    If `strict` is set, every object needs a name and may occur only once in a source; an object in a later source
+    overrides it. Otherwise, repeated objects are kept.
     """
 
     def __init__(self, *, namespace: str, strict: bool = False) -> None:
@@ -250,17 +251,17 @@ class Collector:
         self._positions: dict[ObjectKey, int] = {}
         """The position of each object in its list, if it may be overridden."""
         self._contradicted: dict[ObjectKey, tuple[Origin, Origin]] = {}
-        """The overridden objects for which it is unclear that the later one counts."""
+        """The overridden objects for which it is unclear whether the later object counts."""
         self._snapshots: set[str] = set()
-        """The sources that declare themselves to be a cluster: everything later overrides them."""
+        """The sources that declare themselves to be a cluster, which everything later overrides."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
         """The pods wanted by objects of unknown kinds, by KIND.GROUP, namespace and name."""
         self._place, self._origin = Place("", 0), Origin("")
-        """The place of the last object, and the origin stored for it; all objects of a one-line file share them."""
+        """The place of the last object, and the origin stored for it; all objects in a one-line file share both."""
 
     @property
     def has_objects(self) -> bool:
-        """Return whether there was any object, even of a kind that planning skips."""
+        """Return whether there were any objects, even of kinds that planning skips."""
         return bool(self._inventory.origins or self._inventory.skipped or self._inventory.cluster_info)
 
     def finish(self) -> Inventory:
@@ -368,7 +369,7 @@ class Collector:
                 self._note_text(key, kind, version, msgspec.json.encode(item.value))
 
     def _note_text(self, key: ObjectKey, kind: Kind, version: str, data: bytes) -> None:
-        """Store the object's text; of two valid objects with the same name neither can be chosen."""
+        """Store the object's text; of two valid objects with the same name, neither can be chosen."""
         if not self._strict and key in self._inventory.texts:
             data = b""
         self._inventory.texts[key] = WrittenText(f"{kind.group}/{version}" if kind.group else version, kind.name, data)
@@ -376,9 +377,11 @@ class Collector:
     def _keep(
         self, obj: Object, kind: Kind, version: str, place: Place, *, is_settled: bool = False
     ) -> ObjectKey | None:
-        """Add a decoded object to the inventory, as the API server would store it; settled ones are already defaulted.
+        """Add a decoded object to the inventory, as the API server would store it.
 
-        Return its key, if it counts.
+        Settled objects already have defaults.
+
+        Return the object's key, if it counts.
         """
         metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
         settled = self._settled(metadata, kind)
@@ -387,7 +390,7 @@ class Collector:
             self.report.fault(place, TOO_DEEP, label=name)
             return None
         if settled.resource_version and not (isinstance(obj, Pod) and not obj.spec.node_name):
-            settled = replace(settled, resource_version="")  # it only determines the order of pending pods
+            settled = replace(settled, resource_version="")  # this only determines the order of pending pods
         if settled is not metadata:
             obj = replace(obj, metadata=settled)
         if not is_settled:
@@ -424,7 +427,7 @@ class Collector:
             self._inventory.as_written.pop(key, None)
 
     def _override(self, key: ObjectKey, held: list[Object], obj: Object, place: Place) -> None:
-        """Replace the object of an earlier source."""
+        """Replace an object from an earlier source."""
         position = self._positions[key]
         new, origins = merged(held[position], obj), self._inventory.origins
         if new != held[position]:

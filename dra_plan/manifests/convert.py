@@ -12,7 +12,7 @@ from typing import Any
 from dra_plan.api.meta import FieldPath
 
 BASIC_DEVICES = "spec.devices[*].basic"
-"""The place where v1beta1 has the fields that later versions have in the device itself."""
+"""The field that contains, in v1beta1, the fields that later versions have in the device itself."""
 
 Plain = dict[str, Any]
 Converter = Callable[[Plain], Plain]
@@ -77,7 +77,7 @@ def _beta_device(device: object, capacity: Converter) -> Plain:
 
 def _beta_slice_spec(spec: Plain, capacity: Converter) -> Plain:
     spec = _with(spec, "devices", lambda devices: [_beta_device(device, capacity) for device in _sequence(devices)])
-    # Both were plain values before v1beta2, so their zero value meant "not set".
+    # Both fields were plain values before v1beta2, so their zero value meant "not set".
     unset = [
         key for key, zero in (("nodeName", ""), ("allNodes", False)) if spec.get(key) is zero or spec.get(key) == zero
     ]
@@ -92,12 +92,12 @@ def _wrapped_capacity(capacity: Plain) -> Plain:
 
 
 def slice_from_v1beta1(document: Plain) -> Plain:
-    """Return a v1beta1 slice as v1: devices lose their `basic` wrapper."""
+    """Return a v1beta1 slice as v1, with devices without their `basic` wrapper."""
     return _spec(lambda spec: _beta_slice_spec(spec, lambda capacity: capacity))(document)
 
 
 def slice_from_v1alpha3(document: Plain) -> Plain:
-    """Return a v1alpha3 slice as v1: as v1beta1, and bare capacities get their `value`."""
+    """Return a v1alpha3 slice as v1; the changes are those for v1beta1, and bare capacities get their `value`."""
     return _spec(lambda spec: _beta_slice_spec(spec, _wrapped_capacity))(document)
 
 
@@ -136,7 +136,7 @@ def _beta_claim_spec(spec: Plain) -> Plain:
 
 
 def claim_from_v1beta1(document: Plain) -> Plain:
-    """Return a v1beta1 claim as v1: flat requests move into `exactly`."""
+    """Return a v1beta1 claim as v1, with flat requests moved into `exactly`."""
     return _spec(_beta_claim_spec)(document)
 
 
@@ -166,7 +166,7 @@ def _alpha_status(status: object) -> Plain:
 
 
 def claim_from_v1alpha3(document: Plain) -> Plain:
-    """Return a v1alpha3 claim as v1: as v1beta1, without the fields of classic DRA."""
+    """Return a v1alpha3 claim as v1; the changes are those for v1beta1, and classic DRA's fields are dropped."""
     document = _with(document, "status", _alpha_status)
     return claim_from_v1beta1(_spec(_alpha_claim_spec)(document))
 
@@ -199,7 +199,7 @@ def taint_rule(document: Plain) -> Plain:
 
 
 def pod_group_from_v1beta1(document: Plain) -> Plain:
-    """Return a pod group of 1.37 as v1alpha2: `disruptionMode` is a struct there, with one field set."""
+    """Return a pod group in 1.37 as v1alpha2; in 1.37, `disruptionMode` is a struct with one field set."""
     return _spec(lambda spec: _with(spec, "disruptionMode", _disruption_mode))(document)
 
 
@@ -210,7 +210,10 @@ def _disruption_mode(mode: object) -> str:
 
 
 def group_workload(document: Plain) -> Plain:
-    """Return a Workload of any version as v1alpha2; v1alpha1 calls its templates `podGroups`, with a `policy` each."""
+    """Return a Workload of any version as v1alpha2.
+
+    In v1alpha1, templates are called `podGroups` and have a `policy`.
+    """
 
     def template(value: object) -> Plain:
         value = dict(_mapping(value))

@@ -14,7 +14,7 @@ from .places import Place
 def from_dicts(objects: Iterable[dict[str, Any]], *, namespace: str = "default") -> Inventory:
     """Return the typed objects, in order; Lists are unwrapped. The dicts are not changed.
 
-    Rejects only what cannot be decoded: raises `ManifestErrors` (an `InputError`) that lists every fault. Objects
+    Only objects that cannot be decoded are rejected; `ManifestErrors` (an `InputError`) lists every fault. Objects
     without a namespace are put into `namespace`; repeated objects are kept.
     """
     collector = Collector(namespace=namespace)

@@ -1,6 +1,6 @@
 """The defaults that the API server sets when it stores an object (except `timeAdded` of taints, which is not needed).
 
-Works on decoded objects; returns the same object when there is nothing to set.
+The functions take decoded objects, and return the same object if there is nothing to set.
 """
 
 from __future__ import annotations
@@ -133,18 +133,18 @@ def _container(container: Container, *, host_network: bool) -> Container:
 
 
 def _host_port(port: ContainerPort) -> ContainerPort:
-    """Set the host port: on the host network every port is a host port."""
+    """Set the host port; on the host network, every port is a host port."""
     return port if port.host_port else replace(port, host_port=port.container_port)
 
 
 def _limits_as_requests(resources: ResourceRequirements, limits: dict[str, QuantityText]) -> ResourceRequirements:
-    """Use a limit without a request as the request, too."""
+    """Use a limit without a request also as the request."""
     missing = {name: value for name, value in limits.items() if name not in resources.requests}
     return replace(resources, requests={**resources.requests, **missing}) if missing else resources
 
 
 def _pod_resources(resources: ResourceRequirements, containers: list[Container]) -> ResourceRequirements:
-    """Use a pod-level limit as the pod's request, too, unless a container requests that resource.
+    """Use a pod-level limit also as the pod's request, unless a container requests that resource.
 
     If a container requests it, the API server writes the containers' total, which is what the pod requests anyway.
     """

@@ -1,9 +1,9 @@
-"""The slow path of reading: where a document departs from its schema, and the document without these faults.
+"""The slow path of reading, which finds where a document deviates from its schema, and repairs the document.
 
-First come the values that replace values of a wrong type, then the walk over the document, last the report that
-collects the faults and notices of a whole input. The rules are those of the API server's decoder: null is "not set", a
-whole float is an integer, unknown fields are dropped, any other wrong type is a fault. Missing required fields are
-recorded; decoding does not need them.
+First come the values that replace values of a wrong type, then the traversal of the document, then the report that
+collects the faults and notices for a whole input. The rules are those of the API server's decoder: null is "not set", a
+whole float is an integer, unknown fields are dropped, and any other wrong type is a fault. Missing required fields are
+recorded, although decoding does not need them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .places import Place
 from .shapes import QUANTITY, Schema, may_be_empty, schema_of
 
 # -- replacements for values of the wrong type -------------------------------------------------------------------------
-# Used only to check the rest of the document: nothing is ever planned with them.
+# The replacements are used only to check the rest of the document, and never for planning.
 
 _ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "object": {}, "array": []}
 _LARGE = 10**30
@@ -64,7 +64,7 @@ def stand_in(value: Any, schema: Schema) -> Any:
 
 
 def _number_text(value: float) -> str | None:
-    """Return the number as text, or None: Python refuses to write integers of thousands of digits."""
+    """Return the number as text, or None for integers with thousands of digits, which Python refuses to write."""
     return str(value) if isinstance(value, float) or abs(value) < _LARGE else None
 
 
@@ -106,15 +106,15 @@ class DecodedFields:
     lost: list[FieldPath] = field(default_factory=list)
     """The wrong fields whose meaning is unclear."""
     wrong: list[tuple[FieldPath, str, str]] = field(default_factory=list)
-    """(path, message, hint)."""
+    """The wrong fields, as (path, message, hint)."""
     unknown: dict[FieldPath, Collection[str]] = field(default_factory=dict)
-    """Each with the fields that are known in its place."""
+    """The unknown fields, each with the fields that are known in its place."""
     missing: list[FieldPath] = field(default_factory=list)
-    """Missing lists and maps are not included: the API server treats them as empty, and real objects omit them."""
+    """The missing fields, except lists and maps, which the API server treats as empty and real objects omit."""
 
 
 def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedFields:
-    """Walk the whole document; the document itself is not changed."""
+    """Check the whole document, which is not changed."""
     decoded = DecodedFields()
     schema = schema_of(kind, version)
     decoded.value = _SchemaWalk(schema.get("$defs", {}), decoded).value(document, schema, ())
@@ -122,14 +122,14 @@ def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedField
 
 
 def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
-    """Return the message for a value that has none of the schema's types, and a hint, which may be empty."""
+    """Return the message for a value with a type that the schema does not allow, and a hint, which may be empty."""
     wanted = "a quantity" if types == QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
     hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
     return expected(wanted, value), hint
 
 
 def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str] | None:
-    """Return message and hint for a value of the right type that no object can hold, or None.
+    """Return the message and hint for a value of the right type that no object can hold, or None.
 
     `form` is the schema's format.
     """
@@ -170,12 +170,12 @@ def describe(value: object) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number as text; Python refuses to write integers of thousands of digits."""
+    """Return a number as text; Python refuses to write integers with thousands of digits."""
     return f"{value}" if isinstance(value, float) or abs(value) < 10**30 else f"a number of {_digits(value)} digits"
 
 
 def _digits(value: int) -> int:
-    """Return the approximate number of decimal digits of a large integer, plus or minus one."""
+    """Return a large integer's approximate number of decimal digits, plus or minus one."""
     return round(abs(value).bit_length() * 0.30103)
 
 
@@ -271,7 +271,7 @@ def _is(value: object, name: str) -> bool:
 
 
 # -- faults and notices of an input ------------------------------------------------------------------------------------
-# Each notice is made once, even if it concerns many objects.
+# Each notice is created once, even if it concerns many objects.
 
 _NO_PATH: FieldPath = ()
 
@@ -288,13 +288,13 @@ class Report:
         self._whole_lists: set[str] = set()
         self._pages: dict[str, tuple[int, Origin]] = {}
         self.as_written: dict[str, AsWritten] = {}
-        """By label, the unusual forms of objects, such as fields that their version does not have."""
+        """The unusual forms of objects, by label, such as fields that the object's version does not have."""
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(
         self, place: Place, message: str, *, label: str = "", path: FieldPath = _NO_PATH, hint: str = "", line: int = 0
     ) -> None:
-        """Record a fault of the field at `path` below the place; its line is looked up unless it is given."""
+        """Record a fault in the field at `path` below the place; its line is looked up unless it is given."""
         line = line or (place.lines([path])[0] if path else place.line)
         # An unnamed object is identified by its position in the document.
         where = path if label else (*place.prefix, *path)
@@ -327,7 +327,7 @@ class Report:
         self._empty.append(name)
 
     def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
-        """Record a list, or a page of one; `goes_on` if its metadata indicate more pages."""
+        """Record a list, or a page of a list; `goes_on` is set if the metadata indicate more pages."""
         if not goes_on:
             self._whole_lists.add(str(kind))
         else:
@@ -346,7 +346,7 @@ class Report:
                 yield Notice("list-incomplete", message, "", str(origin))
 
     def notices(self) -> Iterator[Notice]:
-        """Yield all notices; one that concerns many objects is yielded once, for the first."""
+        """Yield all notices; a notice that concerns many objects is yielded once, for the first object."""
         yield from self._incomplete_lists()
         yield from self._not_planned
         if self._empty:

@@ -1,4 +1,4 @@
-"""The faults of an input: one value per fault, and the error that carries them all."""
+"""The faults in an input: one value per fault, and the error that carries all faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def set_twice(key: str) -> str:
 
 
 def given_twice(first: object) -> str:
-    """Return the message for an object that occurs twice in one source; `first` is the place of the first one."""
+    """Return the message for an object that occurs twice in one source; `first` is its first place."""
     return f"defined twice; first in {first}"
 
 
@@ -43,14 +43,14 @@ class Fault(NamedTuple):
     hint: str = ""
 
     def text(self) -> str:
-        """Return `SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)` on one line, without the unknown parts."""
+        """Return `SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)` on one line, omitting unknown parts."""
         where = f"{self.source}:{self.line}" if self.line else self.source
         parts = [part for part in (where, self.object, self.path, self.message) if part]
         return shown.line(": ".join(parts) + (f" ({self.hint})" if self.hint else ""))
 
 
 class ManifestErrors(InputError):  # noqa: N818 - it carries many
-    """The input cannot be read as Kubernetes objects; `faults` lists every reason that was found."""
+    """An error raised if the input cannot be read as Kubernetes objects; `faults` lists every reason found."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults: list[Fault] = list(faults)

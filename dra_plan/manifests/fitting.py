@@ -1,6 +1,6 @@
-"""The fast path of reading: check that a document matches its schema exactly. `diagnose` finds any departure.
+"""The fast path of reading, which checks that a document matches its schema exactly. `diagnose` finds deviations.
 
-Schemas are compiled into nodes once; the walk allocates nothing, so the many documents without fault cost little.
+Schemas are compiled into nodes once; checking allocates nothing, so the many documents without faults are checked fast.
 """
 
 from __future__ import annotations

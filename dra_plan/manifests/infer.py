@@ -1,4 +1,4 @@
-"""Nodes made from the node names in slices, for inputs without Node objects."""
+"""Nodes created from the node names in slices, for inputs without Node objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dra_plan.api.resource import ResourceSlice
 def infer_nodes(inventory: Inventory) -> tuple[list[Node], list[Notice]]:
     """Return one node for each name in slices or their devices, in input order, and a warning about them.
 
-    Only the name of such a node is known: selectors on labels do not match it.
+    Only such a node's name is known, so label selectors do not match it.
     """
     names = dict.fromkeys(name for piece in inventory.slices for name in _names(piece))
     nodes = [Node(metadata=ObjectMeta(name=name)) for name in names]

@@ -1,4 +1,4 @@
-"""JSON lines files: one object per line, blank lines ignored."""
+"""JSON lines files, which have one object per line; blank lines are ignored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_BYTES = 256 * 2**20
 
 
 class JsonLine(dict[str, Any]):
-    """An object of a file, with its file and line."""
+    """An object in a file, with its file and line."""
 
     origin: str = ""
 

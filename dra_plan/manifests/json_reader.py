@@ -1,7 +1,7 @@
-"""Split JSON text into its values (a file may hold several), and these into objects.
+"""Split JSON text into its values (a file may contain several), and the values into objects.
 
-First come values, which are checked for syntax and not decoded, and keys set twice; then the lines of fields; then
-objects decoded straight from their bytes, so that most never become dicts.
+First come values, which are checked for syntax but not decoded, and keys set twice; then the lines of fields; then
+objects, which are decoded straight from their bytes, so that most objects never become dicts.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def spans(data: bytes) -> Iterator[JsonExtent]:
 
 
 def _sole_list(view: memoryview, begin: int) -> Envelope | None:
-    """Return the envelope of the only value of a string, the usual case; its syntax is checked as well."""
+    """Return the envelope of the only value in a string, the usual case; its syntax is also checked."""
     try:
         return read_envelope(view[begin:])
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
@@ -149,22 +149,22 @@ def has_repeated_keys(text: bytes) -> bool:
         return fields
 
     try:
-        # Numbers stay text: only keys are checked, and numbers may be longer than Python converts.
+        # Numbers remain text, because only keys are checked, and numbers may be longer than Python converts.
         json.loads(text, object_pairs_hook=look, parse_int=str, parse_float=str)
     except RecursionError:
-        return False  # decoding reports it
+        return False  # decoding reports this
     return found
 
 
 # -- lines of fields ---------------------------------------------------------------------------------------------------
-# Found only when a message needs them: this reads the text a second time.
+# Lines are found only when a message needs them, because this reads the text a second time.
 
 Lines = dict[FieldPath, int]
 """The line of each field, from 1, by its path."""
 
 
 class Line(int):
-    """A line number that also has the column, from 1; 0 if unknown."""
+    """A line number that also has the column, from 1, or 0 if it is unknown."""
 
     column: int = 0
 
@@ -229,7 +229,7 @@ _USUAL_START = re.compile(
     rb'\{[ \t\r\n]*"apiVersion"[ \t\r\n]*:[ \t\r\n]*("[a-z0-9./]+")[ \t\r\n]*,'
     rb'[ \t\r\n]*"kind"[ \t\r\n]*:[ \t\r\n]*("[A-Za-z]+")[ \t\r\n]*[,}]'
 )
-"""The usual start of objects from any client: avoids searching the whole object for the two fields."""
+"""The usual start of objects from any client, which avoids searching the whole object for the two fields."""
 _GAP = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _AFTER_BRACKET = re.compile(rb"\[[ \t\r\n]*\Z")
 _LONGEST_GAP = 256
@@ -267,7 +267,7 @@ def _target(api_version: str | None, name: str | None) -> _Target | None:
 
 @functools.lru_cache(maxsize=256)
 def _usual_target(api_version: bytes, name: bytes) -> _Target | None:
-    """Return the target for the quoted texts of both."""
+    """Return the target for the quoted API version and kind."""
     return _target(api_version[1:-1].decode(), name[1:-1].decode())
 
 
@@ -286,7 +286,7 @@ class JsonObject:
     def typed(self, parts: SharedParts) -> Typed | None:
         """Return the object, if its kind is known and it needs no conversion or repair.
 
-        It may share parts with others.
+        The object may share parts with other objects.
         """
         try:
             start = _USUAL_START.match(self._text)
@@ -317,7 +317,7 @@ class JsonObject:
     def origin_place(self) -> Place:
         """Return the start of the object, without any other lines."""
         if self._line == self._document.line:
-            return self._document  # all objects of a one-line document have its place
+            return self._document  # all objects in a one-line document have the document's place
         return Place(self._document.source, self._document.document, self._line)
 
     @property
@@ -368,7 +368,7 @@ class JsonObjects:
     def _each(self, items: list[msgspec.Raw], steps: FieldPath, inherited: Header) -> Iterator[JsonObject]:
         position, line = self._begin, self._place.line
         if self._data.find(b"\n", self._begin, self._begin + len(self._text)) < 0:
-            # Everything is on one line: the position in it does not matter.
+            # Everything is on one line, so the position in it does not matter.
             for index, item in enumerate(items):
                 yield JsonObject(item, self._place, line, (*steps, index), inherited)
             return

@@ -14,7 +14,7 @@ from .convert import Converter
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """One kind of one API group. `versions` maps each known version to its conversion, None if it equals v1."""
+    """A kind in an API group. `versions` maps each known version to its conversion, or to None if it equals v1."""
 
     group: str
     name: str
@@ -23,7 +23,7 @@ class Kind:
     holder: str
     """The field of `Inventory` that lists the objects."""
     pod_spec: tuple[str, ...] = ()
-    """The path of the pod spec inside the object, empty for kinds without one."""
+    """The path of the pod spec in the object; empty for kinds without a pod spec."""
     namespaced: bool = True
 
     current_versions: tuple[str, ...] = ("v1",)
@@ -181,7 +181,7 @@ _SHORT_NAMES = {
     "sts": "StatefulSet",
     "svc": "Service",
 }
-"""The short names of kinds in kubectl; those of resource.k8s.io have none."""
+"""The kinds' short names in kubectl; kinds in resource.k8s.io have none."""
 
 
 def every() -> tuple[Kind, ...]:
@@ -196,7 +196,7 @@ def split_version(api_version: str) -> tuple[str, str]:
 
 
 def named(text: str) -> Kind | None:
-    """Return the kind for a kubectl-style name: name, plural or short name, in any case, optionally with `.GROUP`.
+    """Return the kind for a name, plural or short name, in upper or lower case, optionally with `.GROUP`.
 
     Return None for a kind that planning does not read.
     """
@@ -220,5 +220,5 @@ def near(api_version: str, kind: str) -> str | None:
 
 
 def find(api_version: str, kind: str) -> Kind | None:
-    """Return the kind of that name in the apiVersion's group, for any version; None for kinds that planning skips."""
+    """Return the kind with that name in the apiVersion's group, for any version; None for kinds that planning skips."""
     return _BY_GROUP_AND_NAME.get((split_version(api_version)[0], kind))

@@ -1,6 +1,6 @@
-"""Links that lead out of a checkout. Links in a directory are not followed: its author chooses where they lead.
+"""Links that lead out of a checkout. Links in a directory are not followed, because its author chooses their targets.
 
-A checkout is the nearest parent directory with a `.git`; without one it is the directory that was named.
+A checkout is the nearest parent directory with a `.git`; if there is none, it is the directory that was named.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def checkout_of(folder: str | os.PathLike[str]) -> Path:
 
 
 def refused(file: Path, checkout: Path) -> Fault | None:
-    """Return the fault of a file in a directory that is a link out of the checkout; None for any other file."""
+    """Return the fault for a file in a directory that is a link out of the checkout; None for any other file."""
     target = _target(file)
     if target is None or target.is_relative_to(checkout):
         return None
@@ -38,7 +38,7 @@ def notes(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _target(file: Path) -> Path | None:
-    """Return the target of a link; None for a file that is not a link, or leads nowhere."""
+    """Return the target of a link; None for a file that is not a link, or a link without a target."""
     try:
         return file.resolve(strict=True) if file.is_symlink() else None
     except (OSError, RuntimeError, ValueError):

@@ -1,7 +1,7 @@
 """Turn files, directories and standard input into typed objects, with every fault found in one run.
 
-First come the functions of the command line; then those for Python programs, whose objects are plain dicts, made only
-when they are accessed.
+First come the functions for the command line, then those for Python programs, whose objects are plain dicts that are
+created only when they are accessed.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def load(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Inventory:
-    """Return the objects of files, directories and `-` (standard input), in reading order; those of `before` first.
+    """Return the objects in files, directories and `-` (standard input), in reading order, after those in `before`.
 
     Raises `ManifestErrors` with every fault: unreadable files, malformed documents, wrong types, unknown versions,
-    objects without a name, repeated objects, or no object at all. Objects without a namespace get `namespace`.
+    objects without a name, repeated objects, or no objects at all. Objects without a namespace get `namespace`.
     """
     with uncollected():
         sources = chain(map(_read_source, before), read(paths, recursive=recursive, stdin=stdin))
@@ -49,7 +49,7 @@ def load(
 
 
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
-    """Return the objects of all kinds and versions as plain dicts, each with its place, which finds its lines.
+    """Return the objects of all kinds and versions as plain dicts, each with its place, which can find lines.
 
     Raises `ManifestErrors` for anything that cannot be read as objects; their contents are not checked.
     """
@@ -69,7 +69,7 @@ class SourceRead(NamedTuple):
     documents: list[Document]
     faults: list[Fault]
     empty: str = ""
-    """The name of a source without any text, as a failed `kubectl get > FILE` leaves it."""
+    """The name of a source without any text, such as a failed `kubectl get > FILE` leaves behind."""
 
 
 def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
@@ -96,9 +96,9 @@ def _documents(source: Source, faults: list[Fault]) -> SourceRead:
 
 
 def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespace: str, strict: bool) -> Inventory:
-    """Return the typed objects of the sources.
+    """Return the typed objects in the sources.
 
-    Raises `ManifestErrors` as `load` does, without `strict` as `from_dicts`.
+    Raises `ManifestErrors` as `load` does, or, if `strict` is not set, as `from_dicts` does.
     """
     collector = Collector(namespace=namespace, strict=strict)
     faults = collector.report.faults
@@ -116,7 +116,7 @@ def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespa
 
 
 def items(sources: Iterable[SourceRead], paths: Sequence[PathLike]) -> list[Item]:
-    """Return the objects of the sources as they were read. Raises `ManifestErrors` as `load_items` does."""
+    """Return the objects in the sources as they were read. Raises `ManifestErrors` as `load_items` does."""
     faults: list[Fault] = []
     found: list[Item] = []
     for source in sources:
@@ -143,7 +143,7 @@ def _items(document: Document, faults: list[Fault]) -> Iterator[Item]:
 
 
 def _line(fault: Fault) -> int:
-    """Return the sort key for the faults of one source: syntax faults are found first, but reported in line order."""
+    """Return the sort key for the faults in one source; syntax faults are found first, but reported in line order."""
     return fault.line
 
 
@@ -154,16 +154,16 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 
 
 # -- objects for Python programs ---------------------------------------------------------------------------------------
-# Programs that only plan the objects get them straight from the text, with the places where they were read.
+# Programs that only plan with the objects get them straight from the text, with the places where they were read.
 
 
 def load_objects(
     paths: PathLike | Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None
 ) -> LoadedObjects:
-    """Return the objects of one or more paths as read, Lists unwrapped, of all kinds and versions.
+    """Return the objects of all kinds and versions in one or more paths as read, with Lists unwrapped.
 
-    Plain dicts are made when they are accessed; until then planning uses the typed objects. Raises `ManifestErrors` for
-    anything that cannot be read as objects; their contents are not checked.
+    Plain dicts are created when they are accessed; until then, planning uses the typed objects. Raises `ManifestErrors`
+    for anything that cannot be read as objects; their contents are not checked.
     """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
@@ -172,7 +172,7 @@ def load_objects(
 
 
 class LoadedObjects(MutableSequence[dict[str, Any]]):
-    """The objects of an input as plain dicts, in reading order.
+    """The objects in an input as plain dicts, in reading order.
 
     A dict that was returned may have been changed, so the objects are decoded from the dicts afterwards.
     """
@@ -189,7 +189,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
 
     @property
     def inventory(self) -> Inventory:
-        """Return the typed objects. Raises `ManifestErrors` for any that cannot be decoded.
+        """Return the typed objects. Raises `ManifestErrors` for any object that cannot be decoded.
 
         Repeated objects are kept.
         """
@@ -257,7 +257,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
 
 
 def _with_header(item: Item) -> dict[str, Any]:
-    """Return the object, with the header of its List."""
+    """Return the object, with its List's header."""
     inherited = {"apiVersion": item.header.api_version, "kind": item.header.kind}
     missing = {key: value for key, value in inherited.items() if key not in item.value and value is not None}
     return {**missing, **item.value} if missing else item.value
@@ -266,8 +266,8 @@ def _with_header(item: Item) -> dict[str, Any]:
 def inventory_of(objects: dict[str, Any] | Iterable[dict[str, Any]], *, argument: str = "objects") -> Inventory:
     """Return the typed objects of one or more plain dicts; loaded dicts that were not accessed are not decoded again.
 
-    Raises UsageError, naming the argument, for a string or path, InputError (`ManifestErrors`) for values that cannot
-    be decoded.
+    Raises UsageError, which names the argument, for a string or path, and InputError (`ManifestErrors`) for values that
+    cannot be decoded.
     """
     if isinstance(objects, LoadedObjects):
         return objects.inventory

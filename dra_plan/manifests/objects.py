@@ -23,7 +23,7 @@ NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
 def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str) -> Object | None:
     """Return the object as a v1 type.
 
-    None, with the faults in the report, if the API server could not decode it either.
+    Return None, and add the faults to the report, if the API server could not decode it either.
     """
     obj: Object | None
     try:
@@ -49,7 +49,10 @@ def typed(value: dict[str, Any], kind: Kind, version: str) -> Object:
 def _repaired(
     value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str
 ) -> Object | None:
-    """Decode the parts that the API server would accept; None, with faults recorded, if it would reject the object."""
+    """Decode the parts that the API server would accept.
+
+    Record faults and return None if it would reject the object.
+    """
     decoded = diagnose(value, kind, version)
     if decoded.wrong:
         lines = place.lines([path for path, _, _ in decoded.wrong])
@@ -67,7 +70,7 @@ def _repaired(
 
 
 def label_of_value(value: dict[str, Any], kind: Kind, namespace: str) -> str:
-    """Return `KIND NAMESPACE/NAME` of an object of a known kind."""
+    """Return `KIND NAMESPACE/NAME` for an object of a known kind."""
     return label_of(kind.name, value.get("metadata"), kind, namespace)
 
 
@@ -80,7 +83,7 @@ def pod_spec_of(obj: Object) -> PodSpec:
 
 
 def has_unset_claims(obj: Object) -> bool:
-    """Return whether a pod claim names neither claim nor template, as in the form before 1.31."""
+    """Return whether a pod claim names neither a claim nor a template, as in the form before 1.31."""
     return any(
         claim.resource_claim_name is None and claim.resource_claim_template_name is None
         for claim in pod_spec_of(obj).resource_claims

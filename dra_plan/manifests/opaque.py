@@ -1,4 +1,4 @@
-"""Parameters that only drivers understand: left unchanged, so only their depth is checked."""
+"""Parameters that only drivers understand; they are left unchanged, so only their depth is checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOO_DEEP = f"data nested more than {MAX_DEPTH} levels deep"
 
 
 def is_too_deep(obj: Object) -> bool:
-    """Return whether opaque data of the object is nested too deeply to be handled safely."""
+    """Return whether opaque data in the object is nested too deeply to be handled safely."""
     find = _OPAQUE.get(type(obj))
     return find is not None and any(_depth_exceeds(value) for value in find(obj))
 

@@ -36,7 +36,7 @@ def pattern(path: FieldPath) -> str:
 
 
 def value_at(value: Any, path: FieldPath) -> Any:
-    """Return the value at the path inside a plain value; None if there is nothing."""
+    """Return the value at the path in a plain value; None if there is no such value."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

@@ -1,7 +1,7 @@
 """The place and header of each value read, and the names of objects in messages.
 
-First come the positions of fields in a string, to the character; then the place and the header of an object; then the
-search for the fields of a JSON value, and for the single characters of a YAML or JSON scalar, in the text.
+First come the exact positions of fields in a string; then the place and the header of an object; then the search in the
+text for the fields of a JSON value, and for the single characters of a YAML or JSON scalar.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from dra_plan.api.meta import FieldPath
 from .kinds import Kind
 
 # -- fields in a text --------------------------------------------------------------------------------------------------
-# Found only when a message needs them.
+# Positions are found only when a message needs them.
 
 
 class Form(Enum):
     """The notation of a value."""
 
     PLAIN = "plain"
-    """A scalar without quotes, of YAML or JSON."""
+    """A YAML or JSON scalar without quotes."""
     SINGLE = "single"
     DOUBLE = "double"
     BLOCK = "block"
     """A scalar after `|` or `>`."""
     FLOW = "flow"
-    """A map or list in brackets, of YAML or JSON."""
+    """A YAML or JSON map or list in brackets."""
     NESTED = "nested"
     """A map or list marked by YAML indentation."""
     ALIAS = "alias"
 
 
 class Extent(NamedTuple):
-    """The extent of a field in the text: positions of characters, ends not included.
+    """The extent of a field in the text, as character positions, with ends not included.
 
     `key_begin` is -1 for a value without a key: the root, and items of lists.
     """
@@ -106,7 +106,7 @@ class DocumentText:
         return found
 
     def nearest(self, path: FieldPath) -> tuple[FieldPath, Extent] | None:
-        """Return the field, or the nearest existing outer one; None if there is not even a root."""
+        """Return the field, or the nearest existing outer field; None if there is not even a root."""
         for length in range(len(path), -1, -1):
             if extent := self.extents.get(path[:length]):
                 return path[:length], extent
@@ -120,7 +120,7 @@ TextFinder = Callable[[], DocumentText | None]
 # -- places and labels of objects --------------------------------------------------------------------------------------
 
 LineFinder = Callable[[list[FieldPath]], list[int]]
-"""A function that returns the lines of fields of one document, 0 where unknown."""
+"""A function that returns the lines of fields in one document, or 0 where they are unknown."""
 
 
 def _no_lines(paths: list[FieldPath]) -> list[int]:
@@ -144,7 +144,7 @@ class Place(NamedTuple):
     prefix: FieldPath = ()
     find_lines: LineFinder = _no_lines
     start_of: Callable[[int], int | None] = _no_start
-    """A function that returns the line of a map of the document by its `id`, if the reader has recorded it."""
+    """A function that returns the line of a map in the document by its `id`, if the reader has recorded it."""
     find_text: TextFinder = _no_text
     """A function that returns the text of the document; only for callers that validate manifests."""
 
@@ -159,7 +159,7 @@ class Place(NamedTuple):
 
 
 class Header(NamedTuple):
-    """The apiVersion and kind of an object; None if missing."""
+    """An object's apiVersion and kind; None if missing."""
 
     api_version: Any = None
     kind: Any = None
@@ -169,7 +169,7 @@ NO_HEADER = Header()
 
 
 class Item(Struct, frozen=True):
-    """One object of a document, with its own header or the one inherited from a typed List."""
+    """One object in a document, with its own header or the header inherited from a typed List."""
 
     value: dict[str, Any]
     header: Header
@@ -177,7 +177,7 @@ class Item(Struct, frozen=True):
 
 
 def label_of(kind: object, metadata: object, known: Kind | None = None, namespace: str = "") -> str:
-    """Return `KIND NAMESPACE/NAME` of an undecoded object, as far as known."""
+    """Return `KIND NAMESPACE/NAME` for an undecoded object, as far as known."""
     metadata = metadata if isinstance(metadata, dict) else {}
     space, name = metadata.get("namespace"), metadata.get("name")
     if known is not None:
@@ -194,7 +194,7 @@ def label(kind: str, namespace: str, name: str) -> str:
 
 
 # -- fields in JSON text -----------------------------------------------------------------------------------------------
-# For one JSON value that is known to be well-formed.
+# These functions take one JSON value that is known to be well-formed.
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKEN = re.compile(rf'[\s,]*(?:({_STRING})(\s*:)?|([{{\[])|([}}\]])|([^\s{{}}\[\],:"]+))', re.DOTALL)
@@ -202,7 +202,7 @@ _TEXT, _KEY, _OPENING, _CLOSING = 1, 2, 3, 4
 """The numbers of the last `_TOKEN` group that a token matches."""
 _NO_KEY = (-1, -1)
 _extent = partial(tuple.__new__, Extent)
-"""Builds an extent from a tuple, three times as fast as from its fields; large files need many extents."""
+"""A function that builds an extent from a tuple, three times as fast as from fields; large files need many extents."""
 
 
 class _Outer(NamedTuple):
@@ -220,7 +220,8 @@ def of_json(
 ) -> Extents:
     """Return the fields of the value between two positions of a string.
 
-    Keys set again in the same map are added to `repeated`, with their positions; the field is where it is set first.
+    Keys set again in the same map are added to `repeated`, with their positions; the field's position is where it is
+    first set.
     """
     found: Extents = {}
     opened: list[_Outer] = []
@@ -246,7 +247,7 @@ def of_json(
             path, key = (*around, item), _NO_KEY
         start, stop = match.span(token)
         if token == _OPENING:
-            # The order of the paths is that of the text; the end is filled in when it is known.
+            # The paths are in text order; the end is filled in when it is known.
             found.setdefault(path, _extent((start, stop, *key, Form.FLOW)))
             opened.append(_Outer(start, key, path, around, item))
             around, item = path, None if text[start] == "{" else -1
@@ -264,7 +265,7 @@ def _unquoted(token: str) -> str:
 
 
 # -- characters of a scalar --------------------------------------------------------------------------------------------
-# So that a place inside an expression can be shown and edited.
+# With these functions, a place inside an expression can be shown and edited.
 
 _HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 _LINE_ENDS = "\r\n"
@@ -273,9 +274,9 @@ _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
 
 
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
-    """Return the position of each character of the value of the scalar, and of its end.
+    """Return the position of each character in the scalar's value, and of its end.
 
-    Return None for text in a notation that is not supported here: folded lines beyond the simple ones.
+    Return None for text in a notation that is not supported here, which is anything but simple folded lines.
     """
     begin, end = extent.begin, extent.end
     if extent.form in (Form.SINGLE, Form.DOUBLE):

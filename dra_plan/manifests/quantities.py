@@ -1,4 +1,4 @@
-"""Check that the quantities of a decoded object can be read; otherwise the API server rejects the object."""
+"""Check that the quantities in a decoded object can be read; otherwise, the API server rejects the object."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _readable: set[QuantityText | None] = {None}
 
 
 def are_readable(obj: Object) -> bool:
-    """Return whether every quantity of the object is valid."""
+    """Return whether every quantity in the object is valid."""
     quantities = _QUANTITIES.get(type(obj))
     if quantities is None:
         return True

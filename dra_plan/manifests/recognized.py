@@ -1,7 +1,7 @@
-"""Texts that are mistaken for manifests: kubectl's output for people, and templates of charts.
+"""Texts that are mistaken for manifests: kubectl's human-readable output, and chart templates.
 
-For each the fault names the command to run instead. Names from the text are used in a command only if they are valid
-Kubernetes names.
+In each case, the fault names the command to run instead. Names from the text are used in a command only if they are
+valid Kubernetes names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from .faults import TEMPLATE, Fault
 
 MOST_LOOKED_AT = 64_000
-"""The number of bytes of a string in which its form is recognized."""
+"""The number of bytes at the start of a string in which its form is recognized."""
 
 MOST_FOLDERS = 12
 """The number of folders above a template in which its chart is searched for."""
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", re.ASCII)
 
 
 def recognized(name: str, data: bytes) -> Fault | None:
-    """Return the fault of a string that is not a manifest but has a known form; None for everything else."""
+    """Return the fault for a string that is not a manifest but has a known form; None for everything else."""
     text = data[:MOST_LOOKED_AT].decode(errors="replace").lstrip("\ufeff \t\r\n").replace("\r\n", "\n")
     described = _DESCRIBED.match(text)
     if described is not None:

@@ -1,4 +1,4 @@
-"""JSON schemas of the kinds that planning reads, used to describe the faults of a document that cannot be decoded.
+"""JSON schemas for the kinds that planning reads, which describe the faults in a document that cannot be decoded.
 
 The published schemas are files in `dra_plan/schemas`; this module adds the missing ones: first volumes and
 storage.k8s.io, then workloads and v1alpha3.
@@ -16,7 +16,7 @@ from dra_plan.api.meta import FieldPath
 from .kinds import Kind
 
 # -- volumes, volume claims and storage.k8s.io -------------------------------------------------------------------------
-# Only the fields that planning reads.
+# These contain only the fields that planning reads.
 
 Schema = dict[str, Any]
 
@@ -185,10 +185,10 @@ _SPECS: dict[str, dict[str, Schema]] = {
     },
     "LimitRange": {"spec": _object(limits=_list(_LIMITS))},
 }
-"""The fields that planning reads of kinds without a published schema, in addition to metadata."""
+"""The fields that planning reads, in addition to metadata, in kinds without a published schema."""
 
 _SAME = {("DeviceTaintRule", "v1"): "v1beta2"}
-"""Versions without a published schema here, and the one that has the same fields."""
+"""Versions without a published schema here, and the version that has the same fields."""
 
 _ALPHA_FIELDS: dict[str, dict[str, Schema]] = {
     "BasicDevice": {"capacity": {"type": "object", "additionalProperties": _QUANTITY}},
@@ -213,11 +213,11 @@ _NEW_FIELDS: dict[str, dict[str, Schema]] = {
     "DeviceSubRequest": {"derivedAttributes": _list(_object(name=_STRING, expression=_STRING))},
     "DeviceRequestAllocationResult": {"skipNodeOperations": _list(_STRING)},
 }
-"""Fields of v1 in 1.37 that the published schemas, those of 1.36, lack."""
+"""Fields in v1 in 1.37 that the published schemas, which are from 1.36, lack."""
 
 
 def may_be_empty(schema: Schema) -> bool:
-    """Return whether a required field may be left out: the API server treats missing lists and maps as empty."""
+    """Return whether a required field may be omitted, as lists and maps may, which the API server treats as empty."""
     return schema.get("type") == "array" or "additionalProperties" in schema
 
 

@@ -1,8 +1,8 @@
-"""Parts of objects that occur many times with the same text: decoded, checked and defaulted once, and shared.
+"""Parts of objects that occur many times with the same text, which are decoded, checked and defaulted once, and shared.
 
-First come the devices of slices, many of which are alike on nodes of one type; then whole slices and claims, of which
-only such devices, and the requests of claims of one template, are shared. Everything that does not fit, or needs a
-further check, is left to the usual path (`objects`).
+First come the devices in slices, many of which are alike on nodes of one type. Then come whole slices and claims, in
+which only such devices, and the requests in claims from one template, are shared. Everything that does not fit, or that
+needs a further check, is left to the usual path (`objects`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _STAND_IN = "\x7f"
 
 
 class Cut(NamedTuple):
-    """An attribute whose value no two devices share, and the text before such a value."""
+    """An attribute with a value that no two devices share, and the text before such a value."""
 
     name: str
     before: bytes
@@ -72,7 +72,7 @@ class DeviceTexts:
         self._cuts: list[Cut] = []
 
     def whole(self, text: bytes) -> tuple[list[Device] | None, bool]:
-        """Return the devices of a list, None if one has an unreadable amount; and whether the list was seen before.
+        """Return the devices in a list, or None if one has an unreadable amount, and whether the list was seen before.
 
         Raises msgspec's errors for text that is not a list of devices, as the other methods do.
         """
@@ -85,7 +85,7 @@ class DeviceTexts:
         return found, False
 
     def one_by_one(self, text: bytes) -> tuple[list[Device] | None, int]:
-        """Return the devices of a list, None as for `whole`; and the number of them that resemble an earlier one."""
+        """Return the devices in a list, or None as in `whole`, and how many of them resemble an earlier device."""
         if b"\\" in text:
             return None, 0
         found, new = [], 0
@@ -116,7 +116,7 @@ class DeviceTexts:
         return found, len(found) - new
 
     def _learn(self, text: bytes, devices: Sequence[Device]) -> None:
-        """Find the attributes that are strings and differ between all of the devices."""
+        """Find the attributes that are strings and differ on all devices."""
         known = {cut.name for cut in self._cuts}
         for name in devices[0].attributes:
             if name in known:
@@ -134,7 +134,7 @@ def _is_sound(devices: list[Device]) -> bool:
 
 
 def _model(raw: msgspec.Raw, device: Device, cuts: tuple[Cut, ...], values: Sequence[bytes]) -> _Model | None:
-    """Return the device as a model for others; None unless each value that was cut out is that of its attribute."""
+    """Return the device as a model for others; None unless each value that was cut out is its attribute's value."""
     made = _Model(device, cuts)
     if _ONE.decode(_marked(bytes(raw), cuts)) != made.with_values([_mark(cut).encode() for cut in cuts]):
         return None
@@ -157,7 +157,7 @@ def _mark(cut: Cut) -> str:
 
 _MOST_TEXTS = 20_000
 _SPAN = 64
-"""Slices are grouped by their length in steps of this many bytes: similar devices have texts of similar length."""
+"""The step in bytes by which slices are grouped by length, because similar devices have texts of similar length."""
 
 
 class _ClaimText(StrictObject, frozen=True):
@@ -244,7 +244,7 @@ class SharedParts:
 
 
 class _Yield:
-    """The yield of searching for shared parts in texts of similar length.
+    """How often the search for shared parts in texts of similar length succeeds.
 
     The search continues if most parts were found, or few were tried.
     """

@@ -1,7 +1,7 @@
 """Turn paths and standard input into documents, each with its place.
 
-First comes gzip decompression, within bounds; then files, directories and streams as texts; then the JSON or YAML
-documents of a string. This module does not know the kinds of objects in the documents.
+First comes gzip decompression, within limits; then files, directories and streams as texts; then the JSON or YAML
+documents in a string. This module does not know the kinds of objects in the documents.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ SUFFIX = ".gz"
 _ALWAYS, _TIMES = 64 << 20, 200
 """The size that any source may have, and the maximum compression factor beyond it.
 
-Dumps shrink to a thirtieth, bombs to a thousandth.
+Dumps are compressed to a thirtieth of their size, bombs to a thousandth.
 """
 
 
 def most(compressed: int, limit: int) -> int:
-    """Return the maximum number of bytes that may be unpacked from this many compressed ones."""
+    """Return the maximum number of bytes that may be decompressed from this many compressed bytes."""
     return min(limit, _ALWAYS + _TIMES * compressed)
 
 
@@ -70,14 +70,14 @@ _MADE_BY = {
     "Kustomization": "kubectl kustomize",
     CHART: "helm template",
 }
-"""Files that show that a directory must be rendered to manifests, and the command for that."""
+"""Files that show that a directory must be rendered to manifests, and the command that does this."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Source(NamedTuple):
     """One file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark.
 
-    Without `has_lines` the user never sees this text: places in it are reported without a line.
+    If `has_lines` is not set, the user never sees this text, and places in it are reported without a line.
     """
 
     name: str
@@ -91,7 +91,7 @@ def read_sources(
     """Yield every source that the paths name, each file once; unreadable ones become faults.
 
     A directory means the .yaml, .yml and .json files in it, in name order; a symbolic link that points outside the
-    checkout is an error; `-` is standard input. Files compressed with gzip are unpacked, regardless of their names. A
+    checkout is an error; `-` is standard input. Gzip-compressed files are decompressed, regardless of their names. A
     kustomization or a chart is always a fault, because its files are not the manifests that a cluster gets.
     """
     seen: set[str] = set()
@@ -108,7 +108,7 @@ def read_sources(
 
 
 def first_file(paths: Iterable[str], *, recursive: bool) -> str:
-    """Return the first file that is read for the paths, or `-`; "" if there is none, as for the names of workloads."""
+    """Return the first file that is read for the paths, or `-`; "" if there is none, as for workload names."""
     for name in paths:
         files = [name] if name == STDIN else _files(name, [], recursive=recursive)
         if files:
@@ -132,7 +132,7 @@ def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
 
 
 def _to_be_made(name: str, path: Path) -> Fault | None:
-    """Return the fault of a kustomization or a chart, which must be rendered first; None for any other path."""
+    """Return the fault for a kustomization or a chart, which must be rendered first; None for any other path."""
     folder = path if path.is_dir() else path.parent
     if path.name == "values.yaml" and (folder / CHART).is_file():
         return _to_be_made(name, folder)
@@ -151,7 +151,7 @@ def is_meant_as_path(name: str) -> bool:
 
 
 def is_there(name: str | os.PathLike[str]) -> bool:
-    """Return whether a path is that of a file or directory; False if it is too long to be one."""
+    """Return whether a path is that of a file or directory; False if it is too long to be a path."""
     try:
         return Path(name).exists()
     except OSError:
@@ -191,7 +191,7 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
             folders.clear()
             continue
         for file in sorted(Path(folder, file) for file in files if file.endswith(SUFFIXES)):
-            # A pipe or device that is named as a path is read; one in a directory may block.
+            # A pipe or device that is named as a path is read; a pipe or device in a directory may block.
             if file.exists() and not file.is_file():
                 faults.append(Fault(str(file), "not a regular file"))
             elif (outside := links.refused(file, checkout)) is not None:
@@ -223,7 +223,7 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
             return None
         else:
             with Path(name).open("rb") as file:
-                # The size of a regular file is known; pipes and devices may never end.
+                # The size of a regular file is known, but pipes and devices may never end.
                 data = file.read() if 0 < os.fstat(file.fileno()).st_size <= MAX_BYTES else _limited(file)
     except OSError as error:
         faults.append(Fault(name, _reason(error)))
@@ -262,7 +262,7 @@ def _limited(file: BinaryIO) -> bytes:
 
 
 def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
-    """Unpack the data, remove byte order marks and reject anything that is not text."""
+    """Decompress the data, remove byte order marks, and reject anything that is not text."""
     if data.startswith(MAGIC):
         limit = most(len(data), MAX_BYTES)
         try:
@@ -296,7 +296,7 @@ def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
 
 
 def _invalid_utf8(data: bytes) -> int | None:
-    """Return the position of the first byte that is not UTF-8; reads in pieces, to avoid a second copy of the text."""
+    """Return the position of the first byte that is not UTF-8, reading in pieces to avoid a second copy of the text."""
     if data.isascii():
         return None
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -314,13 +314,13 @@ def _invalid_utf8(data: bytes) -> int | None:
 _MAX_CHECKED = 1 << 20
 """The maximum number of bytes of JSON in which repeated keys are searched for.
 
-Longer texts are dumps by programs, which have none.
+Longer texts are dumps written by programs, which do not repeat keys.
 """
 _JSON_SPACE = b" \t\r\n"
 
 
 class Document(msgspec.Struct, frozen=True, eq=False):
-    """One document: a plain value, or JSON text that is well-formed but not decoded yet."""
+    """A document, which is a plain value, or JSON text that is well-formed but not yet decoded."""
 
     place: Place
     value: Any = None
@@ -351,7 +351,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
-    """Return all documents of the source that can be read; the others become faults."""
+    """Return all documents in the source that can be read; the others become faults."""
     head = source.data[:4096].lstrip(_JSON_SPACE)[:1]
     if head not in (b"{", b"["):
         known = recognized(source.name, source.data)
@@ -388,7 +388,7 @@ def _line_at(data: bytes, position: int) -> int:
 def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults: list[Fault]) -> list[Document]:
     """Read a string that starts like JSON as flow-style YAML (KYAML).
 
-    If both fail, report the reader that got further.
+    If both readers fail, report the error of the reader that got further.
     """
     line = _line_at(source.data, error.position)
     hint = template_hint(source.name) if source.data.lstrip(_JSON_SPACE).startswith(b"{{") else ""
@@ -458,7 +458,7 @@ class _YamlText(_DocumentText):
 
 
 class _JsonText(_DocumentText):
-    """The text of one JSON value; `line` is the one in which it begins, which may not be the first in the text."""
+    """The text of one JSON value, which begins on `line`, which may not be the first line in the text."""
 
     def __init__(self, data: bytes, begin: int, end: int, line: int) -> None:
         self._where = (data, begin, end, line)

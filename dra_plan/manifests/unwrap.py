@@ -18,8 +18,9 @@ from dra_plan.api.meta import FieldPath, Object
 from .diagnose import Report, describe
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 
-# -- answers without objects -------------------------------------------------------------------------------------------
-# Status, tables for printing, metadata alone: saved in a file they are not a cluster, and reading must report that.
+# -- responses without objects -----------------------------------------------------------------------------------------
+# Such responses are Status objects, tables for printing, and metadata alone. A file that contains them does not
+# describe a cluster, and reading it must report that.
 
 _META = "meta.k8s.io/"
 
@@ -47,7 +48,7 @@ def explained(value: Mapping[str, Any], header: Header) -> str:
 # -- Lists and arrays --------------------------------------------------------------------------------------------------
 
 MAX_DEPTH = 20
-"""The maximum number of steps into Lists: two for each List."""
+"""The maximum number of steps into Lists, with two for each List."""
 _NO_STEPS: FieldPath = ()
 
 
@@ -118,7 +119,7 @@ def _line_of_item(place: Place) -> int:
 
 
 # -- the same object in two sources ------------------------------------------------------------------------------------
-# The later one overrides, as `kubectl apply` would.
+# The later object overrides the earlier one, as with `kubectl apply`.
 
 _MOST_NAMED = 5
 """The maximum number of objects in two sources that are named individually."""
@@ -130,14 +131,14 @@ _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_refe
 
 
 def contradict(earlier: Object, later: Object) -> bool:
-    """Return whether two objects differ and it is unclear which one to use; a manifest overrides a cluster's object."""
+    """Return whether two objects differ and it is unclear which to use; a manifest overrides a cluster's object."""
     old: Any = earlier
     new: Any = later
     return not (old.metadata.is_stored and not new.metadata.is_stored)
 
 
 def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) -> Iterator[Notice]:
-    """Yield a warning for each object with different content in two sources, one for all if there are many."""
+    """Yield a warning for each object with different content in two sources, or one for all if there are many."""
     code = "object-overridden"
     for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
         text = f"different content in two sources; {later} is used, not {first}"
@@ -150,10 +151,10 @@ def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) 
 
 
 def merged(earlier: _Known, later: _Known) -> _Known:
-    """Return the later object with the fields only the cluster sets: status, uid, times, owners, and the pod's node.
+    """Return the later object with the fields that only the cluster sets: status, UID, times, owners, a pod's node.
 
     Fields that the later object sets do not change. A pending pod that uses different claims than before can only be
-    another pod, because these cannot be edited: it has its own uid, and its claims do not exist yet.
+    another pod, because claims in a pod cannot be edited. Such a pod has its own UID, and its claims do not yet exist.
     """
     old: Any = earlier
     new: Any = later
@@ -187,8 +188,8 @@ def _as_another(pod: Pod) -> Pod:
 
 
 # -- resources that a snapshot could not list --------------------------------------------------------------------------
-# Unlisted resources count as missing, so the user must know. A resource that a server does not have is no gap, but
-# without resource.k8s.io there are no devices at all.
+# Unlisted resources count as missing, so the user must know about them. A resource that a server does not have is not a
+# gap, but without resource.k8s.io, there are no devices at all.
 
 _GROUP = "resource.k8s.io"
 _OF_DEVICES = frozenset(f"{name}.{_GROUP}" for name in ("resourceslices", "deviceclasses", "resourceclaims"))
@@ -218,7 +219,7 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
 
 
 def rule(group: str, plurals: list[str]) -> str:
-    """Return the rule of a role that allows resources of a group to be listed."""
+    """Return the role rule that allows resources in a group to be listed."""
     return f'{{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
 
 

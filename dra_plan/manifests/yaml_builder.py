@@ -1,7 +1,7 @@
-"""Build plain values from YAML parser events without recursion, so that depth and repetition by aliases are bounded.
+"""Build plain values from YAML parser events without recursion, so that depth and repetition by aliases are limited.
 
-First come merged maps and copied aliases, then the meaning of plain scalars, last the builder. It follows YAML as
-Kubernetes reads it, which is neither YAML 1.1 nor 1.2 (sigs.k8s.io/yaml, go-yaml v2), but knows neither files nor
+First come merged maps and copied aliases, then the meaning of plain scalars, then the builder. It reads YAML as
+Kubernetes does (sigs.k8s.io/yaml, go-yaml v2), which is neither YAML 1.1 nor 1.2. It does not deal with files or
 Kubernetes objects.
 """
 
@@ -51,7 +51,7 @@ def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of a plain value, so that no two places share maps or lists. Its depth is already bounded."""
+    """Return a copy of a plain value, so that maps and lists are not shared. The value's depth is already limited."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -88,11 +88,14 @@ _INTEGER = re.compile(
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 _MAX_DIGITS = 400
-"""More digits than any number has; limits the cost of converting hostile input."""
+"""A number of digits that no number reaches; it limits the cost of converting hostile input."""
 
 
 def resolve(text: str) -> Scalar:
-    """Return the value of a plain scalar; NaN and infinities are floats, which JSON and so Kubernetes cannot hold."""
+    """Return the value of a plain scalar.
+
+    NaN and infinities are floats, which JSON, and so Kubernetes, cannot represent.
+    """
     if text[:1] in LETTERS:
         return text
     if text in _WORDS:
@@ -124,7 +127,7 @@ def plain_key(text: str) -> str | None:
 
 
 def key_text(value: Scalar) -> str | None:
-    """Return the text of a map key, because JSON has only text keys; None for null, which cannot be one."""
+    """Return the text of a map key, because JSON has only text keys; None for null, which cannot be a key."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -140,7 +143,7 @@ def key_text(value: Scalar) -> str | None:
 # -- building documents ------------------------------------------------------------------------------------------------
 
 MAX_DEPTH = 200
-"""Nesting levels; Kubernetes objects need about 20."""
+"""The maximum number of nesting levels; Kubernetes objects need about 20."""
 MAX_ALIASED = 400_000
 """The maximum number of values that the aliases of one document may repeat."""
 
@@ -177,7 +180,7 @@ class _Level:
 
 
 class Builder:
-    """A builder of the documents of one text, one after the other."""
+    """A builder for the documents in one text, one after the other."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self._parser = CParser(text)

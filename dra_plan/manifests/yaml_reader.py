@@ -1,6 +1,6 @@
-"""Split YAML text into documents. Each document is read separately: a fault in one does not hide the next.
+"""Split YAML text into documents. Each document is read separately, so a fault in one does not hide the next.
 
-First comes the shortcut for documents that differ only in words, then the ordinary reader, last the places of fields in
+First comes the shortcut for documents that differ only in words, then the ordinary reader, then the places of fields in
 the text. `yaml_builder` turns one document into a plain value.
 """
 
@@ -27,20 +27,21 @@ from .places import _NO_KEY, Extent, Extents, Form
 from .yaml_builder import SPECIAL_WORDS, Builder, YamlError, key_text, resolve
 
 # -- documents of one layout -------------------------------------------------------------------------------------------
-# Dumps and generated manifests are many documents with few layouts. A layout is the text with each word or whole number
-# replaced by a mark; it is read once, by the ordinary reader, and a document of that layout is its value with the words
-# put back. That is exact, because nothing in YAML depends on the particular word: a word here has only letters, digits
-# and `_ . / -`, has no special meaning (`true`, `1e3`, ...), and stands between spaces or characters that end it. Keys
-# of maps must differ from each other, so a layout with a word in a key is not used.
+# Dumps and generated manifests contain many documents with few layouts. A layout is the text with each word or whole
+# number replaced with a mark. The ordinary reader reads it once, and a document with that layout is the layout's value
+# with the words put back. This is exact, because nothing in YAML depends on the particular word: a word here has only
+# letters, digits and `_ . / -`, has no special meaning (`true`, `1e3`, ...), and stands between spaces or characters
+# that end it. Keys of maps must differ from each other, so a layout with a word in a key is not used.
 
 MAX_LENGTH = 1 << 16
 """The maximum length of a document, in characters."""
 MAX_LAYOUTS = 256
-"""The maximum number of stored layouts of one source."""
+"""The maximum number of layouts stored for one source."""
 
 _SPECIAL = "|".join(sorted((re.escape(word) for word in SPECIAL_WORDS if word[:1].isalpha()), key=len, reverse=True))
 _FIRST = "".join(sorted({word[0] for word in SPECIAL_WORDS if word[:1].isalpha()}))
-"""The first characters of special words: few words begin with them, and only those are compared with each of them."""
+"""The first characters of special words; few words begin with them, and only those words are compared with special
+words."""
 _END = r"(?=[\s,\]}]|\Z)"
 _NO_NUMBER = (
     r"[0-9]{1,15}(?:[KMGTPE]i|[numkMGTP])"  # a quantity
@@ -63,7 +64,7 @@ It records the lines of outer maps, counted from the document's first line.
 
 
 class LaidOut(Struct, frozen=True):
-    """A document made from a layout: its value, its line, and the lines of its outer maps by `id`."""
+    """A document created from a layout: its value, its line, and the lines of its outer maps by `id`."""
 
     value: Any
     line: int
@@ -76,7 +77,7 @@ class _Layout(NamedTuple):
 
 
 class Layouts:
-    """The layouts seen so far in one source. The first document of a layout is left to the ordinary reader."""
+    """The layouts seen so far in one source. The first document with a layout is left to the ordinary reader."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], _Layout | None] = {}
@@ -220,7 +221,7 @@ def read_documents(text: str) -> Iterator[YamlDocument]:
 def split(text: str) -> Iterator[tuple[int, str]]:
     """Split the text at lines that start with `---`, as kubectl does, with line numbers from 1.
 
-    Parts without content are left out; directives stay with the document that they precede.
+    Parts without content are omitted; directives stay with the document that they precede.
     """
     begin, line = 0, 1
     cuts = [match.start() for match in _SEPARATOR.finditer(text)] + [len(text)]
@@ -249,13 +250,13 @@ def _check_lines(text: str, first: int) -> None:
 
 
 # -- places of fields --------------------------------------------------------------------------------------------------
-# For one YAML document that is known to be readable.
+# These functions take one YAML document that is known to be readable.
 
 _FORMS = {"'": Form.SINGLE, '"': Form.DOUBLE, "|": Form.BLOCK, ">": Form.BLOCK}
 
 
 def of_yaml(text: str, start_line: int) -> Extents:
-    """Return the fields of the document that starts on that line of the text, from 0."""
+    """Return the fields of the document that starts on that line in the text, counted from 0."""
     finder = _ExtentFinder()
     parser: Any = CParser(text)
     inside = False
@@ -310,7 +311,7 @@ class _ExtentFinder:
 
     def _open(self, begin: int, form: Form, is_map: bool) -> None:
         self._opened.append(_Opened(begin, self._key, form, is_map))
-        # The order of the paths is that of the text; the end is filled in when it is known.
+        # The paths are in text order; the end is filled in when it is known.
         self.found.setdefault(tuple(self._path), Extent(begin, begin, *self._key, form))
         self._path.append("" if is_map else 0)
         self._key, self._expects_key = _NO_KEY, is_map

@@ -1,4 +1,4 @@
-"""Answers as an HTML page: one file with its own styles and script, which makes no network requests.
+"""Results as an HTML page, which is one file with its own styles and script that makes no network requests.
 
-The content is that of the document; this package adds the layout and a picture of the cluster.
+The content is the document's; this package adds the layout and a picture of the cluster.
 """

@@ -19,7 +19,7 @@ from dra_plan.text.naming import claim_set_name
 
 
 def brief(one: told.Article, of: PlannedClaimSet | ExplainedClaimSet) -> str:
-    """Return a short form: where the claim set fits, or the obstacle."""
+    """Return a short form, which says where the claim set fits, or names the obstacle."""
     if one.tone != picks.GOOD and of.leading:
         return words.cell(of.leading[0])
     return one.sentence.removesuffix(".")
@@ -74,7 +74,7 @@ def pick_sets(
     inventory: Inventory | None,
     view: View | None,
 ) -> None:
-    """Add a pick for each claim set, with its answer on every node of the picture; `explained` has the wording."""
+    """Add a pick for each claim set, with its result on every node in the picture; `explained` has the wording."""
     if not made.scenes or inventory is None or view is None:
         answers: list[dict[str, Any]] = [{} for _ in explained]
     else:

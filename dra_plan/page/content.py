@@ -51,12 +51,12 @@ class Page:
     scenes: list[Scene] = field(default_factory=list)
     picks: list[Pick] = field(default_factory=list)
     moments: list[PictureChange] = field(default_factory=list)
-    """The changes from the initial picture at the moments in which picks are shown."""
+    """The changes from the initial picture at the times at which picks are shown."""
     moments_in: int = 0
-    """The index of the picture in which the moments are shown."""
+    """The index of the picture in which these times are shown."""
     picks_title: str = "Pods and claims"
     opens_on: int | None = None
-    """The pick that the page opens on; None for the first that ended badly."""
+    """The pick with which the page opens; None for the first pick that ended badly."""
     gets_word: str = "would get"
     harm_word: str = ""
     """The word for devices whose holders suffer from the pick."""
@@ -67,9 +67,9 @@ class Page:
     steps: int = 0
     """The number of picks that are steps of the slider; these come first."""
     curves: Curves | None = None
-    """The curves over time, with each step of the slider at its position."""
+    """The curves over time, with the positions of the slider's steps."""
     tiles_when: str = ""
-    """The time to which the free devices at the top of the page refer, if this is not obvious."""
+    """The time to which the free devices at the top of the page refer, if it is not obvious."""
     marks_devices: bool = True
     """True if picks say which devices they get."""
     articles: list[Article] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Page:
 
     @property
     def states(self) -> list[str]:
-        """Return the states that occur on devices, in any picture or at any moment."""
+        """Return the states that devices have in any picture or at any time."""
         found = {state for scene in self.scenes for state in scene.states}
         changes = [*self.moments, *(pick.change for pick in self.picks if pick.change is not None)]
         found |= {device.state for change in changes for device in change.devices.values()}
@@ -100,7 +100,7 @@ class Page:
 
     @property
     def has_parts(self) -> bool:
-        """Return whether partitions of devices are drawn, some of them too small for text."""
+        """Return whether device partitions are drawn, some of which are too small for text."""
         return any(pool.physical for scene in self.scenes for place in scene.places for pool in place.pools)
 
     @property
@@ -118,11 +118,11 @@ MOST_GROUPS = 60
 
 
 MOST_NODES = 8
-"""The number of nodes of a group that are named."""
+"""The maximum number of nodes in a group that are named."""
 
 
 def fill_boxes(made: Page) -> None:
-    """Give each article the text of the boxes for when its pick is shown."""
+    """Give each article the text that the boxes have while its pick is shown."""
     articles = {article.key: article for article in made.articles}
     for pick in made.picks:
         if pick.key in articles:

@@ -12,7 +12,7 @@ HEIGHT = 40
 
 @dataclass(frozen=True, slots=True)
 class CurveLine:
-    """One line: its name, its values, and, for several runs, the minimum and maximum of each value."""
+    """One line, with its name, its values, and, for several runs, each value's minimum and maximum."""
 
     name: str
     values: Sequence[float]
@@ -22,7 +22,7 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Lines on one scale, which begins at 0: their title and unit."""
+    """Lines on one scale, which begins at 0, with their title and unit."""
 
     title: str
     unit: str
@@ -40,22 +40,22 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Curves over the same moments, each with its label; the moments are in seconds."""
+    """Curves over the same times, each with its label; the times are in seconds."""
 
     moments: Sequence[float]
     labels: Sequence[str]
     curves: Sequence[Curve]
     stops: Sequence[int] = ()
-    """The indices of the moments at which the slider stops."""
+    """The indices of the times at which the slider stops."""
 
     @property
     def steps(self) -> list[float]:
-        """Return the position of each slider step, from 0 to 100: the beginning, and the stops."""
+        """Return the positions of the slider's steps, from 0 to 100, which are the beginning and the stops."""
         return [0.0, *(self.at[number] for number in self.stops)]
 
     @property
     def at(self) -> list[float]:
-        """Return the position of each moment, from 0 to 100."""
+        """Return the position of each time, from 0 to 100."""
         first, last = self.moments[0], self.moments[-1]
         return [round(100 * (each - first) / (last - first), 2) if last > first else 0.0 for each in self.moments]
 

@@ -1,4 +1,4 @@
-"""A picture as data for the script, with equal parts shared; and as text lines for readers without a script."""
+"""A picture as data for the script, with equal parts shared, and as text lines for browsers without scripts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MOST_LABELS = 8
 
 
 MOST_VALUES = 64
-"""The number of values above which a label is not used for grouping, unless pods select by it."""
+"""The maximum number of values with which a label is used for grouping, unless pods select by the label."""
 
 
 MOST_ID_LETTERS = 1_000_000
-"""The length up to which attributes that name devices, such as UUIDs, are part of the data."""
+"""The maximum length with which attributes that name devices, such as UUIDs, are part of the data."""
 
 
 MOST_LINES = 60
@@ -30,15 +30,15 @@ MOST_LINES = 60
 
 
 MOST_NAMED = 8
-"""The number of nodes of a group that are named."""
+"""The maximum number of nodes in a group that are named."""
 
 
 MOST_REACHED = 6
-"""The number of nodes that are named as those that reach a shared pool."""
+"""The maximum number of nodes that are named as nodes that reach a shared pool."""
 
 
 def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[str, Any]:
-    """Return the data for the script: layouts, and for each place its layout and its own values.
+    """Return the data for the script, which are layouts, and for each place its layout and its own values.
 
     The places with the titles `differing` are marked as different in the other picture.
     """
@@ -69,7 +69,7 @@ def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[s
 
 
 def differing(scenes: Sequence[Scene]) -> set[str]:
-    """Return the titles of the places that differ between two pictures, or are in one only."""
+    """Return the titles of the places that differ between two pictures, or are in only one of them."""
     if len(scenes) < 2:
         return set()
     one, other = ({place.title: _looks(place) for place in scene.places} for scene in scenes[:2])
@@ -81,9 +81,10 @@ def _looks(place: ScenePlace) -> tuple[str, Sequence[str]]:
 
 
 def _drivers(scene: Scene) -> list[str]:
-    """Return the drivers, first the one whose devices stand for a node.
+    """Return the drivers, beginning with the driver whose devices stand for a node.
 
-    That is the one with the most devices, of those that name models or partition devices, or else of all.
+    This is the driver with the most devices among those that name models or partition devices, or else among all
+    drivers.
     """
     found: dict[str, tuple[bool, int]] = {}
     for pool in (pool for place in scene.places for pool in place.pools):
@@ -96,7 +97,7 @@ def _drivers(scene: Scene) -> list[str]:
 def _labels(scene: Scene) -> list[str]:
     """Return the labels that group nodes: those with several values, but fewer than there are nodes.
 
-    Of labels that make the same groups, only the first is returned.
+    If several labels form the same groups, only the first is returned.
     """
     nodes = [place.node for place in scene.places if place.node is not None]
     values: dict[str, set[str]] = {}
@@ -152,13 +153,13 @@ def _layout(place: ScenePlace, texts: Texts, leads: str) -> dict[str, Any]:
 
 
 def _kind(place: ScenePlace) -> str:
-    """Return the models of a node, as the name of its kind."""
+    """Return a node's models, as the name of its kind."""
     models = ", ".join(f"{model.total:,} \N{MULTIPLICATION SIGN} {model.name}" for model in place.models)
     return models or ("cut into parts" if place.devices else "no devices")
 
 
 def _pool(pool: ScenePool, place: ScenePlace, texts: Texts) -> dict[str, Any]:
-    """Return a pool; the name is omitted if it is that of its node."""
+    """Return a pool; its name is omitted if it is the node's name."""
     own = place.node is not None and pool.pool.name == place.node.name
     state = pool.pool.state + (f": {pool.pool.problem}" if pool.pool.problem else "")
     return {

@@ -1,4 +1,4 @@
-"""Pods that move between nodes: the pods that leave and arrive in the picture, with their devices."""
+"""Pods that move between nodes, which leave and arrive in the picture with their devices."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from dra_plan.text import words
 class DrawnMove:
     """A pod, NAMESPACE/NAME, that moves from one node to another, with the DRIVER/POOL/DEVICE that it gets there.
 
-    `to_node` is "" for a pod without a node, `from_node` for a pod that starts, `pod` for free space that is not for a
-    pod.
+    `to_node` is "" for a pod that is unscheduled, `from_node` is "" for a pod that starts, and `pod` is "" for free
+    space that is not for a pod.
     """
 
     pod: str
@@ -31,14 +31,14 @@ class DrawnMove:
 
 
 def ways(moves: Iterable[DrawnMove]) -> list[tuple[str, str]]:
-    """Return the (from, to) pairs of nodes; pods that stay, start or get no node have none."""
+    """Return the (from, to) pairs of nodes; pods that stay, start or are unscheduled have none."""
     return [
         (one.from_node, one.to_node) for one in moves if one.from_node and one.to_node and one.from_node != one.to_node
     ]
 
 
 def of_moves(moves: Sequence[DrawnMove], drawn: Scene, now: Moments | None) -> dict[int, Mark]:
-    """Return the marks of pods that leave and arrive; `now` has the devices of the leaving pods, unless it is None."""
+    """Return the marks for pods that leave and arrive; `now` has the leaving pods' devices, unless it is None."""
     made: dict[int, Mark] = {}
     for one in moves:
         for node, kind in ((one.from_node, picks.OTHER), (one.to_node, picks.GOOD)):
@@ -90,7 +90,7 @@ def _goes(one: DrawnMove) -> str:
 
 
 def through_waves(made: Page) -> None:
-    """Make the slider go through all picks: the waves, and the end."""
+    """Make the slider go through all picks, which are the waves and the end."""
     if made.scenes:
         made.slider, made.before, made.steps = "Waves", "before the first wave", len(made.picks)
         made.tiles_when = "Before the first wave."

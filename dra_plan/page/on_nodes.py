@@ -1,4 +1,4 @@
-"""The answers about single nodes and devices: where a claim set fits, what it gets, and why devices are rejected."""
+"""The results for single nodes and devices: where a claim set fits, what it gets, and why devices are rejected."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dra_plan.planner.nodes import with_nodes
 from dra_plan.scheduler.attempts import FailedAttempt
 
 MOST_ASKED = 400
-"""The number of nodes for which reasons are computed beyond those that an explanation already has."""
+"""The maximum number of nodes for which reasons are computed, in addition to those in an explanation."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedDevices:
-    """Devices of a node that one check rejects for one request."""
+    """Devices on a node that one check rejects for one request."""
 
     claim: str
     request: str
@@ -36,7 +36,7 @@ class RefusedDevices:
 
 @dataclass(frozen=True, slots=True)
 class AnswerOnNode:
-    """The result for a claim set on a node: an outcome, or `Excluded` by the node and pod rules."""
+    """The result for a claim set on a node, which is an outcome, or `Excluded` by the node and pod rules."""
 
     outcome: str
     message: str = ""
@@ -48,7 +48,7 @@ class AnswerOnNode:
 
 
 def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) -> list[dict[str, AnswerOnNode]]:
-    """Return the answer of each planned claim set on every node."""
+    """Return each planned claim set's result on every node."""
     nodes = {node.metadata.name: node for node in with_nodes(inventory, infer=True)[0].nodes}
     return [dict(_of_set(one, nodes, view)) for one in plans]
 
@@ -56,7 +56,7 @@ def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) ->
 def at_attempt(
     attempt: FailedAttempt, told: Mapping[str, tuple[str, str]], most: int = MOST_ASKED
 ) -> dict[str, AnswerOnNode]:
-    """Return the result of a pod's last attempt on the listed nodes, with outcome and message, as of that time.
+    """Return the outcome and message of a pod's last attempt on the listed nodes, as of that time.
 
     The reasons on devices are computed for the first `most` of them.
     """
@@ -71,7 +71,7 @@ def refused_then(
     told: Mapping[str, tuple[str, str]],
     most: int = MOST_ASKED,
 ) -> dict[str, AnswerOnNode]:
-    """Return the results of claims on the listed nodes, with outcome and message, in the cluster of `view`."""
+    """Return the outcome and message for claims on the listed nodes, in `view`'s cluster."""
     placements = Placements(view, claims, None, allocated)
     asked = [node for node in nodes if node.metadata.name in told] if claims else []
     offers = {node.metadata.name: _offer(placements, node) for node in asked[:most]}

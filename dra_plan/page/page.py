@@ -24,11 +24,11 @@ from dra_plan.page.scene import NOT_SUITABLE, WORDS, Texts
 from dra_plan.page.told import MOST_BARS, MOST_SUMMARY_LINES, in_short, named_nodes
 
 LONGEST_TEXT = 400_000
-"""The length up to which the document's JSON is included as text; a longer one is rendered when it is opened."""
+"""The maximum length with which the document's JSON is included as text; longer JSON is rendered when it is opened."""
 
 
 LONGEST_DATA = 300_000
-"""The length up to which data is included as JSON; longer data is compressed."""
+"""The maximum length with which data is included as JSON; longer data is compressed."""
 
 
 PACKED = "application/gzip"
@@ -36,7 +36,7 @@ PACKED = "application/gzip"
 
 
 SCRIPTS = ("model.js", "draw.js", "tiles.js", "left.js", "fleet.js", "page.js")
-"""The modules of the script, each after the modules that it imports."""
+"""The script's modules, each after the modules that it imports."""
 
 
 _BETWEEN_MODULES = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
@@ -103,7 +103,7 @@ def _addresses(all_picks: Sequence[Pick]) -> list[str]:
 
 
 def _opens_on(page: Page) -> int:
-    """Return the pick that the page opens on; -1 for none."""
+    """Return the pick with which the page opens; -1 if there is none."""
     if page.opens_on is not None:
         return page.opens_on
     failing = next((at for at, pick in enumerate(page.picks) if pick.tone == BAD), -1)
@@ -111,7 +111,7 @@ def _opens_on(page: Page) -> int:
 
 
 def _order(page: Page) -> list[int]:
-    """Return the order in which picks are listed: the one that is opened, unless it is a step, then failing ones."""
+    """Return the order in which picks are listed: first the open pick, unless it is a step, then failing picks."""
     tones = (BAD, OTHER, GOOD, PLAIN)
     first = None if page.slider else page.opens_on
     return sorted(range(len(page.picks)), key=lambda at: (at != first, tones.index(page.picks[at].tone)))
@@ -123,24 +123,24 @@ def packed(text: str) -> str:
 
 
 def script() -> str:
-    """Return the script: its modules in one scope, without the imports between them."""
+    """Return the script, which has its modules in one scope, without the imports between them."""
     modules = (_BETWEEN_MODULES.sub("", _asset(name)) for name in SCRIPTS)
     return "\n".join(['"use strict";', "(() => {", *modules, "})();", ""])
 
 
 def render_error(command: str, lines: Sequence[str]) -> str:
-    """Return a page with the reason why there is no answer."""
+    """Return a page with the reason why there is no result."""
     return _template("error.html").render(command=command, lines=lines, style=_asset("page.css"), policy=policy())
 
 
 def embedded(data: Mapping[str, Any]) -> str:
-    """Return JSON with sorted keys for a script element: no part of it ends the element or begins a comment."""
+    """Return JSON with sorted keys for a script element; no part of it ends the element or begins a comment."""
     text = shown.in_json(msgspec.json.encode(data, order="sorted").decode())
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def policy() -> str:
-    """Return the Content-Security-Policy: our script and our styles, by hash, and nothing else."""
+    """Return the Content-Security-Policy, which allows our script and our styles, by hash, and nothing else."""
     return "; ".join(
         [
             "default-src 'none'",

@@ -1,4 +1,4 @@
-"""The frame of every page: the output of the command, and the picture of the cluster."""
+"""The frame for every page: the command's output, and the picture of the cluster."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def of_text(document: PrintedDocument, command: str, text: str = "") -> Page:
 
 
 def tell_refusals(made: Page, refused: Refusals) -> None:
-    """Add the objects that the API server rejects, before the answer."""
+    """Add the objects that the API server rejects, before the result."""
     if refused:
         made.headline = f"{refusals.headline(refused)}. {made.headline}"
         made.warnings = [*refusals.lines(refused), *made.warnings]
 
 
 def drawn(inventory: Inventory | None, view: View | None, title: str = "", **how: Collection[str]) -> list[Scene]:
-    """Return the picture; nothing without a cluster or if it cannot be drawn (the answer says why)."""
+    """Return the picture; nothing if there is no cluster or if it cannot be drawn (the output says why)."""
     if inventory is None or view is None:
         return []
     try:

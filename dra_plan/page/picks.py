@@ -1,4 +1,4 @@
-"""The picks on a page, their marks in the picture, and the changes of the picture at other moments."""
+"""The picks on a page, their marks in the picture, and the changes in the picture at other times."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PoolName = tuple[str, str]
 
 @dataclass
 class PictureChange:
-    """The changes in a picture: devices by place and position, and amounts of counters by place."""
+    """The changes in a picture, which are devices by place and position, and counter amounts by place."""
 
     devices: dict[tuple[int, int], SceneDevice] = field(default_factory=dict)
     amounts: dict[int, list[Amount]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ def plain_amount(of: Amount, texts: Texts) -> list[Any]:
 
 
 class Beginning:
-    """A picture, the places of its pools, and the initial holders of devices."""
+    """A picture, the places of its pools, and the devices' initial holders."""
 
     def __init__(self, scene: Scene, view: View) -> None:
         self.scene, self.view = scene, view
@@ -58,7 +58,7 @@ class Beginning:
             for name in _pools_of(claim):
                 self.by_pool.setdefault(name, {})[claim.key] = claim
         self.places: dict[PoolName, list[tuple[int, int]]] = {}
-        """The places of each pool and its indices there: a pool may be drawn more than once, in several states."""
+        """The places of each pool and its indices in them; a pool may be drawn more than once, in several states."""
         for place in scene.places:
             for number, pool in enumerate(place.pools):
                 self.places.setdefault((pool.pool.driver, pool.pool.name), []).append((place.number, number))
@@ -71,7 +71,7 @@ class Beginning:
                 yield key
 
     def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
-        """Return the `claims` whose devices differ from the beginning; None for claims that no longer exist."""
+        """Return the `claims` whose devices differ from the beginning, with None for claims that no longer exist."""
         now = {claim.key: claim for claim in claims}
         gone = dict.fromkeys(key for key in self.claims.keys() - now.keys() if self.claims[key].allocation is not None)
         return {**gone, **{key: claim for key, claim in now.items() if not _same(self.claims.get(key), claim)}}
@@ -85,12 +85,12 @@ class Moments:
         self._claims: dict[str, ResourceClaim | None] = {}
         self._by_pool: dict[PoolName, dict[str, ResourceClaim]] = {}
         self._drawn: dict[tuple[int, int], ScenePool] = {}
-        """The changes since the beginning: claims, claims of a pool, and pools by place and index."""
+        """The changes since the beginning: claims, claims in a pool, and pools by place and index."""
         self._evicted: set[tuple[str, str]] = set()
-        """Namespace and name of evicted pods, whose claims may still hold their devices."""
+        """The namespaces and names of evicted pods, whose claims may still hold their devices."""
 
     def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
-        """Apply these claims (None: without devices) and these evicted pods, and return the changes."""
+        """Apply these claims (None means without devices) and these evicted pods, and return the changes."""
         self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
         made = PictureChange()
@@ -107,7 +107,7 @@ class Moments:
         return self.change({**gone, **{key: claim for key, claim in now.items() if not _same(before.get(key), claim)}})
 
     def devices(self, place: ScenePlace) -> Iterator[SceneDevice]:
-        """Yield the current devices of a place."""
+        """Yield the current devices in a place."""
         for number, pool in enumerate(place.pools):
             yield from self._drawn.get((place.number, number), pool).devices
 
@@ -146,7 +146,7 @@ class Moments:
             ]
 
     def _noted(self, device: DrawnDevice) -> DrawnDevice:
-        """Return the device, with its evicted pods noted."""
+        """Return the device, with its evicted pods recorded."""
         users = ((held.namespace, pod) for held in device.holders for pod in held.pods)
         gone = ["/".join(user) for user in users if user in self._evicted]
         return replace(device, note=kept_by(gone)) if gone else device
@@ -169,12 +169,12 @@ def _same(before: ResourceClaim | None, now: ResourceClaim) -> bool:
 
 
 GOOD, BAD, OTHER, PLAIN = "good", "bad", "other", "plain"
-"""The tone of a result, for its colour; plain if nothing is judged."""
+"""The tone of a result, which determines its colour; plain if the result is neither good nor bad."""
 
 
 @dataclass
 class Mark:
-    """The mark of a pick at a place: a word and its tone, more text, its devices, and why others are not suitable.
+    """A pick's mark at a place: a word and its tone, more text, its devices, and why others are not suitable.
 
     On a node that is not good, `gets` has the devices that would do if the node took the pod. `harms` has the devices
     in use whose holders suffer from the pick, with the effect on each. `others` has the devices that are not of the
@@ -193,14 +193,14 @@ class Mark:
 
 
 class MarkLists:
-    """The marks of a scene by number: picks with equal marks share a number."""
+    """The marks in a scene by number; picks with equal marks share a number."""
 
     def __init__(self) -> None:
         self.all: list[dict[str, Any]] = []
         self._known: dict[int, int] = {}
 
     def at(self, marks: dict[int, Mark], texts: Texts) -> int:
-        """Return the number of the marks, which must stay alive: they are compared by identity."""
+        """Return the number of the marks, which must stay alive because they are compared by identity."""
         number = self._known.get(id(marks))
         if number is None:
             number = self._known[id(marks)] = len(self.all)
@@ -212,9 +212,9 @@ class MarkLists:
 class Pick:
     """A pick: `line` is a short form of its result. `marks` has the marks of each scene, by place.
 
-    With a slider, `change` is the difference from that step on; it is shown after the previous `step` picks, or after
-    all picks before it if `step` is not given. `moment` is the index of the page's moment in which it is shown, if
-    known. `ways` has a (from, to) pair of nodes for each move.
+    If there is a slider, `change` is the difference from that step on; it is shown after the previous `step` picks, or
+    after all earlier picks if `step` is not given. `moment` is the index in the page's `moments` at which the pick is
+    shown, if known. `ways` has a (from, to) pair of nodes for each move.
     """
 
     key: str
@@ -226,12 +226,12 @@ class Pick:
     change: PictureChange | None = None
     moment: int | None = None
     each_alone: bool = False
-    """True if the marked nodes are alternatives: it gets its devices on one of them."""
+    """True if the marked nodes are alternatives, so that the pick gets its devices on one of them."""
     step: int | None = None
     ways: Sequence[tuple[str, str]] = ()
 
     def plain(self, texts: Texts, marks: MarkLists, address: str) -> dict[str, Any]:
-        """Return the data for the script; marks are the numbers of their lists."""
+        """Return the data for the script; marks are given as the numbers of their lists."""
         return {
             "key": self.key,
             "address": address,
@@ -269,12 +269,12 @@ ONLY_DEVICES = (OTHER, "only the devices fit")
 
 
 def outcome(word: str) -> tuple[str, str]:
-    """Return the tone of an outcome, and its wording."""
+    """Return an outcome's tone and wording."""
     return _OUTCOMES.get(word, (OTHER, word))
 
 
 def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
-    """Return the marks for the answers of one claim set at each place; a shared pool shows the first fitting answer."""
+    """Return the marks for one claim set's results at each place; a shared pool shows the first result that fits."""
     made: dict[int, Mark] = {}
     shared: dict[int, Mark] = {}
     for name, answer in answers.items():

@@ -26,12 +26,12 @@ from dra_plan.planner.pools import PoolRemainder, SeenPool, seen_pools
 from dra_plan.text import words
 
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
-"""The attribute that frames devices if the input compares no other attribute."""
+"""The attribute that frames devices if the input does not compare any other attribute."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnDevice:
-    """A device: `reason` is the obstacle, `frame` the property shared with its neighbours, or ""."""
+    """A device; `reason` is the obstacle, and `frame` the property shared with its neighbours, or ""."""
 
     name: str
     state: DeviceState
@@ -68,17 +68,17 @@ class DrawnPool:
     counter_sets: tuple[CounterSetLeft, ...]
     seen: SeenPool
     home: str = ""
-    """The node that has the devices, or the only one that sees them; "" if several do."""
+    """The node that has the devices, or the only node that sees them; "" if several nodes do."""
 
     def at(self, view: View, claims: Iterable[ResourceClaim]) -> DrawnPool:
-        """Return the pool with devices allocated to exactly these `claims`; `view` is of the same cluster."""
+        """Return the pool with devices allocated to exactly these `claims`; `view` shows the same cluster."""
         then = view.with_claims(tuple(claims))
         return _pool(self.seen, then, [self.framed_by] if self.framed_by else [], _DeviceUsers(then))
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A node, the obstacles for pods that do not tolerate them, in words, and its labels."""
+    """A node, its labels, and, in words, the obstacles for pods that do not tolerate them."""
 
     name: str
     away: tuple[str, ...] = ()
@@ -92,11 +92,11 @@ class ClusterPicture:
     nodes: tuple[DrawnNode, ...]
     pools: tuple[DrawnPool, ...]
     selected: frozenset[str] = frozenset()
-    """The labels of nodes that pods select by."""
+    """The node labels by which pods select."""
 
 
 def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> ClusterPicture:
-    """Return the cluster of `view`. Raises InputError for input without nodes, AllocationError for invalid pools."""
+    """Return `view`'s cluster. Raises InputError for input without nodes, and AllocationError for invalid pools."""
     inventory, _ = with_nodes(inventory, infer=infer_nodes)
     seen_by = seen_pools(view, choose_nodes(inventory.nodes, ()), everywhere=True)
     frames = list(_frames(inventory, view))
@@ -116,7 +116,7 @@ def _pod_specs(inventory: Inventory) -> Iterator[PodSpec]:
 
 
 def _selected(spec: PodSpec) -> Iterator[str]:
-    """Return the labels of nodes that a pod selects by, or prefers."""
+    """Return the node labels by which a pod selects, or that it prefers."""
     yield from spec.node_selector
     of = spec.affinity.node_affinity if spec.affinity is not None else None
     if of is None:
@@ -132,11 +132,11 @@ CORDONED = "cordoned"
 
 
 _SAID_BY_TAINTS = {UNSCHEDULABLE.key: CORDONED, NOT_READY: "not ready", UNREACHABLE: "unreachable"}
-"""Taints that Kubernetes sets for a state that one word describes."""
+"""Taints that Kubernetes sets for a state that is described in one word."""
 
 
 def _away(node: Node) -> Iterator[str]:
-    """Yield a cordon, a node that is not ready, and the taints that keep pods from being scheduled."""
+    """Yield whether the node is cordoned or not ready, and the taints that prevent pods from being scheduled."""
     taints = [taint for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")]
     said = {_SAID_BY_TAINTS[taint.key] for taint in taints if taint.key in _SAID_BY_TAINTS}
     ready = [each.status for each in node.status.conditions if each.type == "Ready"]
@@ -230,13 +230,13 @@ def _device(
 
 
 _Attribute = tuple[str, str]
-"""A driver, and the name of an attribute as its devices have it."""
+"""A driver, and the name of an attribute on its devices."""
 
 
 def _naming(seen_by: Iterable[SeenPool]) -> list[_Attribute]:
-    """Return the attributes with a text that is different for each device of a pool.
+    """Return the attributes whose text is different for each device in a pool.
 
-    If no pool has two devices with it, the text must be different for all devices.
+    If no pool has two devices with the attribute, its text must be different for all devices.
     """
     values: dict[_Attribute, set[str]] = {}
     devices: Counter[_Attribute] = Counter()
@@ -267,7 +267,7 @@ def _text(device: PoolDevice, name: str) -> str:
 
 
 def _frames(inventory: Inventory, view: View) -> Iterator[str]:
-    """Yield attributes that may frame devices: from constraints, the PCIe root, from selectors."""
+    """Yield attributes that may frame devices, from constraints, the PCIe root, and from selectors."""
     specs = [claim.spec for claim in inventory.claims] + [template.spec.spec for template in inventory.templates]
     compared = (
         name
@@ -297,7 +297,10 @@ def _selectors(spec: ResourceClaimSpec) -> Iterator[DeviceSelector]:
 
 
 def _tells(name: str, devices: Sequence[PoolDevice]) -> bool:
-    """Return whether the attribute groups devices: the PCIe root always, others if two devices agree and two differ."""
+    """Return whether the attribute groups devices.
+
+    It must be the PCIe root, or agree on two devices and differ on two.
+    """
     values = [value for device in devices if (value := _value(device, name))]
     return bool(values) and (name == PCIE_ROOT or 1 < len(set(values)) < len(values))
 

@@ -1,4 +1,4 @@
-"""Pods on a page: their articles, and the node and devices of each in the picture."""
+"""Pods on a page: their articles, and each pod's node and devices in the picture."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dra_plan.text.verdicts import group_lines
 HOLDS_NONE = "holds none of the pods"
 
 MOST_NAMED = 8
-"""The number of pods of a node that are named; more pods are counted."""
+"""The maximum number of pods on a node that are named; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnPod:
-    """A pod, NAMESPACE/NAME, its node, and the claims that it brings or uses, with their allocations."""
+    """A pod (NAMESPACE/NAME), its node, and the claims that it brings or uses, with their allocations."""
 
     pod: str
     node: str
@@ -32,7 +32,7 @@ class DrawnPod:
 
 
 def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int, Mark]:
-    """Return the node of the pod, and the devices of its requests."""
+    """Return marks for the pod's node, and for the devices for its requests."""
     made: dict[int, Mark] = {}
     place = drawn.by_node.get(bound.node)
     if place is not None:
@@ -43,7 +43,7 @@ def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int
 
 
 def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
-    """Return the pods on each node, and the pod that gets each device."""
+    """Return marks for the pods on each node, and for the pod that gets each device."""
     made: dict[int, Mark] = {}
     held: dict[int, list[str]] = {}
     users: dict[tuple[int, int], list[str]] = {}
@@ -65,7 +65,7 @@ def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
 
 
 def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Mark]:
-    """Return the devices DRIVER/POOL/DEVICE of a claim with their new state, if they are in the picture."""
+    """Return marks for a claim's devices (DRIVER/POOL/DEVICE) with their new state, if they are in the picture."""
     made: dict[int, Mark] = {}
     for name, said in devices.items():
         for device in drawn.by_device.get(name, ())[:1]:
@@ -90,7 +90,7 @@ def reason_line(why: ExplainedAttempt) -> str:
 
 
 def _devices(bound: DrawnPod, drawn: Scene) -> Iterator[tuple[ScenePlace, int, str]]:
-    """Yield the devices of a pod, by place and position, with the requests."""
+    """Yield a pod's devices, by place and position, with the requests."""
     for claim in bound.claims:
         for result in claim.allocation.devices.results if claim.allocation is not None else ():
             for device in drawn.by_device.get(device_name(result), ())[:1]:
@@ -108,11 +108,11 @@ _TONES = {
 
 
 PodKey = tuple[str, str]
-"""Namespace and name."""
+"""A pod's namespace and name."""
 
 
 def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
-    """Return the pick of a pod of a schedule; one that `evicts` others is not marked as good."""
+    """Return the pick for a pod in a schedule; a pod that `evicts` others is not marked as good."""
     line = pod.message or pod.waiting or ""
     if pod.node_name:
         line = f"on {pod.node_name}"
@@ -133,7 +133,7 @@ def pod_article(
     evictions: Sequence[EvictedPod],
     why: ExplainedAttempt | None = None,
 ) -> told.Article:
-    """Return the article about a pod of a schedule; `why` it has no node, if known."""
+    """Return the article about a pod in a schedule; `why` says why it is unscheduled, if known."""
     devices = [
         f"{claim.name}, request {result.request}: {device_name(result)}"
         for claim in claims.get((pod.namespace, pod.name), ())
@@ -165,7 +165,7 @@ def tell_why(article: told.Article, why: ExplainedAttempt) -> None:
 
 
 def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[ScheduledClaim]]:
-    """Return the claims of a schedule that are reserved for each pod."""
+    """Return the claims in a schedule that are reserved for each pod."""
     found: dict[PodKey, list[ScheduledClaim]] = {}
     for claim in claims:
         for user in claim.reserved_for:

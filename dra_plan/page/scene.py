@@ -68,16 +68,16 @@ MOST_SLOTS = 32
 
 
 MOST_PIPS = 16
-"""The largest counter that is drawn as separate pips."""
+"""The largest number of steps for which a counter is drawn as separate pips."""
 
 
 Span = tuple[int, int, SceneDevice]
-"""The first column of a partition, counted from 1, the number of its columns, and the partition."""
+"""A partition's first column, counted from 1, its number of columns, and the partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One slot of a device: its number, and its holder, or ""."""
+    """One slot in a device: its number, and its holder, or ""."""
 
     number: int
     name: str
@@ -100,7 +100,7 @@ class SlotRow:
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """Adjacent partitions of one profile: each with its first column, counted from 1, and its span."""
+    """Adjacent partitions with one profile, each with its first column, counted from 1, and its span."""
 
     profile: str
     parts: list[Span]
@@ -131,7 +131,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class PhysicalDevice:
-    """The device of a counter set: its slots, the partitions over them, other amounts, and devices without slots."""
+    """A counter set's device: its slots, the partitions over them, other amounts, and devices without slots."""
 
     name: str
     model: str
@@ -142,17 +142,17 @@ class PhysicalDevice:
 
     @property
     def is_covered(self) -> bool:
-        """Return whether the drawn partitions show which slots are taken: no other partition takes any."""
+        """Return whether the drawn partitions show which slots are taken, because no other partition takes any."""
         return bool(self.rows) and not self.whole
 
     @property
     def columns(self) -> int:
-        """The number of columns of the longest row."""
+        """The number of columns in the longest row."""
         return max((len(row.slots) for row in self.slots), default=1)
 
 
 def physical_devices(sets: Sequence[CounterSetLeft], devices: Iterable[SceneDevice]) -> list[PhysicalDevice]:
-    """Return the physical devices behind the partitions of a pool, in the order of their counter sets."""
+    """Return the physical devices behind a pool's partitions, in the order of their counter sets."""
     drawing = [device for device in devices if device.drawn.draws]
     return [made for each in sets if (made := _physical(each, drawing)) is not None]
 
@@ -178,7 +178,7 @@ def _physical(of: CounterSetLeft, devices: list[SceneDevice]) -> PhysicalDevice 
 
 
 def _span(device: SceneDevice, counter_set: str, ruler: Mapping[int, str]) -> Span | None:
-    """Return the position of a partition on the slots; None if it takes no slots or non-adjacent ones."""
+    """Return the position of a partition on the slots; None if it takes no slots, or slots that are not adjacent."""
     drawn = (device.drawn.draws or {}).get(counter_set, {})
     columns = [column for column, name in enumerate(ruler.values(), start=1) if name in drawn]
     if not columns or columns[-1] - columns[0] != len(columns) - 1:
@@ -201,7 +201,7 @@ def _slot_row(name: str, row: Mapping[int, str], of: CounterSetLeft, parts: list
 
 
 def _part_rows(spans: list[Span]) -> list[PartRow]:
-    """Return partitions in rows, one row per profile; overlapping ones get additional rows. The widest come first.
+    """Return partitions in rows, one row per profile, widest first; overlapping partitions get additional rows.
 
     Each partition goes into the first row of its profile in which it overlaps nothing. Partitions of one profile are
     equally wide and are added from left to right, so this needs no more rows than the largest number of partitions over
@@ -230,8 +230,9 @@ def _overlap(one: Span, other: Span) -> bool:
 def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
     """Return a counter, in steps that divide the consumption of every partition.
 
-    An A100 has 98 multiprocessors and partitions that take 14, 28, 42, 56 and 98 of them: 7 steps of 14, each a pip. If
-    the steps do not fill the counter, or are too many, there are no pips, only the amount.
+    For example, an A100 GPU has 98 multiprocessors, and partitions that take 14, 28, 42, 56 and 98 of them, so there
+    are 7 steps of 14, each of which is a pip. If the steps do not fill the counter, or if there are too many, there are
+    no pips, but only the amount.
     """
     left, total = quantity.parse(of.left[name]).nano, quantity.parse(of.total[name]).nano
     step = gcd(*(draws[of.name].get(name, 0) for part in parts if of.name in (draws := part.drawn.draws or {})))
@@ -244,7 +245,7 @@ def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Devices that have the same value of an attribute; without a label, all other devices."""
+    """Devices that have the same value for an attribute; if there is no label, all other devices."""
 
     label: str
     devices: list[SceneDevice]
@@ -252,7 +253,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class ScenePool:
-    """A pool of a place, with its devices in frames and in partitions."""
+    """A pool in a place, with its devices in frames and in partitions."""
 
     pool: DrawnPool
     devices: list[SceneDevice]
@@ -264,7 +265,7 @@ class ScenePool:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """Return the other devices, grouped by value, in the order of the first of each group."""
+        """Return the other devices, grouped by value, in the order of each group's first device."""
         parts = {device.at for one in self.physical for row in one.rows for _, _, device in row.parts}
         parts |= {device.at for one in self.physical for device in one.whole}
         groups: dict[str, list[SceneDevice]] = {}
@@ -294,18 +295,18 @@ class ScenePlace:
 
     @property
     def models(self) -> list[CountedModel]:
-        """Return each model, or driver, with its free and total number of devices; partitions are not counted."""
+        """Return each model, or driver, with its numbers of free and of all devices; partitions are not counted."""
         return counted_models(device for pool in self.pools for device in whole_devices(pool))
 
 
 def whole_devices(pool: ScenePool) -> list[SceneDevice]:
-    """Return the devices of a pool that are not partitions, so that they can be counted."""
+    """Return the devices in a pool that are not partitions, so that they can be counted."""
     return [device for frame in pool.frames for device in frame.devices] if pool.physical else pool.devices
 
 
 @dataclass
 class CountedModel:
-    """The total, free and shared number of devices of a model, or of a driver that names no model."""
+    """The total, free and shared number of devices with a model, or from a driver that names no models."""
 
     name: str
     total: int = 0
@@ -319,7 +320,7 @@ class CountedModel:
 
 
 def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
-    """Return each model, or driver, with its free and total number of devices."""
+    """Return each model, or driver, with its numbers of free and of all devices."""
     found: dict[str, CountedModel] = {}
     for device in devices:
         name = device.drawn.model or device.pool.driver
@@ -339,15 +340,15 @@ class Scene:
     says: str = "the cluster as it is"
     """The caption while nothing is picked."""
     selected: frozenset[str] = frozenset()
-    """The labels of nodes that pods select by."""
+    """The node labels by which pods select."""
     by_node: dict[str, ScenePlace] = field(default_factory=dict)
     by_device: dict[str, list[SceneDevice]] = field(default_factory=dict)
     home: dict[int, ScenePlace] = field(default_factory=dict)
-    """The place of a device, by the id of the device."""
+    """The place of each device, by the device's `id`."""
 
     @cached_property
     def states(self) -> list[str]:
-        """Return the states that occur on devices, in the order of `WORDS`."""
+        """Return the states that devices have, in the order of `WORDS`."""
         found = {device.state for place in self.places for device in place.devices}
         return [state for state in WORDS if state in found]
 
@@ -369,7 +370,7 @@ class Texts:
 
 
 def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = ()) -> Scene:
-    """Return the places of a cluster, the `new` ones first, and the positions of its nodes and devices in them."""
+    """Return a cluster's places, beginning with `new` ones, and the positions of its nodes and devices in them."""
     own: dict[str, list[DrawnPool]] = {node.name: [] for node in picture.nodes}
     others = []
     for pool in picture.pools:

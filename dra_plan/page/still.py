@@ -9,17 +9,17 @@ from dra_plan import shown
 from dra_plan.page.scene import WORDS, Scene, SceneDevice, ScenePlace
 
 MOST_PLACES = 24
-"""The number of nodes, and of pools that belong to no node, that are drawn; the rest is counted."""
+"""The maximum number of nodes, and of pools that belong to no node, that are drawn; the rest are counted."""
 
 MOST_DEVICES = 32
-"""The number of devices of a place that are drawn; the rest is counted."""
+"""The maximum number of devices in a place that are drawn; the rest are counted."""
 
 COLOURS = {"free": "#cfeedd", "used": "#d3d9e2", "shared": "#dcd7fb", "tainted": "#fbe3b5", "out": "#f6d0d0"}
-"""The colour of a box by the state of the device; its text is dark, independent of the notebook's theme."""
+"""The colour of a box by the device's state; its text is dark, regardless of the notebook's theme."""
 
 
 def still(scenes: Sequence[Scene]) -> str:
-    """Return a table for each scene: a row for each place, with a box for each device; "" if no device is drawn."""
+    """Return a table for each scene with a row for each place and a box for each device; "" if no devices are drawn."""
     return "".join(_scene(each) for each in scenes if any(place.devices for place in each.places))
 
 

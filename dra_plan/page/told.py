@@ -1,4 +1,4 @@
-"""An answer as blocks for the templates: lines, tables, bars and funnels."""
+"""A result as blocks for the templates: lines, tables, bars and funnels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dra_plan.text.stories import lines as exclusion_lines
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment of a bar: its tone (of `picks`), its count, and its label."""
+    """A segment in a bar: its tone (see `picks`), its number, and its label."""
 
     count: int
     tone: str
@@ -36,7 +36,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """A bar with its name; segments with a count of 0 are omitted."""
+    """A bar with its name; segments with the number 0 are omitted."""
 
     name: str
     segments: Sequence[Segment]
@@ -75,12 +75,12 @@ class Bars:
 
 
 MOST_ROWS = 300
-"""The number of rows above which a table becomes plain text, which a browser shows at once."""
+"""The maximum number of rows in a table; longer tables become plain text, which a browser shows immediately."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line with its indentation; a code if the line has one to look up."""
+    """A line with its indentation, and a code if the line has one to look up."""
 
     text: str
     depth: int = 0
@@ -88,7 +88,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a funnel: the number of devices that it removes, or leaves, and the reason."""
+    """A step in a funnel: the number of devices that it removes, or leaves, and the reason."""
 
     count: int
     text: str
@@ -101,7 +101,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class FunnelBlock:
-    """One request that cannot be satisfied: its needs, and the checks on the devices."""
+    """A request that cannot be satisfied, with its needs and the checks on the devices."""
 
     sentence: str
     others: str
@@ -125,7 +125,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table; a table with very many rows has them as text."""
+    """A table; if there are very many rows, they are text."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -158,7 +158,7 @@ class Article:
     rest: list[TextLine] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     always: bool = False
-    """True if it is shown regardless of the pick."""
+    """True if the article is shown regardless of the pick."""
     boxes: list[BoxLines] = field(default_factory=list)
     """The text about devices in the picture when this article is shown."""
     in_vain: str = ""
@@ -171,7 +171,7 @@ class Article:
 
 
 MOST_SUMMARY_LINES = 8
-"""The number of lines of an article's summary that are not folded."""
+"""The maximum number of lines in an article's summary that are not folded."""
 
 
 MOST_BARS = 20
@@ -179,11 +179,11 @@ MOST_BARS = 20
 
 
 MOST_NODE_NAMES = 300
-"""The number of nodes of a story that are named; the document has all names."""
+"""The maximum number of nodes in a story that are named; the document has all names."""
 
 
 def named_nodes(names: list[str]) -> str:
-    """Return the names of nodes; for too many, the first ones and the number of the others."""
+    """Return the nodes' names; if there are too many, the first names and the number of the others."""
     return words.listed(names, MOST_NODE_NAMES)
 
 
@@ -199,12 +199,12 @@ def lines(of: Iterable[str]) -> list[TextLine]:
 
 
 def blocks(parts: Iterable[Part]) -> list[Block]:
-    """Return the parts of a table, as printed to files."""
+    """Return a table's parts, as printed to files."""
     return [block for part in parts for block in _blocks(part)]
 
 
 def without(parts: Iterable[Part], *headers: str) -> list[Part]:
-    """Return the parts without the columns that repeat the heading of an article."""
+    """Return the parts without the columns that repeat an article's heading."""
     return [_without(part, headers) if isinstance(part, Table) else part for part in parts]
 
 
@@ -245,7 +245,7 @@ _TONES = {Outcome.FITS: "good", Outcome.UNDECIDED: "other"}
 
 
 def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
-    """Return the article of a claim set with its stories and suggestions."""
+    """Return a claim set's article, with its stories and suggestions."""
     sentence = headline(of)
     made = Article(
         key=key,
@@ -269,14 +269,14 @@ def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
 
 
 def story(of: NodeStory) -> Story:
-    """Return the result for a claim set on similar nodes: the cause first."""
+    """Return the result for a claim set on similar nodes, beginning with the cause."""
     fits = of.outcome is Outcome.FITS
     title = heading(of).removesuffix(":")
     made = Story(
         title=title,
         tone=_TONES.get(of.outcome, "bad"),
         nodes=of.nodes,
-        message="" if of.fault is not None else of.message,  # a fault contains it
+        message="" if of.fault is not None else of.message,  # a fault contains this
         causes=lines(story_lines(of) if fits else cause_lines(of)),
         funnels=[],
         rest=[],

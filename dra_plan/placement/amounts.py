@@ -1,9 +1,9 @@
-"""The needs of pods and the amounts of nodes, as numbers that no allocation can exceed.
+"""The needs of pods and the amounts on nodes, as numbers that no allocation can exceed.
 
-They save calls of the allocator, and bound answers. The numbers are sums over the pods of a node: their number, cpu,
+These numbers save calls to the allocator, and bound results. They are sums over a node's pods: their number, CPU,
 memory and storage; for devices, the total capacity that requests take, the number of requests that take more than half
-of any device, and the number of devices taken if none can be shared. Pods within the numbers need not fit; pods beyond
-them do not.
+of any device, and the number of devices taken if none can be shared. Pods within the numbers do not necessarily fit;
+pods beyond them do not fit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .node_kinds import PlacementCluster, PodToPlace
 
 DeviceName = tuple[str, str, str]
 Amounts = tuple[int, ...]
-"""One number for each sort of `NodeAmounts.sorts`."""
+"""One number for each sort in `NodeAmounts.sorts`."""
 
 _REQUESTS = ("cpu", "memory", "ephemeral-storage")
 _UNKNOWN = 10**30
@@ -48,9 +48,9 @@ class NodeAmounts:
         self.sorts: list[Hashable] = list(dict.fromkeys(sort for needs in self._shapes for sort in needs))
         self._position = {sort: position for position, sort in enumerate(self.sorts)}
         self.needs: list[Amounts] = [self._listed(needs) for needs in self._shapes]
-        """The needs of a pod of each shape."""
+        """The needs of a pod with each shape."""
         self.parts: list[tuple[tuple[str, int, int], ...]] = [tuple(self._parts(shape)) for shape in shapes]
-        """The needs of each request of a pod from each of its devices: capacity, amount, number of devices."""
+        """What each of a pod's requests needs from each of its devices: capacity, amount, number of devices."""
 
     def _listed(self, amounts: Mapping[Hashable, int]) -> Amounts:
         return tuple(amounts.get(sort, 0) for sort in self.sorts)
@@ -108,7 +108,7 @@ class NodeAmounts:
 
     @cached_property
     def _largest(self) -> dict[str, int]:
-        """Return the largest amount of each capacity on a device."""
+        """Return the largest amount of each capacity that a device has."""
         found: dict[str, int] = {}
         for device in self._devices.values():
             for name, amount in _capacities(device):
@@ -153,7 +153,7 @@ class NodeAmounts:
     def places(
         self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the amounts that claims take from devices, by the positions of the devices in a list."""
+        """Yield the amounts that claims take from devices, by the devices' positions in a list."""
         for device, _, amounts in self.taken(claims):
             for name, amount in amounts.items():
                 if (device, name) in places:
@@ -200,7 +200,7 @@ class NodeAmounts:
 
 
 def _short(name: str) -> str:
-    """Return the name of a capacity without the driver."""
+    """Return a capacity's name without the driver."""
     return name.rpartition("/")[2]
 
 

@@ -1,11 +1,11 @@
-"""The worth of a place for pods that no node fits now: other pods, which have a price, have to leave for them.
+"""The worth of a place for pods that do not now fit on any node, for which other pods, which have a price, must leave.
 
-The numbers of `placement/amounts.py` tell which pods could replace which. The search looks for worths at which no
-exchange on any node has a gain: the arriving pods are worth no more than the price and the worth of those that leave
-for them. Then every pod of such a shape that leaves its node also costs its worth, wherever it goes: nothing can cost
-less. All sets of residents of a node are considered, except those that can't gain: at some prices of the amounts, at
-which no shape is worth more than its needs, the free and freed amounts are worth at least as much as any pods that
-could arrive.
+The numbers in `placement/amounts.py` show which pods could replace which. The search looks for worths at which no
+exchange on any node has a gain, which means that the arriving pods are worth no more than the price and the worth of
+the pods that leave for them. Then every pod with such a shape that leaves its node also costs its worth, wherever it
+goes, and nothing can cost less. All sets of a node's residents are considered, except those that can't gain: at some
+prices for the amounts, at which no shape is worth more than its needs, the free and freed amounts are worth at least as
+much as any pods that could arrive.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from .amounts import Amounts
 from .node_capacity import Combination
 
 MOST_STEPS = 8_000
-"""The number of search steps on one node; if it needs more, the worths are lowered."""
+"""The maximum number of search steps on one node; if more are needed, the worths are lowered."""
 MOST_TRIES = 20
-"""The number of times the worths are lowered for one node; after that, all worths are 0."""
+"""How many times the worths are lowered for one node; after that, all worths are 0."""
 _NOTHING = 1e-9
 _ALIKE = 3
 
 Part = tuple[str, int, int]
 
 _Comes = tuple[int, ...]
-"""The shapes of pods that arrive, in order, as often as they do."""
+"""The shapes of the pods that arrive, in order, each as often as it arrives."""
 
 _Price = tuple[tuple[int, float], ...]
-"""The price of one of each sort that has one."""
+"""The price of one unit of each sort that has a price."""
 
 
 Size = tuple[str, int]
 """A capacity, and an amount of it on one device."""
 
 Asked = tuple[tuple[int, int], ...]
-"""The needs that are not 0, by their position in a list of amounts."""
+"""The needs that are not 0, by position in a list of amounts."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SizedNeeds:
 
 @dataclass(frozen=True)
 class ShapeNeeds:
-    """The needs of a pod of each shape, in total and for each of its devices: capacity, amount, number of devices."""
+    """The needs of a pod with each shape, in total and for each of its devices: capacity, amount, number of devices."""
 
     needs: Sequence[Amounts]
     parts: Sequence[Sequence[Part]]
@@ -77,7 +77,7 @@ def _fit(free: Sequence[int], asked: Asked) -> int:
 
 
 def _without(free: Sequence[int], asked: Asked, number: int = 1) -> list[int]:
-    """Return the amounts that are left next to this number of pods."""
+    """Return the amounts that are left in addition to this number of pods."""
     left = list(free)
     for position, need in asked:
         left[position] -= number * need
@@ -86,7 +86,7 @@ def _without(free: Sequence[int], asked: Asked, number: int = 1) -> list[int]:
 
 @dataclass(frozen=True)
 class AlikeResidents:
-    """Residents of one node that have one shape, hold the same amounts, and cost the same."""
+    """Residents of one node that have the same shape, hold the same amounts, and cost the same."""
 
     positions: tuple[int, ...]
     amounts: Amounts
@@ -96,7 +96,7 @@ class AlikeResidents:
 
 @dataclass(frozen=True)
 class NodeRoom:
-    """The free amounts of a node and of its devices, its residents, and the shapes that fit if all residents leave."""
+    """The free amounts on a node and its devices, its residents, and the shapes that fit if all residents leave."""
 
     name: str
     free: Amounts
@@ -110,7 +110,7 @@ class NodeRoom:
     """The amounts that each resident takes, by device."""
 
     def free_beside(self, stay: Collection[int]) -> Amounts:
-        """Return the amounts that are free once only these residents, given by their positions, are there."""
+        """Return the amounts that are free once only these residents, given by position, are left."""
         if len(stay) in (0, len(self.held)):
             return self.free if stay else self.total
         if 2 * len(stay) > len(self.held):
@@ -120,7 +120,7 @@ class NodeRoom:
         return tuple(have - sum(held) for have, *held in zip(self.total, *staying, strict=True))
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
-        """Return the number of pods of a shape that the numbers allow once these residents have left."""
+        """Return how many pods with a shape the numbers allow once these residents have left."""
         sized, free = shapes.sized((shape,)), self.free
         asked = sized.asked[shape]
         if not leaves:
@@ -132,7 +132,7 @@ class NodeRoom:
     def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[Size]) -> list[int]:
         """Return the free amounts once these residents have left, then the free number of each of these sizes.
 
-        The sizes are parts of one device.
+        The sizes are those of parts of one device.
         """
         free, devices = list(self.free), [amount for _, amount in self.devices]
         for group, number in leaves:
@@ -153,7 +153,7 @@ class NodeRoom:
 
 
 def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int]:
-    """Return the shapes that no node fits now, regardless of the chosen devices."""
+    """Return the shapes that do not now fit on any node, regardless of the chosen devices."""
     number = len(shapes.needs)
     return frozenset(
         shape
@@ -163,10 +163,12 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several sets of values for all shapes at which no exchange gains; only `stuck` shapes have one above 0.
+    """Return several sets of worths for all shapes at which no exchange gains.
 
-    They are proportional to the pods' needs of one sort, for each of two sorts that differ most between the shapes;
-    their mean comes last.
+    Only `stuck` shapes are worth more than 0.
+
+    The worths are proportional to the pods' needs of one sort, for each of the two sorts that differ most between the
+    shapes; the mean of both comes last.
     """
     number = len(shapes.needs)
     dearest = max((group.price for room in rooms for group in room.groups), default=0)
@@ -182,9 +184,9 @@ def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int])
 
 
 def _telling(shapes: ShapeNeeds, stuck: frozenset[int]) -> list[int]:
-    """Return the sorts that all of these shapes need, no two in proportion.
+    """Return the sorts that all of these shapes need, and of which no two are proportional.
 
-    The first has the fewest different values, the next the most.
+    The first sort has the fewest different values, and the next sort the most.
     """
     needed: dict[tuple[float, ...], int] = {}
     for sort in range(len(shapes.needs[0])):
@@ -197,7 +199,7 @@ def _telling(shapes: ShapeNeeds, stuck: frozenset[int]) -> list[int]:
 
 
 def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[float], scale: float) -> float:
-    """Return the largest factor, up to this one, at which these worths gain nowhere."""
+    """Return the largest factor, up to this one, at which these worths do not gain on any node."""
     prices = WorthPrices(shapes, weights)
     for room in rooms:
         some = tuple(shape for shape in room.shapes if weights[shape] > 0)
@@ -213,7 +215,7 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
 
 
 class WorthPrices:
-    """Prices of the amounts at which no shape has more than its weight. Sizes on devices have no price."""
+    """Prices for the amounts at which no shape has more than its weight. Sizes on devices have no price."""
 
     def __init__(self, shapes: ShapeNeeds, weights: Sequence[float]) -> None:
         self.shapes, self.weights = shapes, weights
@@ -239,7 +241,7 @@ class WorthPrices:
                     yield (first, own), (second, other)
 
     def _least(self, some: Sequence[int], sort: int, given: dict[int, float]) -> float | None:
-        """Return the lowest price of one sort, in addition to given ones; None if there is none."""
+        """Return the lowest price for one sort, in addition to given prices; None if there is none."""
         found = 0.0
         for shape in some:
             needs = self.shapes.needs[shape]
@@ -252,14 +254,14 @@ class WorthPrices:
 
 
 class PlaceWorths:
-    """The maximum worth of the pods that nodes without their residents can hold, in addition to given ones."""
+    """The maximum worth of the pods that nodes without their residents can hold, in addition to given pods."""
 
     def __init__(self, prices: WorthPrices) -> None:
         self._prices, self.weights = prices, prices.weights
         self._known: dict[tuple[Amounts, tuple[int, ...], Combination], float] = {}
 
     def beside(self, room: NodeRoom, comes: Combination) -> float:
-        """Return the worth of these pods, and of what fits next to them."""
+        """Return the worth of these pods and of the pods that fit in addition."""
         key = room.total, room.shapes, comes
         if key not in self._known:
             needs = self._prices.shapes.needs
@@ -272,7 +274,7 @@ class PlaceWorths:
         return self._known[key]
 
     def _most(self, shapes: Sequence[int], free: Sequence[int]) -> float:
-        """Return the maximum worth of pods of these shapes that fit in these amounts."""
+        """Return the maximum worth of pods with these shapes that fit in these amounts."""
         needs = self._prices.shapes.needs
         some = tuple(
             shape
@@ -302,7 +304,7 @@ class _Search:
     def lower(self) -> float | None:
         """Return a smaller factor, at which the exchange that was found does not gain.
 
-        None if no exchange gains at this factor.
+        Return None if no exchange gains at this factor.
         """
         free = [max(0, each) for each in self._room.free]
         values = [_dot(price, free) for price in self._prices]
@@ -366,7 +368,7 @@ class _Search:
                     most += each * free[sort]
             if most <= _NOTHING:
                 self._checks.remove(price)
-                self._checks.insert(0, price)  # it often shows the same of the next amounts
+                self._checks.insert(0, price)  # the same price often proves the same for the next amounts
                 return False
         return True
 
@@ -389,7 +391,7 @@ def _dot(price: _Price, amounts: Sequence[int]) -> float:
 def single_exchanges(
     rooms: Sequence[NodeRoom], shapes: ShapeNeeds, demand: Sequence[int], worth: Sequence[float], most: int
 ) -> list[tuple[str, Combination, tuple[int, ...]]]:
-    """Return nodes that one resident leaves for at most three pods of these shapes, largest gain first.
+    """Return nodes that one resident leaves for at most three pods with these shapes, largest gain first.
 
     There are at most `_ALIKE` exchanges for the same pods.
     """

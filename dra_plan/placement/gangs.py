@@ -1,7 +1,7 @@
-"""Pods that run only together: gangs of scheduling.k8s.io, and groups that have to stay in one domain.
+"""Pods that run only together: gangs in scheduling.k8s.io, and groups that have to stay in one domain.
 
-The requirements of each group come first, then goals (by priority the gangs that start, then pods), then the removal of
-incomplete gangs from a placement that was carried out.
+Each group's requirements come first, then goals (for each priority, the gangs that start, then pods), then the removal
+of incomplete gangs from a placement that was carried out.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .node_kinds import PlacementCluster, PodKind, PodToPlace
 from .program import Gang, Goal
 
 Domains = tuple[frozenset[str], ...]
-"""The names of the nodes of each domain."""
+"""The names of the nodes in each domain."""
 
 
 @dataclass(frozen=True)
 class GroupToPlace:
-    """The constraints on a group's waiting pods: `least` of them are placed, or none; all in one of the domains.
+    """The constraints on a group's waiting pods: at least `least` of them are placed, or none, all in one domain.
 
-    `pods` is the number of waiting pods, and `priority` is the highest among them, which determines when the scheduler
+    `pods` is the number of waiting pods, and `priority` is their highest priority, which determines when the scheduler
     takes the group.
     """
 
@@ -54,7 +54,7 @@ NO_GROUPS: Mapping[GroupKey, GroupToPlace] = {}
 
 
 def groups_of(ground: PlacementCluster, candidates: Iterable[PodToPlace]) -> dict[GroupKey, GroupToPlace]:
-    """Return the groups of the candidates that constrain a placement, under the gates of the release."""
+    """Return the candidates' groups that constrain a placement, under the release's gates."""
     waiting: dict[GroupKey, list[PodToPlace]] = {}
     for each in candidates:
         if each.info.group is not None:
@@ -83,7 +83,7 @@ def _domains(ground: PlacementCluster, key: GroupKey) -> Domains | None:
 
 
 def apart(groups: Iterable[GroupToPlace]) -> list[frozenset[str]]:
-    """Return all domains of the groups, each once: nodes inside and outside one of them are not alike."""
+    """Return all of the groups' domains, without duplicates; nodes inside and outside a domain are not alike."""
     return list(dict.fromkeys(domain for group in groups for domain in group.domains or ()))
 
 
@@ -100,7 +100,8 @@ def goals_of(
 ) -> tuple[Goal, ...]:
     """Return the goals: by default, as many pods as possible.
 
-    If `by_priority`, the goals are for each priority, highest first: as many gangs that start, and then as many pods.
+    If `by_priority` is set, the goals for each priority, highest first, are to start as many gangs as possible, and
+    then to place as many pods as possible.
     """
     if not by_priority:
         return (Goal(kinds=tuple(range(len(kinds)))),)
@@ -115,9 +116,9 @@ def goals_of(
 
 @dataclass(frozen=True)
 class PodShapes:
-    """Kinds of pods merged that have the same requirements of a node, and may run on the same nodes.
+    """Merged kinds of pods that have the same requirements for a node, and may run on the same nodes.
 
-    `of_kinds` has the position of the shape of each kind.
+    `of_kinds` has the position of each kind's shape.
     """
 
     kinds: tuple[PodKind, ...]
@@ -151,7 +152,7 @@ class WholeGroups:
     def may_be(self, placed: Iterable[tuple[PodToPlace, str]]) -> Callable[[PodToPlace, str], bool]:
         """Return a function that returns whether a pod may be added to a node.
 
-        It may not belong to a gang that does not run yet, nor be in another domain.
+        A pod may not be added if it belongs to a gang that does not yet run, or would be in another domain.
         """
         first: dict[GroupKey, str] = {}
         for candidate, node in placed:
@@ -175,7 +176,7 @@ class WholeGroups:
         return {key for key, group in self._groups.items() if group.is_gang and numbers.get(key, 0) >= group.least}
 
     def parts(self, placed: Collection[PodToPlace]) -> list[PodToPlace]:
-        """Return the pods of gangs with some placed pods, but too few."""
+        """Return the pods in gangs with some placed pods, but too few."""
         started = self.started(placed)
         return [each for each in placed if self._is_of_gang(each) and each.info.group not in started]
 

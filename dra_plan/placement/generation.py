@@ -1,10 +1,11 @@
 """Columns created when the program needs them, for nodes that can hold too many combinations to check all of them.
 
-Solved with fractions, a program gives the value of one more pod of each shape, and the cost of a node of each kind. For
-each kind of node, the most valuable combination is searched (`placement/pricing.py`): if its value exceeds the cost of
-the node, it is a new column. When there is none, no unchecked combination could improve the program, so the value with
-fractions bounds every placement; before that, the value of the combinations found bounds it less tightly (the
-Lagrangian bound). Then the program is solved in whole numbers with the created columns.
+If a program is solved with fractions, the solution gives the value of one more pod with each shape, and the cost of a
+node of each kind. For each kind of node, the most valuable combination is searched for (`placement/pricing.py`). If its
+value exceeds the node's cost, it becomes a new column. When there is no such combination, no unchecked combination
+could improve the program, so the value with fractions bounds every placement; before that, the value of the
+combinations found gives a looser bound (the Lagrangian bound). Then the program is solved in whole numbers with the
+created columns.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from .program import Column, Program, Rows, Solution
 from .solver import relax, solve
 
 MOST_ROUNDS = 60
-"""The maximum number of times a program is solved with fractions for one goal."""
+"""How many times a program is solved with fractions for one goal."""
 MOST_BRANCHES = 300
-"""The nodes of the search tree for a program in whole numbers; the bounds show what is missed."""
+"""The maximum number of nodes in the search tree for a program in whole numbers; the bounds show what is missed."""
 _NOTHING = 1e-6
 
 
@@ -37,7 +38,7 @@ class Pricer(Protocol):
     """A search for valuable combinations."""
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """Return the best combination on a node of the kind, with these values of pods and this `price` of the node."""
+        """Return the best combination on a node of the kind, given these pod values and this `price` of the node."""
 
 
 class ColumnGeneration:
@@ -48,7 +49,7 @@ class ColumnGeneration:
         self._columns = dict.fromkeys(columns)
 
     def is_excluded(self, program: Program) -> bool:
-        """Return whether it is proved that the needs can't be met."""
+        """Return whether the needs are proved to be impossible to meet."""
         rows, bound = self._made(program, 0, [])
         return bound < rows.most(rows.goals()[0])
 
@@ -86,7 +87,7 @@ class ColumnGeneration:
         return rows
 
     def _made(self, program: Program, position: int, held: Sequence[int]) -> tuple[Rows, int]:
-        """Return the program with all columns that improve this goal, and the proved bound on it."""
+        """Return the program with all columns that improve this goal, and the proven bound on the goal."""
         rows = self._rows(program, held)
         bound = rows.most(rows.goals()[position])
         for _ in range(MOST_ROUNDS):
@@ -103,7 +104,7 @@ class ColumnGeneration:
         return rows, bound
 
     def _priced(self, program: Program, rows: Rows, prices: Sequence[float]) -> tuple[list[Column], float]:
-        """Return the columns whose value exceeds the cost of their node, and the possible excess value of all nodes."""
+        """Return the columns whose value exceeds their node's cost, and the possible excess value of all nodes."""
         new, more = [], 0.0
         for node_kind, number in enumerate(program.nodes):
             worth = _worth(rows, node_kind, prices, 1 + max(program.shapes))

@@ -1,9 +1,9 @@
 """The capacity of a node once some of its running pods have left, found with the filters and the allocator.
 
-`Vacancies` decides whether pods fit next to those that stay, and which pods have to leave so that they do. Nodes that
-have the same devices, held by pods in the same way, share the allocator's answers. If an answer stays open, or a defect
-of the release decides by the order of pods, the pods count as fitting: a plan built on this is carried out before it is
-reported, and a resulting bound is never too high.
+`Vacancies` decides whether pods fit in addition to those that stay, and which pods have to leave to make the new pods
+fit. Nodes that have the same devices, held by pods in the same way, share the allocator's results. If a result is
+undecided, or if a defect in the release makes it depend on the order of pods, the pods count as fitting. This is safe,
+because a plan built on it is carried out before it is reported, and a resulting bound is never too high.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Resident:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The namespace and name."""
+        """The pod's namespace and name."""
         metadata = self.candidate.pod.metadata
         return metadata.namespace, metadata.name
 
@@ -70,15 +70,15 @@ class _Coming:
 
 @dataclass(frozen=True)
 class Leavings:
-    """Sets of pods, by their positions on the node, that must all leave so that others fit.
+    """Sets of pods, by position on the node; if all pods in a set leave, other pods fit.
 
-    Any other set that is enough costs at least `least`; None if no set is enough.
+    Any other set that is enough costs at least `least`, which is None if no set is enough.
     """
 
     sets: tuple[tuple[int, ...], ...]
     least: int | None
     complete: bool = True
-    """True if these are all."""
+    """True if these are all such sets."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class LeavingPod:
 
 
 class Vacancies:
-    """Nodes with the pods that may leave them. `ground` is the cluster without all of them."""
+    """Nodes with the pods that may leave them. `ground` is the cluster without any of these pods."""
 
     def __init__(self, ground: PlacementCluster, shapes: Sequence[PodKind], residents: Iterable[Resident]) -> None:
         self._ground, self.shapes = ground, shapes
@@ -106,7 +106,7 @@ class Vacancies:
         self._taking: dict[str, tuple[object, ...]] = {}
         self._answers: dict[Hashable, bool] = {}
         self._searched: dict[Hashable, bool] = {}
-        """The allocator's answers by everything that it can see."""
+        """The allocator's results, by everything that the allocator can see."""
         self._refused: dict[tuple[int, Hashable], bool] = {}
         self._within: dict[tuple[int, Amounts], tuple[int, ...]] = {}
         self._empty_fits: dict[tuple[int, Combination], bool] = {}
@@ -114,7 +114,7 @@ class Vacancies:
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
             info.terms.required_anti for node in ground.nodes for info in node.pods.values()
         )
-        """True if any pod may not share a node with certain others."""
+        """True if any pod may not share a node with certain other pods."""
         self.asked = 0
         """The number of calls of the allocator."""
         self.shared = tuple(self._users_of_claims())
@@ -182,12 +182,12 @@ class Vacancies:
 
     @cached_property
     def rooms(self) -> list[NodeRoom]:
-        """The nodes in numbers, with the pods that may leave them."""
+        """The nodes as numbers, with the pods that may leave them."""
         return [self._room(node) for node in self.residents]
 
     @cached_property
     def rooms_by_name(self) -> dict[str, NodeRoom]:
-        """The same by the names of the nodes."""
+        """The same nodes as numbers, by name."""
         return {room.name: room for room in self.rooms}
 
     def _room(self, name: str) -> NodeRoom:
@@ -222,7 +222,7 @@ class Vacancies:
         )
 
     def _shapes_within(self, total: Amounts, node: str) -> tuple[int, ...]:
-        """Return the shapes that the node does not refuse and that need no more than its total."""
+        """Return the shapes that the node does not reject and that need no more than its total."""
         key = self.empty_kinds[node], total
         if key not in self._within:
             self._within[key] = tuple(
@@ -234,7 +234,7 @@ class Vacancies:
         return self._within[key]
 
     def most_of(self, node: str, shape: int, most: int) -> int:
-        """Return the number of pods of a shape that fit if all residents leave, at most this many."""
+        """Return how many pods with a shape fit if all residents leave, but at most `most`."""
         number = 0
         while number < most and self.fits(node, (), self._only(shape, number + 1)):
             number += 1
@@ -244,7 +244,7 @@ class Vacancies:
         return tuple(number if i == shape else 0 for i in range(len(self.shapes)))
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
-        """Return whether these pods fit together with the residents that stay, given by their positions."""
+        """Return whether these pods fit together with the residents that stay, which are given by position."""
         if stay:
             return self._fits(node, stay, comes)
         key = self.empty_kinds[node], comes
@@ -254,7 +254,7 @@ class Vacancies:
 
     @cached_property
     def empty_kinds(self) -> dict[str, int]:
-        """Return a number for each node; without their residents, nodes of one number fit the same pods."""
+        """Return a number for each node; without residents, the same pods fit on nodes with the same number."""
         numbers: dict[Hashable, int] = {}
         return {n.name: numbers.setdefault(self._empty_kind(n), len(numbers)) for n in self._ground.nodes}
 
@@ -302,7 +302,7 @@ class Vacancies:
         return self._comings[comes]
 
     def _standing(self, node: str, stay: Sequence[int]) -> NodeInfo:
-        """Return the node with the residents that stay; not to be changed."""
+        """Return the node with the residents that stay, which must not be changed."""
         here, empty = self.residents[node], self._ground.cluster.nodes[node]
         if not stay:
             return empty
@@ -324,7 +324,7 @@ class Vacancies:
         return trial
 
     def _is_refused(self, shape: int, node: str) -> bool:
-        """Return whether the node without its residents does not fit the shape, ignoring devices."""
+        """Return whether the shape does not fit on the node without its residents, ignoring devices."""
         key = shape, self._looks[node] if self._compares_amounts[shape] else node
         if key not in self._refused:
             ground = self._ground
@@ -400,7 +400,7 @@ class Vacancies:
     # Pods that have to leave
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the residents that have to leave so that these pods fit."""
+        """Return the residents that have to leave to make these pods fit."""
         here = self.residents[node]
         everybody = range(len(here))
         if not self.fits(node, (), comes):
@@ -425,7 +425,7 @@ class Vacancies:
     def _smallest(
         self, node: str, comes: Combination, needed: Sequence[int], others: Sequence[int]
     ) -> Iterator[tuple[int, ...]]:
-        """Yield all sets that are enough and of which no pod can stay."""
+        """Yield all sets that are enough and in which every pod has to leave."""
         found: list[set[int]] = []
         for number in range(1, len(others) + 1):
             for more in combinations(others, number):
@@ -436,7 +436,7 @@ class Vacancies:
                     yield tuple(sorted((*needed, *more)))
 
     def _reduced(self, node: str, comes: Combination, needed: Sequence[int], others: Sequence[int]) -> tuple[int, ...]:
-        """Return one such set: the most expensive stay first, if the rest is still enough."""
+        """Return one such set; the most expensive pods stay first, as long as the rest are still enough."""
         here = self.residents[node]
         going = sorted(others, key=lambda each: (-here[each].price, -len(here[each].claims), each))
         for each in list(going):
@@ -475,12 +475,12 @@ def _each_once(residents: Iterable[Resident]) -> Iterator[list[ResourceClaim]]:
 
 @dataclass(frozen=True)
 class _DeviceLayout:
-    """The devices of a node, and their claims by pods that stay in any case."""
+    """A node's devices, and the claims on them by pods that stay in any case."""
 
     key: Hashable
     held: tuple[ResourceClaim, ...]
     places: Mapping[tuple[str, str], int]
-    """The positions of pools, under which devices of nodes that are alike count as the same."""
+    """The pools' positions, by which devices on nodes that are alike count as the same."""
 
     @classmethod
     def of(cls, ground: PlacementCluster, node: NodeInfo) -> _DeviceLayout:
@@ -499,7 +499,7 @@ class _DeviceLayout:
         return cls(parts, held, places)
 
     def shape_of(self, claim: ResourceClaim) -> tuple[object, ...]:
-        """Return the devices of the claim, equal for claims that take the same from similar nodes."""
+        """Return the claim's devices, which are equal for claims that take the same devices from similar nodes."""
         results = claim.allocation.devices.results if claim.allocation is not None else ()
         return tuple(
             sorted(

@@ -1,7 +1,7 @@
-"""The limits of searches: the step budget of all together, and the user's time limit.
+"""The limits on searches: the step budget for all searches together, and the user's time limit.
 
-Without a time limit, steps bound an answer, not seconds, so that it does not depend on the machine: when most steps are
-spent, later questions get few, or are skipped.
+If there is no time limit, the number of steps is limited instead of seconds, so that results do not depend on the
+machine. When most steps are spent, later queries get few steps, or are skipped.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _CLAIMS = 8
-"""Up to twice as many claims, a step costs about the same."""
+"""The number of claims up to twice which a step costs about the same."""
 
 
 @dataclass
 class StepBudget:
     """The remaining steps.
 
-    A search takes `each` steps at most, and `brief` ones once `total` are spent.
+    A search takes at most `each` steps, or `brief` steps once `total` steps are spent.
 
-    With `brief` the plain walk ends, and a question that pruning refutes at once is answered. Once `brief_total` more
-    steps have been spent, no further questions are examined.
+    With `brief` steps, the plain walk ends, and a query that pruning refutes immediately is decided. Once `brief_total`
+    more steps have been spent, no further queries are examined.
     """
 
     each: int = 5_000
@@ -32,7 +32,7 @@ class StepBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether no further questions are examined."""
+        """Return whether no further queries are examined."""
         return self.spent >= self.total + self.brief_total
 
     @property
@@ -41,18 +41,18 @@ class StepBudget:
         return self.each if self.spent < self.total else self.brief
 
     def spend(self, steps: int, claims: int) -> None:
-        """Charge the steps of a search for this number of claims: the more claims, the more expensive a step.
+        """Charge a search's steps for this number of claims; with more claims, a step is more expensive.
 
-        A question itself costs about ten steps.
+        A query itself costs about ten steps.
         """
         self.spent += (steps + 10) * max(1, claims // _CLAIMS)
 
 
 @dataclass
 class SearchTime:
-    """The end of a search apart from its steps: a monotonic time, or being `stopped`.
+    """What ends a search, apart from its steps: a monotonic time, or being `stopped`.
 
-    `progress` is called with the number of examined kinds of nodes, and the total.
+    `progress` is called with the number of node kinds examined so far, and the total number.
     """
 
     deadline: float | None = None
@@ -61,12 +61,12 @@ class SearchTime:
 
     @property
     def is_over(self) -> bool:
-        """Return whether no further questions are examined."""
+        """Return whether no further queries are examined."""
         return self.stopped() or (self.deadline is not None and time.monotonic() > self.deadline)
 
     @property
     def seconds(self) -> float | None:
-        """The remaining seconds; None without a limit."""
+        """The remaining seconds; None if there is no limit."""
         if self.stopped():
             return 0.0
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

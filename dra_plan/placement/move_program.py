@@ -19,7 +19,7 @@ from .solver import Model, Solved, SolverEnd, solve
 
 @dataclass(frozen=True)
 class MoveColumn:
-    """The changes on one node: the number of pods of each shape that arrive, and the residents that leave."""
+    """The changes on one node: the number of pods with each shape that arrive, and the residents that leave."""
 
     node: str
     comes: Combination
@@ -32,7 +32,7 @@ Departures = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class RoomWanted:
-    """The wanted capacity: a number of pods of each shape.
+    """The wanted capacity, as a number of pods with each shape.
 
     With `most`, as much of it as possible; at most `moves` pods may leave, and of each of the `budgets` this number.
     """
@@ -45,10 +45,11 @@ class RoomWanted:
 
 @dataclass(frozen=True)
 class Repacking:
-    """The result of the program: columns, the price of their moves, and the proved bounds on all others.
+    """The program's result: columns, the price of their moves, and the proven bounds on all other results.
 
-    `columns` are None if it found nothing. `possible` is False if that is proved; `least` is the lowest price that is
-    not excluded, `rooms` and `most_rooms` are the available part of the wanted capacity, and its upper bound.
+    `columns` is None if nothing was found. `possible` is False if it is proved that there is nothing to find; `least`
+    is the lowest price that is not excluded; `rooms` and `most_rooms` are the available part of the wanted capacity,
+    and its upper bound.
     """
 
     columns: tuple[MoveColumn, ...] | None
@@ -96,18 +97,18 @@ class PricedColumn:
 
 @dataclass
 class _NodeClass:
-    """Nodes that are alike, with the columns of each by what is the same for all."""
+    """Nodes that are alike, with each node's columns by what is the same for all nodes."""
 
     nodes: list[Mapping[Hashable, PricedColumn]] = field(default_factory=list)
 
     @property
     def columns(self) -> Mapping[Hashable, PricedColumn]:
-        """The columns of the first node, which represents all."""
+        """The first node's columns, which represent those of all nodes."""
         return self.nodes[0]
 
 
 class MoveProgram:
-    """The program of some columns: enough room, a node for every pod that leaves, and the lowest price.
+    """The program for some columns: enough room, a node for every pod that leaves, and the lowest price.
 
     With `tight`, leaving pods have to arrive somewhere only if they are of these shapes. None of the `cuts`, sets of
     columns, may be chosen as a whole, and none of the sets of pods in `stay`, by node, may leave without others.
@@ -167,7 +168,7 @@ class MoveProgram:
             index = here.stop
 
     def _balance(self) -> range:
-        """Add a row for each shape; return the variables that count the wanted pods with room, if these are a goal."""
+        """Add a row for each shape; if the wanted pods with room are a goal, return the variables that count them."""
         balance: list[dict[int, int]] = [{} for _ in self._wanted.pods]
         for index, (_, _, each) in enumerate(self._variables):
             comes = each.column.comes
@@ -235,7 +236,7 @@ class MoveProgram:
     # Solving
 
     def solved(self, time: SearchTime) -> Repacking:
-        """Return the cheapest columns; if as much room as possible is wanted, those with the most room."""
+        """Return the cheapest columns or, if as much room as possible is wanted, the columns with the most room."""
         all_rooms = most = sum(self._wanted.pods)
         if self._wanted.most:
             goal = dict.fromkeys(self._rooms, 1)
@@ -244,7 +245,7 @@ class MoveProgram:
             most = min(all_rooms, max(found.bound, reached))
             self._model.at_most(dict.fromkeys(self._rooms, -1), -reached)
             all_rooms = reached
-        # the price first; among equal prices, the fewest nodes
+        # the price decides first; among equal prices, the fewest nodes
         nodes = sum(len(each.nodes) for each in self._classes)
         goal = {index: -each.price * (nodes + 1) - 1 for index, (_, _, each) in enumerate(self._variables)}
         goal.update((index, -price * (nodes + 1)) for index, price in self._losses.items())
@@ -264,7 +265,7 @@ class MoveProgram:
         return Repacking(tuple(each.column for each in taken), price, min(least, price), rooms[0], rooms[1])
 
     def _taken(self, values: Sequence[int]) -> Iterator[PricedColumn]:
-        """Yield a column for each node that has one: the nodes of a class get theirs in order."""
+        """Yield a column for each node that has one; the nodes in a class get their columns in order."""
         used: Counter[int] = Counter()
         for (each, key, _), value in zip(self._variables, values, strict=False):
             for node in each.nodes[used[id(each)] :][:value]:

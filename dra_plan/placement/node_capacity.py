@@ -1,10 +1,11 @@
-"""The capacity of one node of a kind: the largest combinations of pods, found with the allocator and the filters.
+"""The capacity of a node of one kind: the largest combinations of pods, found with the allocator and the filters.
 
-A combination is a number of pods of each kind. If one fits, so does every smaller one; if one does not fit, no larger
-one does. So the largest that fit describe all that fit, and most answers follow from earlier ones.
+A combination is a number of pods of each kind. If a combination fits, every smaller one also fits; if it does not fit,
+no larger one does. So the largest combinations that fit describe all that fit, and most results follow from earlier
+ones.
 
-`inner` are the largest that fit, `outer` those beyond which nothing is possible: the same, unless a question stayed
-open or there were too many.
+`inner` are the largest combinations that fit, and `outer` those beyond which nothing is possible. The two are the same,
+unless a query is undecided or there were too many queries.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ Combination = tuple[int, ...]
 
 MOST_QUESTIONS = 2_000
 MOST_VISITS = 20_000
-"""The number of combinations examined on a kind of node; any others stay open."""
+"""The maximum number of combinations examined on a kind of node; any others stay undecided."""
 _MOST_SHARED_CLAIMS = 6
 """The number of shared claims above which only some of the sets on a node are examined."""
 
 BY_ORDER: frozenset[Quirk] = frozenset(
     {"all_alternative_loses_index", "all_drops_exhausted", "capacity_of_wrong_device", "counters_by_pool_name"}
 )
-"""Defects by which pods may fit in another order, or on a node examined earlier."""
+"""Defects because of which pods may fit in another order, or on a node examined earlier."""
 
 
 class FitAnswer(enum.Enum):
-    """The result of checking whether a combination fits a node."""
+    """The result of checking whether a combination fits on a node."""
 
     YES = "yes"
     NO = "no"
@@ -52,11 +53,11 @@ class NodeCapacity:
     inner: tuple[Combination, ...]
     outer: tuple[Combination, ...]
     complete: bool = True
-    """False if there were more questions than `MOST_QUESTIONS`."""
+    """False if there were more queries than `MOST_QUESTIONS`."""
 
 
 class NodeQuestions:
-    """The combinations of these kinds of pods that fit a node of a kind; answers are remembered."""
+    """The combinations of these kinds of pods that fit on a node of one kind; results are cached."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class NodeQuestions:
         node_kind: AlikeNodes,
         budget: StepBudget | None = None,
     ) -> None:
-        """Set up the questions. With a budget, some that could be answered may stay open."""
+        """Set up the queries. If there is a budget, some queries that could be decided may stay undecided."""
         self._ground, self._kinds, self._node, self._budget = ground, kinds, node_kind.first, budget
         limit = max(0, self._node.allowed_pods - len(self._node.pods))
         self._allowed = [
@@ -84,7 +85,7 @@ class NodeQuestions:
 
     @cached_property
     def most_of(self) -> list[int]:
-        """The largest number by kind in any combination: 0 if a single pod of the kind does not fit.
+        """The largest number of pods of each kind in any combination; 0 if a single pod of the kind does not fit.
 
         Undecided combinations are assumed to fit.
         """
@@ -100,7 +101,7 @@ class NodeQuestions:
         return math.prod(most + 1 for most in self.most_of)
 
     def room(self) -> NodeCapacity:
-        """Return all largest combinations, or as many as the questions allow."""
+        """Return all largest combinations, or as many as the limit on queries allows."""
         inner: dict[Combination, None] = {}
         outer: dict[Combination, None] = {}
         complete = True
@@ -109,19 +110,19 @@ class NodeQuestions:
             inner.update(dict.fromkeys(self._candidates(bounds, (FitAnswer.YES,))))
             complete = complete and not self._is_exhausted
             if complete and not self._open:
-                outer.update(inner)  # every answer was yes or no
+                outer.update(inner)  # every result was yes or no
                 continue
             possible = list(self._candidates(bounds, (FitAnswer.YES, FitAnswer.OPEN)))
             complete = complete and not self._is_exhausted
-            # The candidates of a walk that was cut short bound nothing.
+            # The candidates do not bound anything if the search was cut short.
             outer.update(dict.fromkeys([tuple(bounds)] if self._is_exhausted else possible))
         return NodeCapacity(self._largest(inner), self._largest(outer), complete)
 
     def _largest(self, candidates: Iterable[Combination]) -> tuple[Combination, ...]:
-        """Return the combinations that are below no other one with the same shared claims.
+        """Return the combinations that are not below another one with the same shared claims.
 
-        A claim can be on this node or on another. So a combination without it is kept in addition to a larger one that
-        uses it.
+        A claim can be on this node or on another node, so a combination without the claim is kept in addition to a
+        larger one that uses it.
         """
         kept: dict[frozenset[str], list[Combination]] = {}
         for each in sorted(set(candidates), reverse=True):  # larger combinations come first
@@ -131,15 +132,16 @@ class NodeQuestions:
         return tuple(each for others in kept.values() for each in others)
 
     def _kinds_by_shared_claims(self) -> list[frozenset[int]]:
-        """Return the sets of kinds that may be together on a node: one for each set of shared claims that may be there.
+        """Return the sets of kinds that may be on a node together, one for each set of shared claims that may be there.
 
-        Of more than `_MOST_SHARED_CLAIMS` claims: the sets of the first ones, and all.
+        If there are more than `_MOST_SHARED_CLAIMS` claims, only subsets of the first claims and the set of all claims
+        are used.
         """
         sharing = [i for i, kind in enumerate(self._kinds) if kind.shared and self.most_of[i]]
         plain = frozenset(i for i, kind in enumerate(self._kinds) if not kind.shared)
         found = {plain: None}
         claims = sorted({claim for i in sharing for claim in self._kinds[i].shared})
-        for number in range(1, 2 ** min(len(claims), _MOST_SHARED_CLAIMS)):  # its bits are the claims
+        for number in range(1, 2 ** min(len(claims), _MOST_SHARED_CLAIMS)):  # the bits are the claims
             here = {claim for bit, claim in enumerate(claims) if number >> bit & 1}
             found[plain | {i for i in sharing if self._kinds[i].shared <= here}] = None
         if len(claims) > _MOST_SHARED_CLAIMS:
@@ -147,7 +149,7 @@ class NodeQuestions:
         return list(found)
 
     def _candidates(self, bounds: Sequence[int], answers: tuple[FitAnswer, ...]) -> Iterator[Combination]:
-        """Yield combinations within the bounds that have one of these answers, including all of the largest."""
+        """Yield combinations within the bounds that have one of these results, including all of the largest."""
         used = [index for index, bound in enumerate(bounds) if bound]
         if not used:
             yield tuple([0] * len(bounds))
@@ -159,8 +161,8 @@ class NodeQuestions:
     ) -> Iterator[Combination]:
         """Yield, for each number of every remaining kind but the last, the combination with as many of the last as fit.
 
-        A largest combination has as many of its last kind as fit next to the others, so it is one of these. `chosen` is
-        changed in place, and restored in the end.
+        A largest combination has as many pods of its last kind as fit in addition to the others, so it is among these.
+        `chosen` is changed in place, and restored at the end.
         """
         self._visited += 1
         index, *others = left
@@ -178,17 +180,17 @@ class NodeQuestions:
         chosen[index] = 0
 
     def _most_beside(self, chosen: Sequence[int], index: int, bound: int, answers: tuple[FitAnswer, ...]) -> int:
-        """Return the number of a kind that fit next to the chosen ones.
+        """Return how many pods of a kind fit in addition to the chosen ones.
 
-        Steps double until one fails, then the remaining range is halved: few fit on most nodes, whatever the bound is,
-        and a question about many pods costs more than one about few.
+        Steps double until one fails, and then the remaining range is halved, because few pods fit on most nodes,
+        whatever the bound is, and a query about many pods costs more than a query about few.
         """
 
         def fits(number: int) -> bool:
             return self.answer((*chosen[:index], number, *chosen[index + 1 :])) in answers
 
         low, high, step = 0, bound, 1
-        while low < high:  # `low` fits, more than `high` do not
+        while low < high:  # `low` pods fit, and more than `high` do not
             probe = min(low + step, high)
             if not fits(probe):
                 high = probe - 1
@@ -205,7 +207,7 @@ class NodeQuestions:
     # One combination
 
     def answer(self, wanted: Combination) -> FitAnswer:
-        """Return whether the combination fits, examined only if no earlier answer implies it."""
+        """Return whether the combination fits, which is examined only if no earlier result implies it."""
         if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
             return FitAnswer.YES
         if any(_is_below(known, wanted) for known in self._fails):
@@ -242,14 +244,14 @@ class NodeQuestions:
         return self._without_defects(pods)
 
     def _is_doubtful(self, claims: Sequence[ResourceClaim], found: NodeOutcome) -> bool:
-        """Return whether a defect of the release may keep pods that arrive one after the other from this result."""
+        """Return whether a defect in the release may prevent this result for pods that arrive one after the other."""
         has = set(self._ground.target.quirks.among(found.sighted))
         if "admin_take_blocks" in has and not any(map(_is_privileged, claims)):
             has.remove("admin_take_blocks")
         return bool(has)
 
     def _without_defects(self, pods: Sequence[PodToPlace]) -> FitAnswer:
-        """Return the answer if an error ended the search for several pods: one pod alone may avoid it."""
+        """Return the result if an error ended the search for several pods, because a single pod may avoid the error."""
         claims = self._ground.joint_claims(pods, self._node)
         promised = self._ground.allocate(claims, self._node, self._ground.promised, self._budget)
         if promised.outcome is Outcome.FITS:
@@ -257,7 +259,7 @@ class NodeQuestions:
         return FitAnswer.OPEN
 
     def _tried(self, pods: Sequence[PodToPlace], outcome: NodeOutcome) -> FitAnswer:
-        """Return whether the release accepts the pods one after the other, each with the devices found for it."""
+        """Return whether the release accepts the pods one after the other, each with the devices found for the pod."""
         claims = self._ground.joint_claims(pods, self._node)
         hint = {claim.metadata.uid: got for claim, got in zip(claims, outcome.allocations, strict=True)}
         trial = CarriedOut(self._ground, self._node.name)
@@ -265,17 +267,17 @@ class NodeQuestions:
 
 
 def _is_privileged(claim: ResourceClaim) -> bool:
-    """Return whether a request of the claim asks for admin access."""
+    """Return whether a request in the claim asks for admin access."""
     return any(request.exactly is not None and request.exactly.admin_access for request in claim.spec.devices.requests)
 
 
 def pods_of(kinds: Sequence[PodKind], wanted: Combination) -> list[PodToPlace]:
-    """Return the first pods of each kind, in the numbers of the combination."""
+    """Return the first pods of each kind, as many as in the combination."""
     return [pod for kind, number in zip(kinds, wanted, strict=True) for pod in kind.take(number)]
 
 
 def claims_of(kinds: Sequence[PodKind], combination: Combination) -> frozenset[str]:
-    """Return the shared claims that the pods of a combination use."""
+    """Return the shared claims that the pods in a combination use."""
     return frozenset(claim for kind, number in zip(kinds, combination, strict=True) if number for claim in kind.shared)
 
 

@@ -1,8 +1,8 @@
-"""The cluster that pods are placed on, its kinds of pods and nodes, and the questions about one node.
+"""The cluster on which pods are placed, its kinds of pods and nodes, and the queries about one node.
 
-The pods to be placed come first, then `PlacementCluster`: questions about one node, answered by the scheduler's plugins
-and the allocator. Nothing is scheduled: the simulation only stores nodes, pods and claims. Then come errors, marks on
-devices, and nodes by kind. The capacity of a node of a kind is in `placement/node_capacity.py`.
+The pods to be placed come first, then `PlacementCluster`, which uses the scheduler's plugins and the allocator for
+queries about one node. Nothing is scheduled; the simulation only stores nodes, pods and claims. Then come errors, marks
+on devices, and nodes by kind. The capacity of a node of one kind is in `placement/node_capacity.py`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from .limits import SearchTime, StepBudget
 class PodToPlace:
     """A pod after PreFilter: the state of its filters, or the reason why all nodes reject it.
 
-    `filters` depend only on node and pod; `only` are the names of the nodes to examine, None for all.
+    `filters` depend only on node and pod; `only` contains the names of the nodes to examine, or is None for all nodes.
     """
 
     info: PodInfo
@@ -66,7 +66,7 @@ class PodToPlace:
     refusal: Status | None = None
     devices: PodState | None = None
     key: Hashable = None
-    """Pods of one key get the same answers on every node."""
+    """A key; pods with the same key get the same results on every node."""
 
     @property
     def pod(self) -> Pod:
@@ -80,7 +80,7 @@ class PodToPlace:
 
     @property
     def settled(self) -> list[ResourceClaim]:
-        """The claims that have their devices."""
+        """The claims that already have devices."""
         return [] if self.devices is None or self.devices.empty else self.devices.allocated
 
 
@@ -88,10 +88,10 @@ class PodToPlace:
 class PodKind:
     """Pods that are alike.
 
-    `more` creates another one for questions about copies; `count` is the wanted number.
+    `more` creates another pod for queries about copies; `count` is the wanted number.
 
-    `shared` are the keys of the pending claims that these pods share with pods of any kind. Kinds of one `shape` have
-    the same requirements of a node: they differ only in priority and group.
+    `shared` contains the keys of the pending claims that these pods share with pods of any kind. Kinds with the same
+    `shape` have the same requirements for a node, and differ only in priority and group.
     """
 
     members: list[PodToPlace]
@@ -102,12 +102,12 @@ class PodKind:
 
     @property
     def first(self) -> PodToPlace:
-        """The pod that represents all."""
+        """The pod that represents all pods of this kind."""
         return self.members[0]
 
     @property
     def priority(self) -> int:
-        """The priority, the same for all."""
+        """The priority, which is the same for all pods."""
         return self.first.info.priority
 
     def take(self, number: int, start: int = 0) -> list[PodToPlace]:
@@ -120,7 +120,7 @@ class PodKind:
 def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()) -> list[PodKind]:
     """Return the candidates by kind, in order of priority, highest first, then in their own order.
 
-    Pods of one of these `groups` and pods outside it are never of one kind.
+    Pods in one of these `groups` and pods outside it are never of the same kind.
     """
     candidates = list(candidates)
     users: dict[str, int] = {}
@@ -148,21 +148,21 @@ NODE_AND_POD = (
     plugin_names.NODE_PORTS,
     plugin_names.FIT,
 )
-"""The filters that are part of the program: they depend only on a node, the pods on it and the pod."""
+"""The filters that are part of the program, because they depend only on a node, the pods on it, and the pod."""
 COUNTING = (plugin_names.NODE_PORTS, plugin_names.FIT)
-"""Those of them whose answer changes with the pods on the node."""
+"""The filters among them whose result changes with the pods on the node."""
 IN_ONE_SEARCH: tuple[Quirk, ...] = (
     "admin_take_blocks",
     "late_all_failure_leaks",
     "rejection_leaks_counters",
     "shared_undo_keeps_counters",
 )
-"""Defects that end with the search: they make it miss devices that pods arriving one after the other would get."""
+"""Defects within one search, which make it miss devices that pods arriving one after the other would get."""
 _NOT_NAMED = MISMATCH.by(plugin_names.NODE_AFFINITY)
 
 
 class PlacementCluster:
-    """Nodes with their running pods, and claims. `view` is the allocator's view of it, including devices in use."""
+    """Nodes with their running pods, and claims. `view` is the allocator's view, including devices in use."""
 
     def __init__(
         self,
@@ -173,9 +173,9 @@ class PlacementCluster:
         view: View | None = None,
         time: SearchTime | None = None,
     ) -> None:
-        """Set up the cluster; `common` is shared with those of related inventories.
+        """Set up the cluster; `common` is shared with the clusters of related inventories.
 
-        The `view`, if given, is the inventory's.
+        If `view` is given, it is the inventory's.
         """
         self.time = time if time is not None else SearchTime()
         self.simulation = Simulation(
@@ -196,12 +196,12 @@ class PlacementCluster:
 
     @cached_property
     def joint(self) -> View:
-        """The view for questions about several pods: defects within one search do not affect the next pod."""
+        """The view for queries about several pods, because defects within one search do not affect the next pod."""
         return self.cluster.view.repaired(*IN_ONE_SEARCH).with_state(self.view.state)
 
     @cached_property
     def promised(self) -> View:
-        """The view without the known defects of the release."""
+        """The view without the release's known defects."""
         return self.cluster.view.repaired().with_state(self.view.state)
 
     @cached_property
@@ -210,7 +210,7 @@ class PlacementCluster:
         return [self.cluster.nodes[node.metadata.name] for node in self.simulation.inventory.nodes]
 
     def holding(self, node: str) -> list[ResourceClaim]:
-        """Return the claims that have devices in pools of the node."""
+        """Return the claims that have devices in the node's pools."""
         pools = self.view.gatherer.gather(self.cluster.nodes[node].node)
         return list({claim.metadata.uid: claim for pool in pools for claim in self._holders.get(pool.id, ())}.values())
 
@@ -227,11 +227,11 @@ class PlacementCluster:
     # Pods
 
     def add(self, pod: Pod) -> Pod:
-        """Create a pod, with its claims, that is on no node. Return it as it was admitted."""
+        """Create a pod with its claims, not on any node, and return it as it was admitted."""
         return self.simulation.arrive(pod).pod
 
     def ready(self, pod: Pod) -> PodToPlace:
-        """Return the pod after PreFilter of the plugins that are considered."""
+        """Return the pod after PreFilter by the plugins that are considered."""
         info, state, nodes = self.cluster.info(pod), CycleState(), self.nodes
         made = PodToPlace(info, state)
         filters: list[FilterPlugin] = []
@@ -261,7 +261,7 @@ class PlacementCluster:
         made.devices = made.state.get(DynamicResources.name)
 
     def _key(self, made: PodToPlace) -> object:
-        """Return the values that all answers about the pod depend on; None if they can't be put into a key."""
+        """Return the values on which all results for the pod depend; None if they can't be put into a key."""
         kept = made.devices
         if kept is not None and not kept.empty and kept.key is None:
             return None
@@ -274,7 +274,7 @@ class PlacementCluster:
 
     @contextmanager
     def holding_pods(self, placed: Iterable[tuple[PodToPlace, str, Sequence[ResourceClaim]]]) -> Iterator[Simulation]:
-        """Return a context in which pods are on nodes and their claims in flight in the simulation."""
+        """Return a context in which pods are on nodes, and their claims are in flight, in the simulation."""
         placed = list(placed)
         for candidate, node, claims in placed:
             self.cluster.assume(candidate.info, node)
@@ -291,9 +291,9 @@ class PlacementCluster:
     # One node
 
     def appearance(self, node: NodeInfo, claims: Sequence[ResourceClaim], view: View) -> Hashable | None:
-        """Return what a search for these claims can see of the node; None if that is unknown.
+        """Return the node's signature, which is what a search for these claims can see of it; None if that is unknown.
 
-        The `view` is `joint`, with other devices in use.
+        The `view` is `joint` with other devices in use.
         """
         if self.target.features.node_allocatable:
             return None
@@ -309,7 +309,7 @@ class PlacementCluster:
         return None if seen is None else (key, seen.key)
 
     def refusal(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """Return the reason that keeps the pod off the current node, ignoring devices; None if there is none."""
+        """Return the reason why the pod does not fit on the current node, ignoring devices; None if there is none."""
         if candidate.refusal is not None:
             return candidate.refusal
         if candidate.only is not None and node.name not in candidate.only:
@@ -348,7 +348,7 @@ class PlacementCluster:
         return trial, None
 
     def lack(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """Return the pod's shortage on the node next to the pods already there, ignoring devices."""
+        """Return what the pod lacks on the node, given the pods already there, ignoring devices."""
         for plugin in candidate.filters:
             if plugin.name in COUNTING:
                 status = plugin.filter(candidate.state, candidate.pod, node)
@@ -365,7 +365,7 @@ class PlacementCluster:
         return [claim for claim in asked if claim.allocation is None and claim.spec.devices.requests]
 
     def joint_claims(self, candidates: Iterable[PodToPlace], node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims of all these pods on the node, each once."""
+        """Return the claims of all these pods on the node, without duplicates."""
         found = {claim.metadata.uid: claim for each in candidates for claim in self.claims_on(each, node)}
         return list(found.values())
 
@@ -378,9 +378,9 @@ class PlacementCluster:
         *,
         timed: bool = True,
     ) -> NodeOutcome:
-        """Return the allocator's answer for all these claims together, within the remaining steps of the budget.
+        """Return the allocator's result for all these claims together, within the budget's remaining steps.
 
-        Calls that are not `timed` are also answered when time is up: a placement that was found is always verified.
+        Calls that are not `timed` also run when time is up, because a placement that was found is always verified.
         """
         steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
         allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
@@ -399,14 +399,14 @@ def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 class UnverifiedPlacementError(DraPlanError):
-    """A placement was found that the allocator or a filter rejects: a defect of dra-plan, never an answer."""
+    """An error raised if the allocator or a filter rejects a placement that was found, which is a bug in dra-plan."""
 
     def __init__(self, pod: str, node: str, why: str) -> None:
         super().__init__(f"internal error: the placement of pod {pod} on node {node} could not be verified: {why}")
 
 
 # -- marks on devices --------------------------------------------------------------------------------------------------
-# Requests can require a mark, so that the allocator considers only some devices.
+# A request can require a mark, so that the allocator considers only some devices.
 
 _DOMAIN = "placement.dra-plan"
 _MARKED = DeviceAttribute(bool_value=True)
@@ -429,19 +429,19 @@ def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceReques
 
 
 # -- nodes that are alike ----------------------------------------------------------------------------------------------
-# Nodes that look the same to the pods to be placed: all nodes of a kind have the same capacity. Devices are compared as
+# Nodes of one kind look the same to the pods to be placed, and have the same capacity. Devices are compared as
 # in the allocator (`allocator/appearance.py`). Apart from devices, nodes are compared by the data that filters on node
 # and pod read: whether they pass each kind of pod, and their free resources, as far as the pods could use them up.
 
 
 @dataclass(eq=False)
 class AlikeNodes:
-    """Nodes that look the same, in input order. `refusals` has the rejection of each kind of pod."""
+    """Nodes that look the same, in input order. `refusals` contains the rejection for each kind of pod."""
 
     nodes: list[NodeInfo]
     refusals: tuple[Status | None, ...]
     shared: frozenset[str] = field(default_factory=frozenset)
-    """The names of the slices with devices for these pods that other nodes see as well."""
+    """The names of the slices with devices for these pods that other nodes also see."""
 
     @property
     def first(self) -> NodeInfo:
@@ -452,7 +452,7 @@ class AlikeNodes:
 def node_kinds(
     ground: PlacementCluster, kinds: Sequence[PodKind], apart: Sequence[Collection[str]] = ()
 ) -> list[AlikeNodes]:
-    """Return the nodes by kind, in the order of the first of each.
+    """Return the nodes by kind, in the order of each kind's first node.
 
     Nodes in one of the sets in `apart` differ from other nodes.
     """
@@ -468,7 +468,7 @@ def node_kinds(
 
 
 class _Sorter:
-    """The comparison of nodes from the view of all kinds of pods."""
+    """The comparison of nodes as seen by all kinds of pods."""
 
     def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind]) -> None:
         self._ground, self._kinds, self._view = ground, kinds, ground.joint
@@ -495,7 +495,7 @@ class _Sorter:
     def _room(self, node: NodeInfo) -> Hashable:
         """Return the free amounts of requested resources, and the names that devices serve.
 
-        Amounts count only as far as the pods could use them.
+        Amounts count only as far as the pods could use them up.
         """
         left = {name: node.allocatable.get(name, 0) - node.requested.get(name, 0) for name in self._wanted}
         left[PODS] = node.allowed_pods - len(node.pods)

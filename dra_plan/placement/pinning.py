@@ -1,8 +1,8 @@
 """Pinning requests to given devices.
 
-The allocator takes the first devices that fit. To learn whether other given devices fit as well, it is offered only
-these: devices not intended for any request are left out, each of the others has a mark, and each request requires its
-mark. Requests for all devices stay unchanged, and so do all devices that they would take.
+The allocator takes the first devices that fit. To find out whether other given devices also fit, the allocator is
+offered only these: devices not intended for any request are omitted, each of the others has a mark, and each request
+requires its mark. Requests for all devices stay unchanged, and so do all devices that they would take.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Marks = Mapping[DeviceID, Collection[str]]
 
 
 def marks_of(allocations: Iterable[AllocationResult]) -> Marks:
-    """Return the marks of each device: one for each request that is intended to get it."""
+    """Return each device's marks, one for each request that is intended to get the device."""
     found: dict[DeviceID, dict[str, None]] = {}
     for claim, allocation in enumerate(allocations):
         for each in allocation.devices.results:
@@ -63,7 +63,7 @@ def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> Devi
 
 
 def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
-    """Return the slice reduced to devices with marks, devices in use, and those that All would take.
+    """Return the slice reduced to devices with marks, devices in use, and devices that All would take.
 
     Counters need the devices in use.
     """
@@ -78,7 +78,7 @@ def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Colle
 
 
 def _takes(want: Want, device: PoolDevice) -> bool:
-    """Return whether the request's selectors are true of the device, or can't be evaluated."""
+    """Return whether the request's selectors are true for the device, or can't be evaluated."""
     try:
         return want.selector_refusal(device) is None
     except SelectorError:

@@ -1,9 +1,10 @@
-"""The most valuable combination of pods on a node: searched with the solver, confirmed by the allocator.
+"""The most valuable combination of pods on a node, which the solver finds and the allocator confirms.
 
-The known facts about a node form a small program: the number of pods of each shape that fit alone, the limits by cpu,
-memory and number of pods, the number of devices of a sort for requests that require at least that sort, and the
-rejected combinations. The solver proposes the best remaining combination; the allocator and the filters check it. If it
-does not fit, its smallest part that does not fit is excluded from then on, and the next best is proposed.
+The known facts about a node form a small program. They are the number of pods with each shape that fit alone, the
+limits by CPU, memory and number of pods, the number of devices of a sort for requests that require at least that sort,
+and the rejected combinations. The solver proposes the best remaining combination, and the allocator and the filters
+check it. If the combination does not fit, its smallest part that does not fit is excluded from then on, and the next
+best combination is proposed.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ from .node_kinds import AlikeNodes, PlacementCluster, PodKind
 from .solver import Model, solve
 
 MOST_NAMED = 25
-"""The number of combinations examined for one price of a node; after that, the best known one is used."""
+"""The maximum number of combinations examined for one price of a node; after that, the best known one is used."""
 _UNITS = 100_000
-"""The resolution of the solver's whole numbers: the value of pods is rounded up to this part of a pod."""
+"""The resolution of the solver's whole numbers; the value of pods is rounded up to this part of a pod."""
 _MOST_DEVICES = 128
-"""The number of devices of a sort that a node could need, above which the available number is not determined."""
+"""The largest number of needed devices of a sort for which the available number is determined."""
 
 
 class NodePricer:
-    """The pricers of all kinds of nodes."""
+    """The pricers for all kinds of nodes."""
 
     def __init__(
         self,
@@ -55,7 +56,10 @@ class NodePricer:
         ]
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """Return the best combination on a node of the kind; if none is worth the price, only a bound that shows it."""
+        """Return the best combination on a node of the kind.
+
+        If none is worth the price, only a bound that proves this.
+        """
         return self._nodes[node_kind].best(worth, price)
 
 
@@ -139,7 +143,7 @@ class _NodePricer:
     def _switch(
         self, model: Model, switches: dict[tuple[int, int], int], places: dict[int, int], part: tuple[int, int]
     ) -> int:
-        """Return a variable that is 1 if there are at least this many of a shape."""
+        """Return a variable that is 1 if there are at least this many pods with a shape."""
         if part not in switches:
             index, number = part
             switches[part] = len(model.upper)
@@ -150,7 +154,7 @@ class _NodePricer:
 
     @cached_property
     def _limits(self) -> list[tuple[dict[int, int], int]]:
-        """Return sums over all pods of a combination, and their bounds. They save questions, and decide nothing."""
+        """Return sums over all pods in a combination, and their bounds. The bounds save queries, and decide nothing."""
         most_of = self._questions.most_of
         here = {index: self._shapes[index] for index, most in enumerate(most_of) if most}
         found = [(dict.fromkeys(here, 1), self._node.allowed_pods - len(self._node.pods))]
@@ -166,7 +170,7 @@ class _NodePricer:
         return [({i: need for i, need in needs.items() if need}, max(0, limit)) for needs, limit in found]
 
     def _sorts(self, here: dict[int, PodKind]) -> list[_Sort]:
-        """Return the sorts of devices that requests require, with their selectors, and of their class alone."""
+        """Return the sorts of devices that requests require with their selectors, and with their class alone."""
         found: dict[_Sort, None] = {}
         for shape in here.values():
             for request in _requests(shape):
@@ -175,11 +179,11 @@ class _NodePricer:
         return list(found)
 
     def _most_devices(self, sort: _Sort, wanted: int) -> int | None:
-        """Return the number of devices of the sort that the node has at the same time.
+        """Return how many devices of the sort the node can give at the same time.
 
-        Return None if that is unknown, or enough for all.
+        Return None if the number is unknown, or enough for all.
         """
-        low, high, step = 0, wanted + 1, 1  # `low` fit, `high` do not
+        low, high, step = 0, wanted + 1, 1  # `low` fit, and `high` do not
         while low + 1 < high:
             middle = (low + high) // 2 if high <= wanted else min(low + step, wanted)
             claims = list(sort.claims(middle))
@@ -198,7 +202,7 @@ _AMOUNTS = ("cpu", "memory", "ephemeral-storage")
 
 
 class _Sort:
-    """Devices of a class that match selectors and whose taints are tolerated, as a request for them."""
+    """Devices in a class that match selectors and whose taints are tolerated, as a request for them."""
 
     def __init__(self, request: ExactDeviceRequest) -> None:
         self._request = request
@@ -212,7 +216,7 @@ class _Sort:
         return isinstance(other, _Sort) and (self._selectors, self._rest) == (other._selectors, other._rest)
 
     def devices(self, shape: PodKind) -> int:
-        """Return the number of devices of the sort that a pod of the shape is certain to take."""
+        """Return how many devices of the sort a pod with the shape is certain to take."""
         return sum(
             request.count
             for request in _requests(shape)
@@ -228,7 +232,7 @@ class _Sort:
 
 
 def _requests(shape: PodKind) -> Iterator[ExactDeviceRequest]:
-    """Yield the requests of a pod that take devices exclusively, in their numbers."""
+    """Yield a pod's requests that take devices exclusively, each as often as it takes devices."""
     for claim in shape.first.pending:
         for request in claim.spec.devices.requests:
             exact = request.exactly

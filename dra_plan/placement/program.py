@@ -1,7 +1,8 @@
-"""The integer program: the number of nodes of each kind with each combination of pods.
+"""The integer program, which determines the number of nodes of each kind with each combination of pods.
 
-The combinations, and the fact that they fit a node, come from `placement/node_capacity.py`; this module has only
-numbers. A solution is checked in integers before it counts, so that only the bound depends on the solver's arithmetic.
+The combinations, and the fact that they fit on a node, come from `placement/node_capacity.py`; this module has only
+numbers. A solution is checked with integers before it is used, so that only the bound depends on the solver's
+arithmetic.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from .solver import Model, SolverEnd, solve
 
 @dataclass(frozen=True)
 class Column:
-    """A number of pods of each shape on one node of a kind; `claims` are those that its pods share with others."""
+    """A number of pods with each shape on one node of a kind.
+
+    `claims` are the claims that its pods share with others.
+    """
 
     node_kind: int
     holds: tuple[int, ...]
@@ -32,9 +36,9 @@ class Need:
 
 @dataclass(frozen=True)
 class Gang:
-    """Pods of these kinds that run only together: at least `least` of them, or none.
+    """Pods of these kinds that run only together, at least `least` of them, or none.
 
-    With `domains`, sets of kinds of nodes, all of them are on nodes of one domain.
+    If `domains` (sets of node kinds) are given, all of these pods are on nodes in one domain.
     """
 
     kinds: frozenset[int]
@@ -44,7 +48,7 @@ class Gang:
 
 @dataclass(frozen=True)
 class Goal:
-    """A number that a placement maximizes: pods of these kinds, or these gangs, by their positions."""
+    """A number that a placement maximizes: pods of these kinds, or these gangs, given by position."""
 
     kinds: tuple[int, ...] = ()
     gangs: tuple[int, ...] = ()
@@ -63,10 +67,10 @@ class Program:
 
     `nodes` has the number of nodes of each kind, and `wanted` has the number of pods of each kind.
 
-    `shapes` has the shape of each kind: pods of one shape have the same requirements, regardless of their priority and
-    group. The most important of the `goals` comes first: more of an earlier one is worth more than any number of a
-    later one. With `mix`, pods are counted only in these proportions, as whole sets. The solver ends when the `time` is
-    over.
+    `shapes` has the shape of each kind; pods with the same shape have the same requirements, regardless of priority and
+    group. The most important of the `goals` comes first, and more of an earlier goal is worth more than any number of a
+    later one. If `mix` is given, pods are counted only in these proportions, as whole sets. The solver ends when the
+    `time` is over.
     """
 
     nodes: tuple[int, ...]
@@ -83,10 +87,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Solution:
-    """The `placed` pods of each kind, by `taken`: column index to number of nodes.
+    """The `placed` pods of each kind, and `taken`, which maps column indices to numbers of nodes.
 
-    `only` limits some of them to kinds of nodes. `reached` and `bounds` are of each goal (with a mix, of whole sets):
-    the placed number, and the upper bound.
+    `only` limits some kinds of pods to kinds of nodes. For each goal, `reached` is the placed number, and `bounds` the
+    upper bound (with a mix, of whole sets).
     """
 
     placed: tuple[int, ...] = ()
@@ -95,13 +99,13 @@ class Solution:
     reached: tuple[int, ...] = ()
     bounds: tuple[int, ...] = ()
     is_possible: bool = True
-    """False if the needs can't be met, which is proved."""
+    """False if the needs are proved to be impossible to meet."""
     is_found: bool = True
-    """False if no solution was found; then only the bounds count."""
+    """False if no solution was found, in which case only the bounds count."""
 
 
 def best(program: Program) -> Solution:
-    """Return the best solution found within the solver's steps, with a bound on any better one."""
+    """Return the best solution found within the solver's steps, with a bound on any better solution."""
     if not program.wanted:
         nothing = tuple(0 for _ in program.goals)
         possible = not any(need.number for need in program.needs)
@@ -111,7 +115,7 @@ def best(program: Program) -> Solution:
 
 
 def _without_solver(program: Program) -> Solution | None:
-    """Return the solution for one kind of pods on independent nodes, each of which is filled separately."""
+    """Return the solution for one kind of pod on independent nodes, each of which is filled separately."""
     is_simple = len(program.wanted) == 1 and not program.gangs and not program.clashes
     if not is_simple or any(column.claims for column in program.columns):
         return None
@@ -138,20 +142,20 @@ def _without_solver(program: Program) -> Solution | None:
 class Rows:
     """The program as a model for the solver: a variable for each column, then one for the placed pods of each kind.
 
-    Then one for the sets of a mix, and those of gangs: switches, and with domains the pods of a kind in each. If needs
-    are a goal and not bounds, the extent to which each is met comes last.
+    Then come a variable for the sets in a mix, and the gangs' variables, which are switches, and with domains also the
+    pods of a kind in each domain. If needs are a goal and not bounds, the extent to which each need is met comes last.
     """
 
     def __init__(self, program: Program, *, meets: bool = False) -> None:
-        """Build the model. With `meets`, needs may be missed, and meeting them is the first goal."""
+        """Build the model. If `meets` is set, needs may be missed, and meeting them is the first goal."""
         self.program = program
         self._columns = len(program.columns)
         kinds = len(program.wanted)
         self._sets = self._columns + kinds
-        # A column's own bound is never active: the price of one row alone is the value of another node of its kind.
+        # A column's own bound is never active, so the price of one row alone is the value of another node of its kind.
         self._model = Model([program.nodes[column.node_kind] + 1 for column in program.columns] + list(program.wanted))
         self.node_rows = list(range(len(program.nodes)))
-        """The rows of the kinds of nodes, and of shapes: all, and inside a domain."""
+        """The rows for node kinds, and for shapes, in total and inside a domain."""
         for node_kind, number in enumerate(program.nodes):
             self._model.at_most(
                 {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number
@@ -184,11 +188,11 @@ class Rows:
             self._model.at_most({met: 1, **{self._columns + kind: -1 for kind in need.kinds}}, 0)
 
     def _pods(self, shape: int) -> list[int]:
-        """Return the variables of the pods of a shape."""
+        """Return the variables for the pods with a shape."""
         return [self._columns + kind for kind, own in enumerate(self.program.shapes) if own == shape]
 
     def _held(self, shape: int, sign: int, domain: Collection[int] | None = None) -> dict[int, int]:
-        """Return the number of pods of a shape in the columns, those of a domain, or all."""
+        """Return the number of pods with a shape in a domain's columns, or in all columns."""
         return {
             i: sign * column.holds[shape]
             for i, column in enumerate(self.program.columns)
@@ -196,7 +200,7 @@ class Rows:
         }
 
     def _gang(self, gang: Gang) -> list[int]:
-        """Return the switches of a gang, one for each domain: at most one is on; if none is, none of its pods runs."""
+        """Return a gang's switches, one for each domain; at most one is on, and if none is, none of its pods run."""
         if gang.domains is None:
             switch = self._variable(1)
             self._only_with(switch, {kind: self._columns + kind for kind in gang.kinds}, gang.least)
@@ -216,7 +220,7 @@ class Rows:
         return switches
 
     def _only_with(self, switch: int, pods: Mapping[int, int], least: int) -> None:
-        """Allow pods, a variable for each kind, only with the switch; with it, require at least this many."""
+        """Allow pods, with a variable for each kind, only if the switch is on, and then require at least this many."""
         for kind, variable in sorted(pods.items()):
             self._model.at_most({variable: 1, switch: -self.program.wanted[kind]}, 0)
         self._model.at_most({**dict.fromkeys(pods.values(), -1), switch: least}, 0)
@@ -226,10 +230,10 @@ class Rows:
         return len(self._model.upper) - 1
 
     def _avoid(self, clash: Clash) -> None:
-        """Forbid finding all of the clash's nodes: of some of them, there must be fewer than needed.
+        """Forbid that there are nodes for the whole clash; for some part of it, there must be fewer nodes than needed.
 
-        By Hall's theorem there are distinct nodes for all of it if and only if any part of it finds as many nodes as it
-        has; a switch for each part says that this one does not, and one of them has to be on.
+        By Hall's theorem, there are distinct nodes for the whole clash if and only if every part of it finds enough
+        nodes. A switch for each part says that the part does not, and one of these switches has to be on.
         """
         switches = []
         for node_kind in sorted({kind for kind, _, _ in clash.nodes}):
@@ -261,7 +265,7 @@ class Rows:
         self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
 
     def goals(self) -> list[dict[int, int]]:
-        """Return the goals, as factors of variables; if the needs are a goal, it is the first."""
+        """Return the goals, as factors for variables; if the needs are a goal, it comes first."""
         first = [dict.fromkeys(self._met, 1)] if self._met else []
         return first + self._goals()
 
@@ -279,7 +283,7 @@ class Rows:
     def best(self) -> Solution:
         """Solve goal after goal.
 
-        Among equally good solutions, choose the one with the fewest nodes, by a fixed order.
+        Among equally good solutions, choose the one with the fewest nodes, in a fixed order.
         """
         bounds: list[int] = []
         values: list[int] | None = None
@@ -307,7 +311,7 @@ class Rows:
         return sum(self._model.upper[i] for i in goal)
 
     def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
-        """Return the meaning of the variables' values; `bounds` are of the program's goals."""
+        """Return the meaning of the variables' values; `bounds` are those of the program's goals."""
         taken = {i: values[i] for i in range(self._columns) if values[i]}
         placed = tuple(values[self._columns + kind] for kind in range(len(self.program.wanted)))
         if self.program.mix is not None:
@@ -317,7 +321,7 @@ class Rows:
         return Solution(placed, taken, self._only(values), reached, best)
 
     def _only(self, values: Sequence[int]) -> dict[int, frozenset[int]]:
-        """Return the kinds of nodes for each kind of pods that has to stay in one domain."""
+        """Return the node kinds for each kind of pod that has to stay in one domain."""
         found: dict[int, frozenset[int]] = {}
         for gang, switches in zip(self.program.gangs, self._switches, strict=True):
             if gang.domains is not None:
@@ -326,10 +330,10 @@ class Rows:
         return found
 
     def _is_right(self, values: Sequence[int]) -> bool:
-        """Return whether whole numbers keep every row."""
+        """Return whether whole numbers satisfy every row."""
         return self._model.keeps(values)
 
 
 def _weight(index: int) -> int:
-    """Return the price of using a column once: about the same for all, and never equal for two small sets of them."""
+    """Return the price of using a column once, which is similar for all columns, and never equal for two small sets."""
     return 10_000 + index * 7_919 % 4_999

@@ -1,11 +1,12 @@
-"""The fewest moves that free enough capacity: an integer program over the contents of each node after moves.
+"""The fewest moves that free enough capacity, found with an integer program over the contents of each node after moves.
 
-Every pod that leaves has to arrive somewhere, pods of one shape in place of each other, and the wanted capacity must
-exist; the price of the leaving pods is as low as possible (`placement/move_program.py`). The first program assumes that
-leaving pods always have a node, except for shapes that no node fits now: nothing can cost less. A node for one of those
-has a worth, which is added to their price (`placement/exchanges.py`). Columns are created in rounds until that price is
-reached: nodes where capacity costs least, nodes that fit the pods leaving there, nodes where pods leave for that; at
-last, on small clusters, all columns: then the program's own bound is the answer's.
+Every pod that leaves has to arrive somewhere (pods with the same shape can take each other's place), and the wanted
+capacity must exist; the price of the leaving pods is as low as possible (`placement/move_program.py`). The first
+program assumes that leaving pods always have a node, except for shapes that do not now fit on any node, so nothing can
+cost less. A node for such a shape has a worth, which is added to the price (`placement/exchanges.py`). Columns are
+created in rounds until that price is reached: nodes where capacity costs least, nodes on which the leaving pods fit,
+and nodes where pods leave for that. Finally, on small clusters, all columns are created, and then the program's own
+bound is used.
 """
 
 from __future__ import annotations
@@ -24,30 +25,30 @@ from .move_program import Departures, GonePods, MoveColumn, MoveProgram, PricedC
 from .node_capacity import Combination
 
 MOST_COLUMNS = 6_000
-"""The number of columns above which not all are created."""
+"""The maximum number of columns with which all columns are created."""
 MOST_LOOKS = 2_000
-"""The number of combinations of pods on nodes examined for all columns."""
+"""The maximum number of combinations of pods on nodes examined for all columns."""
 MOST_HELD = 2_000
-"""The number of combinations of pods on one node examined for the bound; with more, less is proved."""
+"""The maximum number of combinations of pods on one node examined for the bound; if there are more, less is proved."""
 FEW_ROOMY = 24
 MOST_ROOMY = 60
-"""The number of nodes examined in addition to those needed for the capacity, the cheapest first; more if few are not
-enough."""
+"""The number of nodes examined in addition to those needed for the capacity, cheapest first; more are examined if these
+are not enough."""
 SPARE = 12
 """The number of additional places searched for each shape that has to be moved."""
 MOST_TIGHT = 5_000
-"""The number of pairs, of a node and a shape that no node fits now, in the bound."""
+"""The maximum number of pairs in the bound, each of a node and a shape that does not now fit on any node."""
 MOST_SINGLE = 300
-"""The number of exchanges tried in which one pod leaves for several."""
+"""The maximum number of exchanges tried in which one pod leaves for several."""
 _UNITS = 1_000
 """The parts in which fractional prices are counted, rounded down."""
 MOST_DEEP = 1_000
-"""The number of times a node is examined for the pods that would have to leave for a pod of a shape."""
+"""How many times a node is examined for the pods that would have to leave for a pod with some shape."""
 
 
 @dataclass
 class Repacker:
-    """Programs about one cluster. Plans that can't be carried out are excluded one by one (`exclude`)."""
+    """Programs for one cluster. Plans that can't be carried out are excluded one by one (`exclude`)."""
 
     vacancies: Vacancies
     wanted: RoomWanted
@@ -105,7 +106,7 @@ class Repacker:
     # Columns
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the pods that have to leave the node so that these fit."""
+        """Return the pods that have to leave the node to make these fit."""
         key = node, comes
         if key not in self._leavings:
             found = self.vacancies.leavings(node, comes)
@@ -148,7 +149,7 @@ class Repacker:
                     yield MoveColumn(users.node, nobody, leaves)
 
     def _relaxed(self) -> Repacking:
-        """Solve the program in which leaving pods have a node, except for the shapes that no node fits now."""
+        """Solve the program in which leaving pods have a node, except for shapes that do not now fit on any node."""
         tight = {shape for shape, number in enumerate(self.wanted.pods) if number}
         known = set(tight)
         while True:
@@ -165,12 +166,12 @@ class Repacker:
         self._roomy = self._by_price(prices, tight)
         if self._is_counted(tight):
             return found
-        self._room_columns = {}  # some are missing, so nothing is proved by them
+        self._room_columns = {}  # some columns are missing, so they do not prove anything
         return replace(found, least=0, most_rooms=sum(self.wanted.pods), possible=True)
 
     @cached_property
     def _stuck(self) -> frozenset[int]:
-        """Return the shapes that no node fits now."""
+        """Return the shapes that do not now fit on any node."""
         return stuck_shapes(self.vacancies.rooms, self.vacancies.needed)
 
     @cached_property
@@ -190,9 +191,9 @@ class Repacker:
         return frozenset(each.shape for residents in here for each in residents if each.loss is not None)
 
     def _priced(self) -> int:
-        """Return a lower bound on the price: pods that leave cost the worth of the place that they need.
+        """Return a lower bound on the price, in which pods that leave cost the worth of the place that they need.
 
-        They are the pods that leave for the wanted capacity.
+        These are the pods that leave for the wanted capacity.
         """
         if not self._room_columns or self.time.is_over:
             return 0
@@ -230,7 +231,7 @@ class Repacker:
         return found
 
     def _has_taker(self, shape: int) -> bool:
-        """Return whether a pod of the shape fits on some node now."""
+        """Return whether a pod with the shape now fits on some node."""
         if shape not in self._takes:
             alone, residents = self._alone(shape), self.vacancies.residents
             self._takes[shape] = any(
@@ -239,13 +240,13 @@ class Repacker:
         return self._takes[shape]
 
     def _taking(self, shape: int) -> Iterator[NodeRoom]:
-        """Yield the nodes that fit a pod of the shape now, according to the numbers."""
+        """Yield the nodes on which a pod with the shape now fits, according to the numbers."""
         for room in self.vacancies.rooms:
             if shape in room.shapes and room.takers(self.vacancies.needed, shape):
                 yield room
 
     def _tight_columns(self, tight: Collection[int]) -> dict[MoveColumn, int]:
-        """Return all combinations of these shapes on nodes, with a price that is at most the true one."""
+        """Return all combinations of these shapes on nodes, with a price that is at most the true price."""
         prices: dict[MoveColumn, int] = {}
         for node in self.vacancies.residents:
             for comes in self._rooms_on(node, tight):
@@ -270,7 +271,7 @@ class Repacker:
         return self._held[key]
 
     def _most_on(self, node: str, shapes: Collection[int]) -> list[int]:
-        """Return for each shape how many pods the node can hold alone; 0 for those that are not given."""
+        """Return how many pods with each shape alone the node can hold; 0 for shapes that are not given."""
         found = [0] * len(self.wanted.pods)
         for shape in shapes:
             key = self.vacancies.empty_kinds[node], shape
@@ -286,7 +287,7 @@ class Repacker:
 
     @cached_property
     def _demand(self) -> list[int]:
-        """The number of pods of each shape: wanted ones, and those that may leave."""
+        """The number of pods with each shape: wanted pods, and pods that may leave."""
         found = list(self.wanted.pods)
         for here in self.vacancies.residents.values():
             for resident in here:
@@ -294,9 +295,9 @@ class Repacker:
         return found
 
     def _by_price(self, prices: Mapping[MoveColumn, int], tight: Collection[int]) -> list[str]:
-        """Return the nodes by the price of a pod there, including the pods displaced by pods that fit nowhere now.
+        """Return the nodes by the price of a pod there, including pods displaced by pods that do not now fit anywhere.
 
-        Nodes with leaving pods of shapes that the bound already prices come last.
+        Nodes with leaving pods whose shapes already have a price in the bound come last.
         """
         cost: dict[str, tuple[int, float]] = {}
         for column, price in prices.items():
@@ -361,7 +362,7 @@ class Repacker:
         return Counter({shape: number * max(1, sum(self.wanted.pods)) for shape, number in found.items()})
 
     def _takers(self, shape: int, number: int, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield nodes on which pods of the shape fit now, with others as far as they fit too."""
+        """Yield nodes on which pods with the shape now fit, with other pods as far as they also fit."""
         places = 0
         comes = self._alone(shape)
         for room in self._taking(shape):
@@ -374,7 +375,7 @@ class Repacker:
                 yield column
 
     def _filled(self, node: str, comes: Combination, first: int, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield one pod, more of its shape, and then as many of the others as fit."""
+        """Yield one pod, more pods with its shape, and then as many of the others as fit."""
         stay = range(len(self.vacancies.residents[node]))
         yield MoveColumn(node, comes, ())
         for shape in (first, *(each for each in demand if each != first)):
@@ -396,14 +397,17 @@ class Repacker:
             )
 
     def _single_columns(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield nodes on which pods fit once one other has left, several if the numbers allow it."""
+        """Yield nodes on which pods fit once one other pod has left.
+
+        There are several such pods if the numbers allow it.
+        """
         for node, comes, leaves in self._single(demand):
             stay = [each for each in range(len(self.vacancies.residents[node])) if each not in leaves]
             if self.vacancies.fits(node, stay, comes):
                 yield MoveColumn(node, comes, leaves)
 
     def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield nodes on which a pod of a shape fits once others have left."""
+        """Yield nodes on which a pod with a shape fits once other pods have left."""
         for node, shape in islice(product(self.vacancies.residents, sorted(demand)), MOST_DEEP):
             found = self.leavings(node, self._alone(shape))
             yield from (MoveColumn(node, self._alone(shape), leaves) for leaves in found.sets)
@@ -418,9 +422,9 @@ class Repacker:
         return sum(here[each].price for each in column.leaves)
 
     def _solved(self, columns: Mapping[MoveColumn, int | None], tight: Collection[int] | None = None) -> Repacking:
-        """Solve the program of these columns.
+        """Solve the program for these columns.
 
-        With `tight`, leaving pods have to arrive somewhere only if they are of these shapes.
+        If `tight` is given, leaving pods have to arrive somewhere only if they have these shapes.
         """
         if not columns:  # the solver does not accept an empty model
             everything = self.wanted.most or not any(self.wanted.pods)
@@ -447,17 +451,17 @@ def _up_to(most: Sequence[int], total: int) -> Iterator[Combination]:
 
 @dataclass(frozen=True)
 class Move:
-    """A pod that leaves its node for another one; it may be the same one if it gets other devices there."""
+    """A pod that leaves its node for another; it may be the same node if the pod gets other devices there."""
 
     resident: Resident
     to_node: str
 
 
 def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]) -> list[Move]:
-    """Return the moves of a solution: the pods that arrive, pods of one shape in node order.
+    """Return a solution's moves, with the pods that arrive; pods with the same shape are in node order.
 
-    A pod moves to its own node only if no other of its shape could. The remaining columns are capacity for the wanted
-    pods.
+    A pod moves to its own node only if no other pod with its shape could. The remaining columns are capacity for the
+    wanted pods.
     """
     coming: dict[int, list[str]] = {}
     for column in columns:
@@ -476,5 +480,5 @@ def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequen
 
 
 def _roomy(columns: Sequence[MoveColumn], wanted: Sequence[int]) -> set[str]:
-    """Return the nodes with capacity for the wanted pods; some of them may take others of the same shape."""
+    """Return the nodes with capacity for the wanted pods; some of them may take other pods with the same shape."""
     return {column.node for column in columns if any(a and b for a, b in zip(column.comes, wanted, strict=True))}

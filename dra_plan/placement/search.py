@@ -1,8 +1,8 @@
-"""The best placement of pods on a cluster, a bound on any better one, and the reasons why some pods can't be placed.
+"""The best placement of pods on a cluster, a bound on any better placement, and why some pods can't be placed.
 
-Repairing a placement that filters reject comes first, then the search, which joins kinds of nodes, the capacity of
-each, the integer program, and the placement carried out pod by pod. `seek` is for existing pods, `seek_copies` for
-copies of some. The smallest set of pods that can't be placed is at the end.
+The repair of a placement that filters reject comes first, then the search, which combines kinds of nodes, the capacity
+of each kind, the integer program, and the placement carried out pod by pod. `seek` is for existing pods, `seek_copies`
+for copies of some. The smallest set of pods that can't be placed is at the end.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combi
 from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsInside
 
 # -- repairing a placement ---------------------------------------------------------------------------------------------
-# If filters outside the program reject pods, these are tried on other nodes; the others stay. First come, first served,
-# so pods that are left in the end may still fit in another placement.
+# If filters outside the program reject pods, these pods are tried on other nodes; other pods stay. Pods are served in
+# order, so pods that are left at the end may still fit in another placement.
 
 MOST_TRIES = 5_000
-"""The number of times a pod is tried on a node."""
+"""How many times a pod is tried on a node."""
 
 
 class Repair:
-    """The addition of pods to a placement that all filters admit; pods of groups join the others of their group."""
+    """The addition of pods to a placement that all filters admit; pods in groups join the other pods in their group."""
 
     def __init__(self, ground: PlacementCluster, placed: Sequence[PlacedPod], whole: WholeGroups) -> None:
         self._ground, self._placed = ground, list(placed)
@@ -53,7 +53,7 @@ class Repair:
             if not self._stands(inside):
                 return self._placed, list(left)
             before = len(waiting) + 1
-            while len(waiting) < before:  # a new pod may be one that others have affinity to
+            while len(waiting) < before:  # other pods may have affinity to a new pod
                 before = len(waiting)
                 for candidate in list(waiting):
                     self._add(candidate, inside, waiting)
@@ -68,7 +68,7 @@ class Repair:
         return len(again) == len(self._placed) and not inside.let_in([(e.candidate, e.node) for e in self._placed])
 
     def _add(self, candidate: PodToPlace, inside: PodsInside, waiting: list[PodToPlace]) -> None:
-        """Remove the pod from the waiting ones if there is a node for it."""
+        """Remove the pod from the waiting pods if there is a node for it."""
         for node in self._ground.nodes:
             if self._tries >= MOST_TRIES:
                 return
@@ -91,11 +91,11 @@ class Repair:
 
 @dataclass(frozen=True)
 class BestPlacement:
-    """Pods that can run at the same time, verified one by one, and the proved bounds on any other placement.
+    """Pods that can run at the same time, verified one by one, and the proven bounds on any other placement.
 
-    `reached` and `bounds` are numbers of each goal (with a mix: of whole sets); if they are equal, nothing better
-    exists. `late` are rejections by filters outside the program (`Afterwards`): the placement holds without these pods,
-    which are `left`.
+    `reached` and `bounds` are numbers for each goal (with a mix, of whole sets); if they are equal, nothing better
+    exists. `late` are rejections by filters outside the program (`Afterwards`); the placement is valid without these
+    pods, which are `left`.
     """
 
     placed: tuple[PlacedPod, ...]
@@ -103,7 +103,7 @@ class BestPlacement:
     reached: tuple[int, ...]
     bounds: tuple[int, ...]
     is_possible: bool = True
-    """False if the needed pods can't be placed, which is proved."""
+    """False if the needed pods are proved to be impossible to place."""
     late: tuple[LateRefusal, ...] = ()
 
     @property
@@ -113,11 +113,12 @@ class BestPlacement:
 
 
 MOST_COMBINATIONS = 1_000
-"""The number of combinations on a node above which only those that the program uses are examined."""
+"""The maximum number of combinations on a node that are all examined; if there are more, only those that the program
+uses are."""
 
 
 class PlacementQuestion:
-    """Kinds of pods on the nodes of a ground, with the capacity of each kind of node."""
+    """Kinds of pods on a cluster's nodes, with the capacity of each kind of node."""
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class PlacementQuestion:
     ) -> None:
         """Set up the question.
 
-        With a step budget, pods on nodes that share devices are not checked together.
+        If there is a step budget, pods on nodes that share devices are not checked together.
 
         The constraints of `groups` are kept.
         """
@@ -150,7 +151,7 @@ class PlacementQuestion:
         return [asked.room() for asked in self._heard()]
 
     def _heard(self) -> Iterator[NodeQuestions]:
-        """Yield the questions about each kind of node, reporting the progress."""
+        """Yield the queries about each kind of node, and report progress."""
         for index, asked in enumerate(self._questions):
             if self.ground.time.progress is not None:
                 self.ground.time.progress(index, len(self._questions))
@@ -186,7 +187,7 @@ class PlacementQuestion:
     def is_coupled(self) -> bool:
         """Return whether nodes share devices that these pods could get.
 
-        Devices taken on one node are then missing on others.
+        Devices taken on one node are then unavailable on other nodes.
         """
         return any(node_kind.shared for node_kind in self.node_kinds)
 
@@ -199,9 +200,9 @@ class PlacementQuestion:
         mix: Sequence[int] | None = None,
         whole: bool = True,
     ) -> Program:
-        """Return the program of the combinations that fit, or of those not excluded (`outer`).
+        """Return the program for the combinations that fit, or for those not excluded (`outer`).
 
-        If not `whole`, gangs may be incomplete.
+        If `whole` is not set, gangs may be incomplete.
         """
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
@@ -235,7 +236,7 @@ class PlacementQuestion:
         return Coupling(self.ground, self._shapes.kinds, self.node_kinds)
 
     def _coupled(self, **asked: Any) -> tuple[Solution, Assigned, JointAnswer]:
-        """Return the best solution whose pods have their devices together, or the last one that was not excluded."""
+        """Return the best solution in which all pods have devices together, or the last one that was not excluded."""
         while True:
             program = self.program(outer=True, **asked)
             solution = best(program)
@@ -262,9 +263,9 @@ class PlacementQuestion:
         *,
         worth: Callable[[int], bool] = lambda _pods: True,
     ) -> BestPlacement:
-        """Return the best placement by these goals, the most important first.
+        """Return the best placement by these goals, most important first.
 
-        If a placement of this many pods is not `worth` carrying out, nothing is placed: the bounds are the answer.
+        If a placement of this many pods is not `worth` carrying out, nothing is placed, and the bounds are the result.
         """
         if self.is_coupled and self._budget is None:
             placed, left, bounds, possible = self._best_coupled(goals, needs, mix)
@@ -304,7 +305,7 @@ class PlacementQuestion:
     ) -> tuple[list[PlacedPod], list[PodToPlace], tuple[int, ...], bool]:
         """Place the pods with the devices that were found together.
 
-        If none were found together, or these do not hold, place them node after node.
+        If no such devices were found, or if they turn out not to fit, place the pods node after node.
         """
         solution, assigned, told = self._coupled(goals=goals, needs=needs, mix=mix)
         if self.ground.time.is_over:
@@ -319,7 +320,7 @@ class PlacementQuestion:
         return placed, left, solution.bounds, solution.is_possible
 
     def _whole(self, placed: list[PlacedPod], left: list[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """Return the placement without incomplete gangs, which occur if a filter or a lack of devices excluded pods."""
+        """Return the placement without incomplete gangs, which occur if a filter or missing devices excluded pods."""
         parts = WholeGroups(self.groups).parts([each.candidate for each in placed])
         return self._without(parts, placed, left) if parts else (placed, left)
 
@@ -338,7 +339,7 @@ class PlacementQuestion:
         return kept, [*left, *refused]
 
     def is_excluded(self, needs: Sequence[Need]) -> bool:
-        """Return whether it is proved that no placement has all needed pods, with anything else left out."""
+        """Return whether it is proved that no placement has all needed pods, even if all other pods are omitted."""
         every = goals_of(self.kinds)
         if self.is_coupled:
             solution, _, _ = self._coupled(goals=every, needs=needs, whole=False)
@@ -360,7 +361,7 @@ class PlacementQuestion:
     def reached(
         self, placed: Sequence[PlacedPod], goals: Sequence[Goal], mix: Sequence[int] | None = None
     ) -> tuple[int, ...]:
-        """Return the number of each goal in a placement; with a mix, the number of whole sets."""
+        """Return the number reached for each goal in a placement, or with a mix, the number of whole sets."""
         there = {id(each.candidate) for each in placed}
         numbers = [sum(id(member) in there for member in kind.members) for kind in self.kinds]
         if mix is not None:
@@ -376,7 +377,7 @@ class PlacementQuestion:
     def _carried_out(
         self, solution: Solution, assigned: Assigned, found: Found | None = None
     ) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """Return the pods of a solution on their nodes, each verified; and the pods left."""
+        """Return a solution's pods on their nodes, each verified, and the pods that are left."""
         carrying = Carrying(self.ground, may_find_devices_gone=self.is_coupled)
         placed = [each for node, pods in assigned for each in carrying.on_node(node, pods, found)]
         there = {id(each.candidate) for each in placed}
@@ -392,7 +393,7 @@ class PlacementQuestion:
         return placed, left
 
     def _assignment(self, solution: Solution, program: Program) -> list[tuple[str, list[PodToPlace]]]:
-        """Return the pods of each node: nodes and pods in their order."""
+        """Return each node's pods, with nodes and pods in their own order."""
         holds: dict[str, tuple[int, tuple[int, ...]]] = {}
         for index, number in sorted(solution.taken.items()):
             column = program.columns[index]
@@ -419,7 +420,7 @@ class PlacementQuestion:
 def seek(ground: PlacementCluster, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
     """Return a placement of as many of these pods as possible.
 
-    With `by_priority`, pods of high priority come first.
+    If `by_priority` is set, pods with high priority come first.
     """
     candidates = [ground.ready(pod) for pod in pods]
     groups = groups_of(ground, candidates)
@@ -441,7 +442,7 @@ def seek_copies(
     """Return the most copies of pods in addition to the running ones: at most `limit` sets, by numbers per template.
 
     The capacity of a node is found within the `budget`, if there is one. If the number of pods is not `worth` placing,
-    only `bounds` are set. The `view`, if given, is the inventory's.
+    only `bounds` are set. If `view` is given, it is the inventory's.
 
     `reached` is the number of whole sets in the placement, and `bounds` is the upper bound. Claims that the templates
     name, instead of creating them, are shared by all copies. Raises SolverMissingError if there is more than one
@@ -463,13 +464,13 @@ def _copies(ground: PlacementCluster, template: Pod, count: int) -> PodKind:
 
 
 # -- the smallest set that can't be placed -----------------------------------------------------------------------------
-# Without any one of these pods the others can be placed, as far as that is known.
+# If any one of these pods is omitted, the others can be placed, as far as is known.
 
 
 def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
-    """Return the smallest needs that are still excluded: pods of low priority are left out first.
+    """Return the smallest needs that are still excluded; pods with low priority are omitted first.
 
-    Needs that fit still fit with fewer pods, so each number is found by halving, one need after the other.
+    Needs that fit also fit with fewer pods, so each number is found by halving, one need after the other.
     """
     left = list(needs)
     for index in reversed(range(len(left))):

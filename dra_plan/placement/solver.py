@@ -1,7 +1,7 @@
-"""The solver, HiGHS, through its C interface: docs/decisions/0020-highsbox.md.
+"""The solver, HiGHS, called through its C interface (docs/decisions/0020-highsbox.md).
 
-Its steps are bounded by counts, never by time, and its seed and threads are fixed, so that the same model has the same
-answer on every machine. The library is loaded when a model is solved; package `highsbox` provides it.
+Its steps are limited by number, never by time, and its seed and threads are fixed, so that the same model has the same
+result on every machine. The library is loaded when a model is solved; the `highsbox` package provides it.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from functools import cache
 from dra_plan.errors import UsageError
 
 MOST_BRANCHES = 20_000
-"""The nodes of the search tree after which the solver gives up."""
+"""The number of nodes in the search tree after which the solver gives up."""
 
 MOST_PIVOTS = 1_000_000
-"""The steps of the simplex algorithm after which it gives up."""
+"""The number of steps in the simplex algorithm after which the solver gives up."""
 
 
 @dataclass
 class Model:
-    """Whole numbers from 0 to `upper`, and rows that bound sums of them from above."""
+    """Whole numbers from 0 to `upper`, and rows with upper bounds on their sums."""
 
     upper: list[int]
     rows: list[tuple[dict[int, int], int]] = field(default_factory=list)
 
     def at_most(self, row: Mapping[int, int], bound: int) -> None:
-        """Add a row: the sum of the variables, each times its factor, is at most the bound."""
+        """Add a row, which says that the sum of the variables, each times its factor, is at most the bound."""
         self.rows.append((dict(row), bound))
 
     def keeps(self, values: Sequence[int]) -> bool:
-        """Return whether the values keep all bounds."""
+        """Return whether the values respect all bounds."""
         return all(0 <= value <= most for value, most in zip(values, self.upper, strict=True)) and all(
             sum(factor * values[index] for index, factor in row.items()) <= bound for row, bound in self.rows
         )
 
 
 class SolverMissingError(UsageError):
-    """The question needs an integer program, and the library that solves it can't be loaded."""
+    """An error raised if a query needs an integer program and the library that solves it can't be loaded."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -62,7 +62,7 @@ class SolverEnd(enum.Enum):
 
 @dataclass(frozen=True)
 class Solved:
-    """The values found, if any, and the proved bound on the goal."""
+    """The values found, if any, and the proven bound on the goal."""
 
     outcome: SolverEnd
     bound: int = 0
@@ -108,7 +108,7 @@ def solve(
 
 
 def relax(model: Model, goal: Mapping[int, int], *, seconds: float | None = None) -> Relaxed | None:
-    """Solve the model with fractions allowed; None if that was cut short, or the rows can't be kept."""
+    """Solve the model with fractions allowed; return None if this was cut short, or if the rows can't be satisfied."""
     with _Highs() as highs:
         highs.give(model, goal, whole=False)
         highs.limit(MOST_BRANCHES, seconds)
@@ -132,7 +132,7 @@ _AMOUNTS = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.5}
 
 
 class _Highs:
-    """One run of HiGHS. A context manager that frees the library's memory."""
+    """One run of HiGHS, as a context manager that frees the library's memory."""
 
     def __init__(self) -> None:
         self._library = _library()
@@ -178,7 +178,7 @@ class _Highs:
         )
 
     def limit(self, branches: int, seconds: float | None) -> None:
-        """Set the number of search tree nodes, and the seconds if there is a limit, after which it gives up."""
+        """Set the number of search tree nodes, and the seconds if there is a limit, after which HiGHS gives up."""
         if seconds is not None:
             self._library.Highs_setDoubleOptionValue(self._handle, b"time_limit", ctypes.c_double(seconds))
         self._library.Highs_setIntOptionValue(self._handle, b"mip_max_nodes", ctypes.c_int(branches))
@@ -188,7 +188,7 @@ class _Highs:
         self._library.Highs_setSolution(self._handle, _doubles(array("d", values)), None, None, None)
 
     def run(self) -> int:
-        """Solve, and return the status of the model."""
+        """Solve the model, and return its status."""
         self._library.Highs_run(self._handle)
         return int(self._library.Highs_getModelStatus(self._handle))
 

@@ -1,8 +1,8 @@
-"""Nodes that share devices: checks whether pods on several nodes can have their devices at the same time.
+"""Nodes that share devices, and the check whether pods on several nodes can have their devices at the same time.
 
-The allocator answers for one node. Here it is called for a node that represents several: it sees the devices of each,
-marked with the nodes that reach them, and every request requires the mark of its own node. Then come the clashes:
-combinations that do not fit together are forbidden in the integer program.
+The allocator works on one node. Here it is called for a node that represents several nodes and sees the devices of
+each, marked with the nodes that reach them; every request requires the mark of its own node. Then come the clashes,
+which are combinations that do not fit together and are forbidden in the integer program.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_BASES = 32
 
 @dataclass(frozen=True)
 class JointAnswer:
-    """The answer, with the allocation of each claim by uid."""
+    """The result, with each claim's allocation by UID."""
 
     answer: FitAnswer
     found: dict[str, AllocationResult]
@@ -45,7 +45,7 @@ _OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Together:
-    """A check whether pods on several nodes can all get their devices at the same time."""
+    """The check whether pods on several nodes can all get their devices at the same time."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
@@ -81,7 +81,7 @@ class Together:
         return list(found.values())
 
     def _asked(self, seen: _Seen, claims: Sequence[UsedClaim], bases: Sequence[int]) -> JointAnswer:
-        """Return the answer if each claim is allocated on its base, one of the nodes of its pods."""
+        """Return the result if each claim is allocated on its base, which is one of its pods' nodes."""
         marked = [_marked(claim, nodes, base) for (claim, nodes), base in zip(claims, bases, strict=True)]
         outcome = seen.allocated(marked, self._ground.joint)
         if outcome.outcome not in (Outcome.FITS, Outcome.DOES_NOT_FIT):
@@ -99,9 +99,9 @@ class Together:
 
 
 def _bases(claims: Sequence[UsedClaim]) -> Iterator[tuple[int, ...]]:
-    """Yield for each claim the node that it is allocated on.
+    """Yield, for each claim, the node on which it is allocated.
 
-    It matters if pods on other nodes use the claim, and it has a request for All.
+    The node matters if pods on other nodes use the claim, and if the claim has a request for All.
     """
     return product(*(nodes if len(nodes) > 1 and _takes_all(claim) else nodes[:1] for claim, nodes in claims))
 
@@ -119,7 +119,7 @@ def _marked(claim: ResourceClaim, nodes: Collection[int], base: int) -> Resource
 
 
 def _request(request: DeviceRequest, nodes: Collection[int], base: int) -> DeviceRequest:
-    """Return the request for devices that all nodes reach; requests for All take their meaning on the base alone."""
+    """Return the request for devices that all nodes reach; the meaning of requests for All depends only on the base."""
     if request.exactly is not None:
         marks = _selectors([base] if request.exactly.allocation_mode == "All" else nodes)
         return replace(request, exactly=replace(request.exactly, selectors=[*marks, *request.exactly.selectors]))
@@ -137,7 +137,7 @@ def _selectors(nodes: Collection[int]) -> list[DeviceSelector]:
 
 
 class _Seen:
-    """The devices that nodes see, as for one node that represents them. Raises AllocationError if gathering does."""
+    """The devices that nodes see, as if one node represented them. Raises AllocationError if gathering does."""
 
     def __init__(self, ground: PlacementCluster, names: Sequence[str]) -> None:
         self._ground = ground
@@ -178,7 +178,7 @@ class _Seen:
         return replace(slice_.object, spec=spec)
 
     def allocated(self, claims: Sequence[ResourceClaim], view: View) -> NodeOutcome:
-        """Return the allocator's answer."""
+        """Return the allocator's result."""
         there = view.with_slices(self._slices).with_state(self._ground.view.state)
         return self._ground.allocate(claims, self._nodes[0], there)
 
@@ -191,13 +191,14 @@ class _Seen:
 
 
 # -- clashes between nodes that share devices --------------------------------------------------------------------------
-# The program first treats the nodes as independent. Its solution is then checked as a whole (`Together`); if that does
-# not fit, its smallest part that does not fit is forbidden in the program from then, for all nodes of the same kinds.
+# The program first treats the nodes as independent. Its solution is then checked as a whole (`Together`). If the
+# solution does not fit, its smallest part that does not fit is forbidden in the program from then on, for all nodes of
+# the same kinds.
 
 MOST_CLASHES = 300
 MOST_COLUMNS = 4_000
 _MOST_SHAPES = 5
-"""The number of different combinations on nodes of one kind, in one clash."""
+"""The maximum number of different combinations on nodes of one kind in one clash."""
 
 OPEN = JointAnswer(FitAnswer.OPEN, {})
 
@@ -220,7 +221,7 @@ class Coupling:
         return known
 
     def learn(self, assigned: Assigned) -> bool:
-        """Forbid the smallest part of this that does not fit. Return False if it cannot be expressed as a new clash."""
+        """Forbid the smallest part that does not fit. Return False if it cannot be expressed as a new clash."""
         left = [(name, list(pods)) for name, pods in assigned]
         for index in reversed(range(len(left))):
             trial = [*left[:index], *left[index + 1 :]]
@@ -247,7 +248,7 @@ class Coupling:
 
 
 def combinations_below(room: NodeCapacity) -> Iterator[Combination]:
-    """Yield all that fit, or are not excluded: each combination below one of the largest."""
+    """Yield all combinations that fit, or are not excluded, which are those below one of the largest."""
     seen: set[Combination] = set()
     for largest in room.outer:
         for each in product(*(range(number, -1, -1) for number in largest)):

@@ -1,8 +1,8 @@
-"""The execution of a placement: pods are put on their nodes one by one, each verified as by the scheduler.
+"""The execution of a placement, in which pods are put on their nodes one by one and verified as the scheduler would.
 
-The allocator's result for several pods together is only a hint for the devices of each: its answer for one pod counts,
-with the devices of the earlier pods in use. One pod on one node comes first, then the filters that the integer program
-leaves out, then a whole placement.
+The allocator's result for several pods together is only a hint for each pod's devices. Its result for one pod counts,
+with the earlier pods' devices in use. One pod on one node comes first, then the filters that the integer program omits,
+then a whole placement.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from . import pinning
 from .node_kinds import NODE_AND_POD, PlacementCluster, PodToPlace, UnverifiedPlacementError
 
 Found = Mapping[str, AllocationResult]
-"""Claim uid to the claim's allocation."""
+"""The claims' allocations, by claim UID."""
 
 
 class CarriedOut:
-    """The cluster while pods are put on it. `claims` are those that got devices, by uid, with their allocation."""
+    """The cluster while pods are put on it. `claims` are the claims that got devices, by UID, with their allocation."""
 
     def __init__(self, ground: PlacementCluster, only: str = "") -> None:
         """Set up the cluster.
 
-        `only` is the one node that pods will be put on, if there is only one: that is cheaper.
+        `only` is the node on which pods will be put, if there is only one, which is cheaper.
         """
         self._ground = ground
         self._consumable = ground.target.features.consumable_capacity
@@ -52,7 +52,7 @@ class CarriedOut:
         return self.nodes[name]
 
     def newest(self, number: int) -> tuple[ResourceClaim, ...]:
-        """Return the last claims that got devices, at most this many, in the order in which they got them."""
+        """Return at most this many of the last claims that got devices, in the order in which they got them."""
         return tuple(reversed([*islice(reversed(self.claims.values()), number)]))
 
     def hint(self, candidates: Sequence[PodToPlace], name: str) -> Found:
@@ -88,7 +88,7 @@ class CarriedOut:
         return ""
 
     def _allocated(self, node: NodeInfo, claims: Sequence[ResourceClaim], hint: Found) -> NodeOutcome:
-        """Return the allocator's answer: with the devices of the hint, if all claims have one."""
+        """Return the allocator's result, with the hint's devices if there is a hint for every claim."""
         meant = [hint[claim.metadata.uid] for claim in claims if claim.metadata.uid in hint]
         if len(meant) < len(claims):
             return self._ground.allocate(claims, node, self._view, timed=False)
@@ -109,8 +109,8 @@ class CarriedOut:
 
 
 # -- filters outside the program ---------------------------------------------------------------------------------------
-# Filters that depend on other pods and on volumes, called when the placement is known. A placement passes if there is
-# an order in which these filters admit each pod, with the pods before it in place.
+# These filters depend on other pods and on volumes, and are called when the placement is known. A placement passes if
+# there is an order in which these filters admit each pod, given the pods before it.
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Afterwards:
         ]
 
     def refusals(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Return the pods that no order admits; none if all can be admitted. The cluster is unchanged afterwards."""
+        """Return the pods that cannot be admitted in any order, if any. The cluster is unchanged afterwards."""
         with self.inside() as inside:
             return inside.let_in(placed)
 
@@ -180,7 +180,7 @@ class Afterwards:
         return self._reserve(candidate, node.name, state)
 
     def _reserve(self, candidate: PodToPlace, node: str, state: CycleState) -> Status | None:
-        """Reserve the pod's resources other than devices, that is volumes, so that the next one does not get them."""
+        """Reserve the pod's resources other than devices (its volumes), so that the next pod does not get them."""
         for plugin in self._plugins:
             if isinstance(plugin, ReservePlugin) and plugin.name not in state.skip_filter:
                 status = plugin.reserve(state, candidate.pod, node)
@@ -195,14 +195,14 @@ class Afterwards:
 
 
 class PodsInside:
-    """Pods that were admitted, one after the other; `done` has them in that order."""
+    """The pods that were admitted, one after the other; `done` has them in that order."""
 
     def __init__(self, afterwards: Afterwards) -> None:
         self._afterwards = afterwards
         self.done: list[tuple[PodToPlace, str, CycleState]] = []
 
     def add(self, candidate: PodToPlace, name: str) -> Status | None:
-        """Admit a pod on a node, next to those before it, or return the rejection."""
+        """Admit a pod on a node, given the pods before it, or return the rejection."""
         state = CycleState()
         status = self._afterwards.assume(candidate, name, state)
         if status is None:
@@ -214,7 +214,7 @@ class PodsInside:
         self._afterwards.forget(*self.done.pop())
 
     def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Admit all pods that can be admitted, in any order, and return the others."""
+        """Admit all pods that can be admitted in some order, and return the others."""
         waiting, refused = list(placed), list[LateRefusal]()
         while waiting:
             answers = [(candidate, name, self.add(candidate, name)) for candidate, name in waiting]
@@ -226,12 +226,12 @@ class PodsInside:
 
 
 # -- carrying out a placement ------------------------------------------------------------------------------------------
-# From combinations of pods on nodes to the pods themselves, put there one by one and verified by `CarriedOut`.
+# Combinations of pods on nodes become the pods themselves, which `CarriedOut` puts there one by one and verifies.
 
 
 @dataclass(frozen=True)
 class PlacedPod:
-    """A pod, its node, and the allocations of its claims, except those that a pod placed before it already has."""
+    """A pod, its node, and its claims' allocations, except those that a pod placed earlier already has."""
 
     candidate: PodToPlace
     node: str
@@ -242,8 +242,8 @@ class PlacedPod:
 class Carrying:
     """The cluster while a placement is carried out.
 
-    If nodes share devices, the devices of pods may already be taken (`may_find_devices_gone`); otherwise that is an
-    internal error.
+    If nodes share devices, pods' devices may already be taken (`may_find_devices_gone`); otherwise, this is an internal
+    error.
     """
 
     def __init__(self, ground: PlacementCluster, *, may_find_devices_gone: bool) -> None:
@@ -261,7 +261,7 @@ class Carrying:
                 raise UnverifiedPlacementError(candidate.pod.key, name, why)
 
     def know(self, name: str) -> None:
-        """Note the node's current state, including all pods on it."""
+        """Record the node's current state, including all pods on it."""
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:

@@ -1,1 +1,1 @@
-"""The building blocks of the answers to several questions: named owners, claim sets on nodes, pools, warnings."""
+"""Building blocks that several commands share: named owners, claim sets on nodes, pools, warnings."""

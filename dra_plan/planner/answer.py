@@ -1,6 +1,7 @@
-"""The interface of every answer: a document for programs, and a table for people.
+"""The interface of every result, which is a document for programs and a table for people.
 
-This module does not know how documents are printed. `str()` imports the output at run time: the only upward import.
+This module does not know how documents are printed. `str()` imports the output at run time, which is the only upward
+import.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ D_co = TypeVar("D_co", bound=PrintedDocument, covariant=True)
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrintedAnswer(ABC, Generic[D_co]):
-    """An answer. `str()` is the command's default output; `repr()` is short."""
+    """A command's result. `str()` is the command's default output; `repr()` is short."""
 
     what_if: tuple[AppliedEdit, ...] = ()
-    """The changes made to the cluster before the question was answered."""
+    """The changes made to the cluster before the command was run."""
     ignored: frozenset[str] = frozenset()
-    """The codes of the warnings that its document leaves out."""
+    """The codes of the warnings that the document omits."""
     drawn: tuple[Inventory, View] | None = field(default=None, compare=False)
-    """The cluster of the question, for the picture in notebooks."""
+    """The cluster to which the result refers, for the picture in notebooks."""
 
     @cached_property
     def document(self) -> D_co:
@@ -55,16 +56,16 @@ class PrintedAnswer(ABC, Generic[D_co]):
         return of_kind(self.document.kind).text(self.document)
 
     def _repr_html_(self) -> str:
-        """Return the same as a fragment of HTML for notebooks: the tables, and below them the picture of the page."""
+        """Return an HTML fragment for notebooks, with the tables, and below them the page's picture."""
         from dra_plan.questions.registry import of_kind
 
         question = of_kind(self.document.kind)
         return question.fragment(self.document) + (question.still(self, *self.drawn) if self.drawn else "")
 
     def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
-        """Return the answer about a cluster as a page of HTML, one file.
+        """Return the result for a cluster as an HTML page, in one file.
 
-        Without the cluster, the page has no picture of it.
+        If there is no cluster, the page has no picture of it.
         """
         from dra_plan.questions.registry import of_kind
 

@@ -33,10 +33,11 @@ _ENDING = (
 
 
 def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, settles: bool) -> list[Notice]:
-    """Return notices about parts of the input that are not simulated and may change the answer.
+    """Return notices about parts of the input that are not simulated and may change the result.
 
-    `pods` are the planned ones. With `creates`, objects are created for the answer, which admission may reject; with
-    `settles`, the simulation continues until nothing changes, and other components may end pods meanwhile.
+    `pods` are the planned pods. If `creates` is set, objects are created for the result, and admission may reject them.
+    If `settles` is set, the simulation continues until nothing changes, and other components may terminate pods
+    meanwhile.
     """
     if not inventory.skipped:
         return []

@@ -1,4 +1,4 @@
-"""The application of a suggested change: its patches are made in the objects of an input."""
+"""The application of a suggested change, whose patches are made in an input's objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HOLDERS = {
 def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Inventory | None:
     """Return the inventory with these patches made; None if an object is of another kind or does not exist.
 
-    Paths are those of the object as the inventory has it.
+    Paths refer to the object as stored in the inventory.
     """
     for patch in patches:
         about = patch.object
@@ -48,7 +48,7 @@ def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Invento
 
 
 def _apply(document: Any, operation: PatchOperation) -> None:
-    """Apply an operation of RFC 6902 on a path below the document's top.
+    """Apply an RFC 6902 operation on a path below the document's root.
 
     Objects on the path of an `add` are created.
     """

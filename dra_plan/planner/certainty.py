@@ -1,8 +1,8 @@
-"""Pods that no node can take, whatever the objects are that the input lacks.
+"""Pods that do not fit on any node, whatever objects are missing from the input.
 
-Without any DeviceClass, ResourceSlice or PersistentVolumeClaim, the answer for a pod that needs one is unknown, unless
-each node also rejects it for another reason, which neither the missing objects nor preemption could change. `schedule`
-and `explain` use the same rule.
+If the input has no DeviceClasses, ResourceSlices or PersistentVolumeClaims, the result for a pod that needs one is
+unknown, unless each node also rejects the pod for another reason, which neither the missing objects nor preemption
+could change. `schedule` and `explain` use the same rule.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OF_VOLUMES = frozenset(
         plugin_names.NODE_VOLUME_LIMITS,
     ]
 )
-"""Plugins for volumes: their rejections are uncertain if the input has no such objects."""
+"""The plugins for volumes, whose rejections are uncertain if the input has no such objects."""
 
 _UNRESOLVABLE = frozenset(
     [
@@ -44,7 +44,7 @@ _UNRESOLVABLE = frozenset(
         plugin_names.NODE_AFFINITY,
     ]
 )
-"""Plugins whose rejections stand regardless of which pods leave the node."""
+"""The plugins whose rejections do not depend on which pods leave the node."""
 
 _UNKNOWN = OF_VOLUMES | {plugin_names.DYNAMIC_RESOURCES}
 
@@ -57,9 +57,9 @@ class Certainty:
         self._deciding = deciding(inventory)
 
     def missing(self, record: PodRecord) -> list[str]:
-        """Return the kinds that decide about a rejected pod and of which the input has nothing, as kubectl names them.
+        """Return the kinds, as named by kubectl, that decide about a rejected pod and are missing from the input.
 
-        Without PersistentVolumeClaims, these are also their volumes and classes.
+        If there are no PersistentVolumeClaims, these kinds include their volumes and classes.
         """
         pod = record.pod
         names = [one for one in (_CLASS, _SLICE) if one in self._deciding] if pod.spec.resource_claims else []
@@ -68,11 +68,11 @@ class Certainty:
         return [kind.plural for name in names if (kind := named(name)) is not None]
 
     def is_open(self, record: PodRecord) -> bool:
-        """Return whether the rejected pod could get a node if the missing objects were in the input."""
+        """Return whether the rejected pod could be scheduled if the missing objects were in the input."""
         return bool(self.missing(record)) and not self.is_refused(record)
 
     def is_refused(self, record: PodRecord) -> bool:
-        """Return whether each node rejects the pod for a reason that missing objects and preemption leave.
+        """Return whether each node rejects the pod for a reason that missing objects and preemption cannot change.
 
         Before any node is examined, the scheduler checks only claims and their classes.
         """
@@ -89,7 +89,7 @@ class Certainty:
         return all(any(is_certain(node, plugin) for plugin in found.plugins(node)) for node in found.of_nodes)
 
     def _yielding(self, pod: Pod) -> set[str]:
-        """Return the nodes with a pod that this one may preempt."""
+        """Return the nodes with a pod that this pod may preempt."""
         if pod.spec.preemption_policy == "Never":
             return set()
         own = self._priority(pod)
@@ -103,12 +103,12 @@ def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:
 
 
 def may_lack(inventory: Inventory) -> bool:
-    """Return whether the input has no object of a kind that could decide about pods."""
+    """Return whether the input has no objects of some kind that could decide about pods."""
     return bool(deciding(inventory)) or not inventory.volume_claims
 
 
 def keep_refusals(simulation: Simulation) -> None:
-    """Have the simulation record the rejections of pods about which missing objects may decide."""
+    """Make the simulation record the rejections of pods about which missing objects may decide."""
     if not may_lack(simulation.inventory):
         return
     has_claims = bool(deciding(simulation.inventory))

@@ -1,4 +1,4 @@
-"""One claim set on all nodes: the search, with warnings about its time and defects, and the leading reason."""
+"""One claim set on all nodes: the search, with warnings about time and defects, and the leading reason."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class AllocatedClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClaimSetPlan:
-    """The answers for one claim set, by node in input order, which is the order of iteration.
+    """The results for one claim set by node, in input order, which is also the iteration order.
 
-    The allocator's answer for a node is its outcome; `excluded` are the nodes that other rules exclude.
+    The allocator's result for a node is the node's outcome; `excluded` are the nodes that other rules exclude.
     """
 
     claim_set: ClaimSet
@@ -56,14 +56,14 @@ class ClaimSetPlan:
     explanation: SetExplanation | None = None
     excluded: Mapping[str, list[NodeExclusion]] = field(default_factory=dict)
     leading: tuple[LeadingReason, ...] = ()
-    """The leading reasons of a set that fits nowhere, on the nodes that were examined for that."""
+    """The leading reasons why a set fits nowhere, on the nodes that were examined for this."""
     lacking: frozenset[str] = frozenset()
-    """The kinds that the input lacks entirely, and without which a set that does not fit is Unknown."""
+    """The kinds that are completely missing from the input, and without which a set that does not fit is Unknown."""
     refused: tuple[RefusedOwner, ...] = ()
-    """The owners of the set that the API server rejects: the set then fits nowhere."""
+    """The set's owners that the API server rejects; if there are any, the set fits nowhere."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the form in which it comes from another process, which may have examined many nodes."""
+        """Return the form in which the plan is sent from another process, which may have examined many nodes."""
         packed = pack(self.nodes)
         rest = self.explanation, self.excluded, self.leading, self.lacking, self.refused
         if packed is None:
@@ -90,9 +90,11 @@ class ClaimSetPlan:
 
     @property
     def outcome(self) -> Outcome:
-        """The set's outcome: an error on any node ends the scheduling attempt upstream, even if the set fits on others.
+        """The set's outcome.
 
-        Excluded nodes are not examined there. Rejected objects never reach an attempt.
+        An error on any node ends the scheduling attempt in upstream, even if the set fits elsewhere.
+
+        Upstream does not examine excluded nodes. Rejected objects never reach an attempt.
         """
         if self.refused:
             return Outcome.REFUSED
@@ -115,7 +117,7 @@ class ClaimSetPlan:
     def fitting_nodes(self) -> list[str]:
         """The names of the nodes on which all claims fit, and which no rule excludes.
 
-        Empty if the API server rejects the objects.
+        The list is empty if the API server rejects the objects.
         """
         if self.refused:
             return []
@@ -143,12 +145,12 @@ def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[Al
 
 
 def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Return the owner of the claims, and the outcome and nodes: the fields that every document has of a claim set."""
+    """Return the claims' owner, the outcome and the nodes, which every document has for a claim set."""
     return {**set_name(plan), "outcome": plan.outcome, "fitting_nodes": plan.fitting_nodes}
 
 
 def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Return the owner of the claims."""
+    """Return the claims' owner."""
     owner = plan.claim_set.owner
     return {
         "owner": ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
@@ -162,7 +164,7 @@ def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
 
 
 class PlannedSet(NamedTuple):
-    """The plan of a claim set, with its notices."""
+    """A claim set's plan, with its notices."""
 
     plan: ClaimSetPlan
     notices: tuple[Notice, ...] = ()
@@ -183,7 +185,7 @@ class PlannedSet(NamedTuple):
 
 
 class SetPlanner:
-    """Plans claim sets, one after the other and independently of each other."""
+    """A planner of claim sets, one after the other and independently of each other."""
 
     def __init__(
         self, view: View, nodes: Sequence[Node], question: Question, deadline: float | None, total: int = 0
@@ -193,7 +195,7 @@ class SetPlanner:
         self._question, self._total, self._done = question, total, 0
 
     def plan(self, claim_set: ClaimSet) -> PlannedSet:
-        """Return the answers for one claim set on all chosen nodes."""
+        """Return the results for one claim set on all chosen nodes."""
         if claim_set.error is not None:
             names = [node.metadata.name for node in self.nodes]
             refused = [NodeOutcome(name, Outcome.ERROR, message=str(claim_set.error)) for name in names]
@@ -218,7 +220,7 @@ class SetPlanner:
 
 
 def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> NodeOutcome:
-    """Return the outcome; allocated claims of the set exclude nodes that their node selector does not match."""
+    """Return the outcome; allocated claims in the set exclude nodes that their node selector does not match."""
     if outcome.outcome is not Outcome.FITS or not claim_set.out_of_reach(node):
         return outcome
     return NodeOutcome(
@@ -227,7 +229,7 @@ def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> No
 
 
 class Admissions:
-    """Adds admission suggestions to plans, one plan after the other."""
+    """A finder of admission suggestions, which are added to plans one after the other."""
 
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
@@ -258,7 +260,7 @@ class Admissions:
         return NodeRules(nodes, self._target).exclusions(pods)
 
     def _tolerating(self, claim_set: ClaimSet) -> list[Tolerating]:
-        """Return the locations of the tolerations of all its pods; nothing if one of them is unknown."""
+        """Return the locations of all its pods' tolerations; nothing if one of them is unknown."""
         owners = [claim_set.owner] if claim_set.owner is not None else list(map(owner_of, claim_set.pods))
         found = [self._place(owner) for owner in owners]
         known = [place for place in found if place is not None]
@@ -269,7 +271,7 @@ class Admissions:
         if pod is not None:
             return Tolerating(owner, pod.api_version, _path(pod.kind), tuple(pod.spec.tolerations))
         if workload is None or isinstance(workload, CustomWorkload):
-            return None  # where such a kind keeps its template, and in which form, is unknown
+            return None  # it is unknown where such a kind has its template, and in what form
         tolerations = tuple(pod_template(workload).spec.tolerations)
         is_fixed = isinstance(workload, Job)
         return Tolerating(owner, workload.api_version, _path(workload.kind), tolerations, recreate=is_fixed)
@@ -283,15 +285,15 @@ def _path(kind: str) -> str:
 
 
 MOST_NODES = 50
-"""The number of nodes that are examined for one claim set."""
+"""The maximum number of nodes that are examined for one claim set."""
 
 
 MOST_LOOKS = 1_000
-"""The number of nodes that are examined for all claim sets."""
+"""The maximum number of nodes that are examined for all claim sets."""
 
 
 class Leading:
-    """Finds the leading reasons of claim sets, one set after the other; sets with the same requests share findings."""
+    """A finder of claim sets' leading reasons, one set after the other; sets with the same requests share findings."""
 
     def __init__(self, view: View, nodes: Sequence[Node]) -> None:
         self._view, self._nodes = view, nodes
@@ -299,7 +301,7 @@ class Leading:
         self._known: dict[Any, tuple[LeadingReason, ...]] = {}
 
     def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
-        """Return the leading reasons of a set that fits on no node.
+        """Return the leading reasons why a set does not fit on any node.
 
         Return nothing for other sets, or after too many examinations.
         """

@@ -1,4 +1,4 @@
-"""Slices with counter sets in a form that the release does not accept: its scheduler reads them wrongly."""
+"""Slices with counter sets in a form that the release does not accept, and that its scheduler misreads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ NOT_ACCEPTED = "slice-not-accepted"
 
 
 def of_counter_slices(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a warning if counter sets are next to devices, or up to 1.34 if they are not.
+    """Return a warning if counter sets are in slices with devices, or, up to 1.34, if they are not.
 
-    Since 1.35, counter sets are in slices of their own, and count for the whole pool.
+    Since 1.35, counter sets are in separate slices, and apply to the whole pool.
     """
     if not target.features.partitionable_devices:
         return []

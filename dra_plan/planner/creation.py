@@ -1,7 +1,7 @@
-"""The effects of quotas and limits on the pods that an answer creates, one after the other, with their claims.
+"""The effects of quotas and limits on the pods that a command creates, one after the other, with their claims.
 
-For answers about pods that do not exist yet and that no simulation of controllers creates. In a cluster, chance decides
-which pods of a workload are created first, but not how many.
+This is for pods that do not yet exist and that no simulation of controllers creates. In a cluster, chance decides which
+of a workload's pods are created first, but not how many.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NotCreated:
-    """A pod, or a claim of it, that the API server does not create, with the message."""
+    """A pod, or one of its claims, that the API server does not create, with the message."""
 
     pod: Pod
     message: str
@@ -49,7 +49,7 @@ class NotCreated:
         return PodRecord(self.pod, message=self.message, refused=True)
 
     def as_refused(self) -> RefusedOwner:
-        """Return the same as a finding, which answers report with those of `validate`."""
+        """Return the rejection as a finding, which is reported with the findings of `validate`."""
         from dra_plan.validation.quotas import BEYOND_QUOTA
         from dra_plan.validation.rule import Finding
 
@@ -65,7 +65,7 @@ def has_quotas(inventory: Inventory) -> bool:
 def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
     """Return the cluster with its new pods, in the order in which the API server creates them, and the rejected pods.
 
-    Pods that left their nodes in a drain or a restart are created again, and are new.
+    Pods that were evicted in a drain or a restart are created again, and are new.
     """
     if not has_quotas(inventory):
         return inventory, []
@@ -85,7 +85,7 @@ def _name(pod: Pod) -> tuple[str, str]:
 
 
 def _is_new(inventory: Inventory, pod: Pod) -> bool:
-    """Return whether the pod is not in a cluster yet, or has left its node and has not been created again."""
+    """Return whether the pod is not yet in a cluster, or was evicted and has not yet been created again."""
     if pod.spec.node_name:
         return False
     return _name(pod) in inventory.returning or not (pod.metadata.is_stored or pod.status.phase)
@@ -94,7 +94,7 @@ def _is_new(inventory: Inventory, pod: Pod) -> bool:
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
     """Return the pods that quotas and limits reject; pods not yet in the input are created in their order.
 
-    Their claims follow, unless the question is about pods without `claims`. Objects of the input are charged first.
+    Their claims follow, unless `claims` is not set. Objects in the input are charged first.
     """
     if not has_quotas(inventory):
         return []
@@ -119,7 +119,7 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
 
 
 def _volume_claims(index: Index, pod: Pod) -> Iterator[PersistentVolumeClaim]:
-    """Yield the claims on volumes that are created for the pod: by its StatefulSet, and for its ephemeral volumes."""
+    """Yield the claims on volumes that are created for the pod by its StatefulSet, and for its ephemeral volumes."""
     of, name, namespace = index.controllers.of(pod.metadata), pod.metadata.name, pod.metadata.namespace
     templates = of.spec.volume_claim_templates if isinstance(of, Workload) and of.kind == "StatefulSet" else []
     for each in templates:
@@ -140,7 +140,7 @@ def _without_volumes(inventory: Inventory, index: Index, pod: Pod, ledger: Quota
 
 
 def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedger) -> Iterator[NotCreated]:
-    """Yield the pods whose claims are rejected; the first claim of a pod that fails stops the rest."""
+    """Yield the pods whose claims are rejected; a pod's first claim that fails stops the rest."""
     from dra_plan.controllers.settle import claim_failure
 
     index, given = Index(inventory), {pod.key: pod for pod in inventory.pods}
@@ -162,7 +162,7 @@ def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedg
 
 
 def _charged(inventory: Inventory, namespace: str, created: Set[str]) -> Iterator[object]:
-    """Yield the objects of a namespace that exist before anything is created."""
+    """Yield the objects in a namespace that exist before anything is created."""
     from dra_plan.controllers.quota import CHARGED
 
     for holder in CHARGED:

@@ -1,4 +1,4 @@
-"""The selection of nodes by a name, a pattern, or a label selector, wherever an option takes nodes."""
+"""The selection of nodes by name, pattern or label selector, wherever an option takes nodes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ MOST_OF_PATTERN = 253
 """The maximum length of a pattern, which is that of a node name."""
 
 _OF_PATTERNS = frozenset("*?[")
-"""Characters that occur in a pattern and in no node name."""
+"""Characters that occur in patterns but not in node names."""
 
 _OF_SELECTORS = frozenset("=!(), ")
-"""Characters that occur in a label selector and in no node name."""
+"""Characters that occur in label selectors but not in node names."""
 
 
 def is_selector(text: str) -> bool:
@@ -52,12 +52,12 @@ def _like(nodes: Iterable[Node], pattern: str) -> list[str]:
 
 
 def all_meant(nodes: Sequence[Node], texts: Iterable[str]) -> list[str]:
-    """Return the names of all selected nodes, each once. Raises like `meant`."""
+    """Return the names of all selected nodes, without duplicates. Raises the same errors as `meant`."""
     return list(dict.fromkeys(name for text in texts for name in meant(nodes, text)))
 
 
 def split_list(text: str) -> Iterator[str]:
-    """Yield the names and selectors of a list; commas inside brackets, or after a selector, belong to the selector.
+    """Yield the names and selectors in a list; commas inside brackets, or after a selector, belong to the selector.
 
     `a,b` are two names, `rack=r1,zone=z1` is one selector, as in kubectl.
     """

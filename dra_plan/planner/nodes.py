@@ -1,4 +1,4 @@
-"""The choice of nodes, and the missing parts of an input that would change the answer."""
+"""The choice of nodes, and the missing parts of an input that would change the result."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
 
 
 def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Node]:
-    """Return the nodes that names and label selectors choose, in input order; all of them if there are none.
+    """Return the nodes chosen by names and label selectors, in input order; all nodes if neither are given.
 
     Raises UsageError for an unknown name, and for a selector that can't be read or that matches no node.
     """
@@ -95,9 +95,9 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
 
 
 def of_devices(inventory: Inventory) -> list[Notice]:
-    """Return notices about claims of running pods, slices and classes that are needed and missing from the input.
+    """Return notices about running pods' claims, slices and classes that are needed but missing from the input.
 
-    They also cover pods that have a node but no devices, because the scheduler does not handle them again.
+    The notices also cover pods that have a node but no devices, because the scheduler does not handle them again.
     """
     return [
         *_claims(inventory),
@@ -109,7 +109,7 @@ def of_devices(inventory: Inventory) -> list[Notice]:
 
 
 def deciding(inventory: Inventory) -> frozenset[str]:
-    """Return the kinds without any object, though claims can't be checked without them: DeviceClass, ResourceSlice.
+    """Return those of the kinds DeviceClass and ResourceSlice, needed to check claims, that have no objects.
 
     It is then unknown whether a claim fits. A snapshot records which objects do not exist.
     """
@@ -150,7 +150,7 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 
 def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
-    """Return notices about missing pods for which claims are reserved, if pods leave these nodes, or any node."""
+    """Return notices about missing pods for which claims are reserved, if pods are evicted from these or any nodes."""
     from dra_plan.whatif.edits import absent_pods_notice
 
     absent = index.absent_pods
@@ -159,7 +159,7 @@ def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) ->
 
 
 def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return notices about missing claim templates of pods without a node, one for all pods of a workload."""
+    """Return notices about missing claim templates for pods without a node, one for all of a workload's pods."""
     asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
     if not asked:
         return []
@@ -180,7 +180,7 @@ def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
 
 
 def _volume_claims(pods: Iterable[Pod]) -> list[tuple[str, str]]:
-    """Return namespace and name of the claims on volumes that pods name."""
+    """Return the namespaces and names of the claims on volumes that pods name."""
     from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
     return sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
@@ -203,7 +203,7 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
 
 
 def _needs_volume(claim: Claim, classes: Mapping[str, StorageClass]) -> bool:
-    """Return whether only a volume can serve the claim: it is bound, or no class makes a volume for it.
+    """Return whether only a volume can serve the claim, because it is bound or no class creates a volume for it.
 
     A class that does not exist, while others do, is a fault that no volume is likely to repair.
     """
@@ -251,9 +251,9 @@ def _claims(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
-    """Yield a notice if the pods come from a cluster, and all from one namespace: `kubectl get` without -A.
+    """Yield a notice if the pods come from a cluster and are all in one namespace, as from `kubectl get` without -A.
 
-    The nodes of a cluster run pods of several namespaces, at least of kube-system.
+    A cluster's nodes run pods in several namespaces, at least in kube-system.
     """
     if was_listed(inventory, "Pod") or not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
         return
@@ -357,7 +357,7 @@ def _slices(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _unseen_pools(inventory: Inventory) -> list[str]:
-    """Return the pools that have allocated devices but no slice, as DRIVER/POOL."""
+    """Return the pools that have allocated devices but no slices, as DRIVER/POOL."""
     seen = {(slice_.spec.driver, slice_.spec.pool.name) for slice_ in inventory.slices}
     unseen: dict[tuple[str, str], None] = {}
     for claim in inventory.claims:
@@ -390,7 +390,7 @@ def _classes(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _claim_specs(inventory: Inventory) -> Iterator[ResourceClaimSpec]:
-    """Yield the specifications that still need devices: those of pending claims and of templates."""
+    """Yield the specifications that still need devices, which are those of pending claims and of templates."""
     yield from (claim.spec for claim in inventory.claims if claim.allocation is None)
     yield from (template.spec.spec for template in inventory.templates)
 

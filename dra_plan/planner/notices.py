@@ -1,4 +1,4 @@
-"""Warnings of an answer: about the release, device taint rules, unknown fields, and time."""
+"""Warnings about a result: about the release, device taint rules, unknown fields, and time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dra_plan.planner.question import kubelet_minor
 from dra_plan.releases import DEFECTS, FIELDS, MINORS, Defect, Quirk, Target, unused
 
 OTHER_KUBELETS = "kubelet-version"
-"""The code of the warning that the kubelets on nodes have a different release from that of the answer."""
+"""The code of the warning that the kubelets on nodes have a different release from the planned one."""
 
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:
@@ -45,7 +45,7 @@ def _objects(claim_set: ClaimSet) -> Iterator[str]:
 
 
 def of_target(target: Target, inventory: Inventory) -> list[Notice]:
-    """Return notices about the target itself: random order upstream, kubelets of another release."""
+    """Return notices about the target itself: random order in upstream, and kubelets with another release."""
     found = list(target.notices)
     if not target.ordered and _has_choice(inventory):
         order = "the order of their names" if target.rules.sorted else "input order"
@@ -101,7 +101,7 @@ def _some(names: list[str]) -> str:
 
 
 def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
-    """Return the defect of creating device taint rules of these names while the scheduler runs (E3)."""
+    """Return the notice about creating device taint rules with these names while the scheduler runs (E3)."""
     if not rules or not target.quirks.taint_rule_crashes or not target.features.device_taint_rules:
         return []
     text = (
@@ -162,9 +162,9 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a notice for each field that the release drops, or whose rules are unknown, at its first object.
+    """Return a notice for each field that the release drops, or whose rules are unknown, at the first object with it.
 
-    Another is about slices whose form it does not accept.
+    Another notice is about slices whose form the release does not accept.
     """
     users: dict[str, list[str]] = {}
     for name, user in _uses(inventory):
@@ -180,7 +180,7 @@ def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    """Yield the fields of `FIELDS` that the input has, each with the objects that have it."""
+    """Yield the fields in `FIELDS` that the input has, each with the objects that have it."""
     for slice_ in inventory.slices:
         for name in _of_slice(slice_):
             yield name, f"ResourceSlice {slice_.metadata.name}"
@@ -222,7 +222,7 @@ def _derives(spec: ResourceClaimSpec) -> bool:
 
 
 FILTER_SECONDS = 10
-"""kube-scheduler's default limit for the filter of one node."""
+"""kube-scheduler's default time limit for filtering one node."""
 
 
 STEPS_PER_SECOND = 100_000
@@ -230,14 +230,14 @@ STEPS_PER_SECOND = 100_000
 
 
 NODES_JUDGED = 16
-"""The number of long searches of one claim set whose length is estimated, each at the cost of a tenth of a second."""
+"""The number of long searches for one claim set whose length is estimated, which takes a tenth of a second for each."""
 
 
 _NAMED = 3
 
 
 _MOST_STEPS = 10**15
-"""The number of steps, 300 years for the real allocator, beyond which larger numbers mean nothing more."""
+"""The number of steps (300 years for the real allocator) beyond which larger numbers make no difference."""
 
 
 class TimeoutWatch:
@@ -250,7 +250,7 @@ class TimeoutWatch:
         self._late: dict[str, float] = {}
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Estimate the search time of the release for this answer, if the search was long."""
+        """Estimate the release's search time for this result, if the search was long."""
         if not self._target.features.filter_timeout or not _was_long(answer):
             return
         late = self._deadline is not None and time.monotonic() > self._deadline
@@ -278,7 +278,7 @@ class TimeoutWatch:
 
 
 def _was_long(answer: NodeOutcome) -> bool:
-    """Return whether the plain search was abandoned; an error may have occurred at any of its steps."""
+    """Return whether the plain search was abandoned; an error may have occurred at any step."""
     return answer.steps > ESCALATE_AFTER and answer.outcome is not Outcome.ERROR
 
 
@@ -292,15 +292,16 @@ def _about(steps: float) -> str:
 
 
 STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
-"""The steps of one search without a defect, and of all for a claim set: a warning must not cost more than the plan."""
+"""The steps for one search without a defect, and for all searches for a claim set, so that a warning does not cost more
+than the plan."""
 
 
 _FEW_STEPS = 200
-"""The length up to which searches cost nothing, so that defects are checked on all nodes of a large cluster."""
+"""The length up to which searches are free, so that defects are checked on all nodes in a large cluster."""
 
 
 class Watch:
-    """The check of defects in the answers for one claim set."""
+    """The check for defects in the results for one claim set."""
 
     def __init__(self, view: View, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
         self._view, self._claim_set, self._max_steps, self._deadline = view, claim_set, max_steps, deadline
@@ -309,9 +310,9 @@ class Watch:
         self._left = STEPS_IN_ALL
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Check whether the defects found in an answer changed it; each defect is proven once for the set.
+        """Check whether the defects found in a result changed it; each defect is proved once for the set.
 
-        If no answer is found without the defect within a few steps, nothing is proven.
+        If no result is found without the defect within a few steps, nothing is proved.
         """
         active = self._view.target.quirks.among(answer.sighted)
         if not active or all((name,) in self._proven for name in active):
@@ -347,7 +348,7 @@ class Watch:
         return differs
 
     def notices(self) -> list[Notice]:
-        """Return one warning for each defect that changed an answer."""
+        """Return one warning for each defect that changed a result."""
         return [
             Notice(
                 "upstream-defect",

@@ -1,4 +1,4 @@
-"""The obstacles of one more pod, the first scarce resource, and the changes with which one more would fit."""
+"""The obstacles to one more pod, the resource that runs short first, and the changes with which one more would fit."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def next_copy(
 
     The simulation is not changed.
 
-    Changes that release the devices of copies are not suggested, nor are changes to claims, by key, that are the `own`
-    ones of the copied pods.
+    Changes that release the devices of copies are not suggested, nor are changes to the copied pods' `own` claims,
+    which are given by key.
     """
     obstacles = _obstacles(found, copies)
     closely = _to_look_at(simulation, found, copies)
@@ -109,9 +109,9 @@ def _left(obstacle: Obstacle | None) -> int:
 
 
 def _to_look_at(simulation: Simulation, found: Refusals, copies: Mapping[str, int]) -> list[Node]:
-    """Return some nodes with device obstacles: if possible, nodes without any other obstacle.
+    """Return some nodes with device obstacles, if possible nodes without any other obstacles.
 
-    Those with copies come first, those without devices of their own last.
+    Nodes with copies come first, and nodes without devices of their own last.
     """
     refusing = {name: statuses for name, statuses in found.of_nodes.items() if _is_about_devices(statuses)}
     alone = [name for name, statuses in refusing.items() if len(statuses) == 1]
@@ -187,7 +187,7 @@ def _explained(
 
 
 def _of_templates(tried: TriedChanges, pod: Pod, claims: Iterable[ResourceClaim]) -> TriedChanges:
-    """Return the changes with the templates of the pod's generated claims that are not in the input."""
+    """Return the changes, with the templates of the pod's generated claims that are not in the input."""
     templates = {entry.name: entry.resource_claim_template_name for entry in pod.spec.resource_claims}
     made_from = {
         claim.key: template
@@ -206,7 +206,7 @@ def _of_template(change: SuggestedChange, made: Mapping[str, str]) -> SuggestedC
 
 
 def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
-    """Return the devices in use for which the requests' selectors are true, the most common first."""
+    """Return the devices in use for which the requests' selectors are true, most common first."""
     from dra_plan.explanation.funnel import wanted
 
     found: dict[DeviceID, pools.DeviceKind] = {}

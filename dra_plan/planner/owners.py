@@ -81,7 +81,7 @@ class Known:
         return self._kinds.get(word.lower().partition(".")[0], "")
 
     def named(self, name: str) -> list[ObjectKey]:
-        """Return all objects of that name, in any case."""
+        """Return all objects with that name, in upper or lower case."""
         return self._by_name.get(name.lower(), [])
 
     def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
@@ -99,7 +99,7 @@ class Known:
 
 
 def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
-    """Yield the arguments one by one, each with the possible ways to read it, starting with the most likely.
+    """Yield the arguments one by one, each with the possible ways to read it, most likely first.
 
     `po x y` are the pods x and y; `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` name one object each.
     """
@@ -126,9 +126,9 @@ def _readings(word: str, kind: str, known: Known) -> Iterator[OwnerName]:
 
 
 def find(given: Iterable[str], known: Known, namespace: str | None) -> list[ObjectKey]:
-    """Return the named objects, each once, in input order.
+    """Return the named objects in input order, without duplicates.
 
-    `namespace` applies to names without one; if it is empty, such a name refers to objects of all namespaces. Raises
+    `namespace` applies to names without one; if it is empty, such a name refers to objects in all namespaces. Raises
     UnknownOwnerError, with a line for each name that no object has: it gives the namespace of an object with that name,
     or a similar name.
     """
@@ -175,9 +175,9 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
 
 
 def _pods_told(pods: Sequence[Pod]) -> str:
-    """Return the part of a message about the existing pods of a missing owner.
+    """Return the part of a message about a missing owner's existing pods.
 
-    It names one of the pods, or the waiting ones.
+    The message names one of the pods, or the waiting pods.
     """
     waiting = [f"pod/{pod.metadata.name}" for pod in pods if is_waiting(pod)]
     number = len(pods)
@@ -212,17 +212,17 @@ def _as_given(text: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSets:
-    """The claim sets that a question is about, and the owners that it names without a claim set to plan."""
+    """The chosen claim sets, and the named owners without a claim set to plan."""
 
     expansion: Expansion
     unplanned: tuple[UnplannedOwner, ...] = ()
 
 
 def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
-    """Return the claim sets to examine: those of the named owners, or all that `-n` and `-l` select.
+    """Return the claim sets to examine, which are the named owners' sets, or all that `-n` and `-l` select.
 
-    A named pod or workload is planned regardless of its controller; a named claim is planned with its users. With
-    `together` all of it is one set. Raises UsageError for names that no object has.
+    A named pod or workload is planned regardless of its controller; a named claim is planned with its users. If
+    `together` is set, everything is one set. Raises UsageError for names that no object has.
     """
     if not question.owners and question.names_groups:
         return ChosenSets(Expansion([], []))
@@ -262,7 +262,7 @@ def chosen_pods(inventory: Inventory, target: Target, question: Question) -> Pod
 
 
 class PodChoice:
-    """A choice of named pods, of the input or created for one of its workloads."""
+    """A choice of named pods, which are in the input or created for one of its workloads."""
 
     def __init__(self, index: Index, named: frozenset[ObjectKey]) -> None:
         self._index, self._named = index, named
@@ -329,7 +329,7 @@ class OwnerStates:
         }
 
     def of(self, key: ObjectKey) -> UnplannedOwner | None:
-        """Return the state of the object; None if it has claims that wait for devices, so that it can be planned."""
+        """Return the object's state; None if it has claims that wait for devices, so that it can be planned."""
         found = self._objects.get(key)
         if isinstance(found, Pod):
             return self._of_pod(found)
@@ -429,7 +429,7 @@ class OwnerStates:
 
     @cached_property
     def _offering(self) -> dict[str, int]:
-        """Return the number of nodes that have any of each resource."""
+        """Return the number of nodes that have some of each resource."""
         found: dict[str, int] = {}
         for node in self._index.inventory.nodes:
             for name, amount in node.status.allocatable.items():
@@ -455,7 +455,7 @@ def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
 
 
 def notice(of: UnplannedOwner) -> Notice:
-    """Return the warning of a plan that leaves out this owner."""
+    """Return the warning for a plan that omits this owner."""
     name = f"{of.owner.kind} {of.owner.namespace}/{of.owner.name}"
     return Notice("not-planned", f"nothing to plan: {_SAID[of.state](of)}", name)
 

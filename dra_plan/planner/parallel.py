@@ -1,8 +1,9 @@
-"""Questions answered in parallel by other processes, on this machine or others: claim sets, and anything else.
+"""Parallel planning by other processes, on this machine or others, for claim sets and anything else.
 
-On Linux this process forks others, which share the loaded cluster, and all of them take questions while there are any.
-Elsewhere, while threads are running, and with any backend that the caller has chosen with `joblib.parallel_config`
-(Dask, Ray), joblib starts them. The questions are independent, so nothing depends on the process that answers one.
+On Linux, this process forks other processes, which share the loaded cluster, and all of them take items as long as
+there are any. Elsewhere, while threads are running, or if the caller has chosen a backend with `joblib.parallel_config`
+(Dask, Ray), joblib starts the processes. The items are independent, so results do not depend on which process computes
+them.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ Result = TypeVar("Result")
 def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
     """Return the plans of all claim sets, in order, computed by `jobs` processes with the planner.
 
-    Each process gets its own copy of the cluster. The answers are those of one process; only a deadline, which is wall
-    clock, may come earlier or later.
+    Each process gets its own copy of the cluster. The results are the same as with one process; only a deadline, which
+    is in wall-clock time, may come earlier or later.
     """
     seconds = None if planner.deadline is None else planner.deadline - time.monotonic()
     view = planner.view
     _ = view.gatherer, view.state  # created once, before the processes start
     given = _SharedWork(view, planner.nodes, planner.max_steps, seconds)
     planned = in_shares(_plan_share, given, sets, jobs, lambda each: planner.answered(len(each.plan)))
-    # The results are about copies; only the originals show which claims are created from one template.
+    # The results refer to copies; only the originals show which claims are created from one template.
     return [each._replace(plan=replace(each.plan, claim_set=own)) for each, own in zip(planned, sets, strict=True)]
 
 
@@ -59,8 +60,8 @@ def in_shares(
     """Return the results of `work` for the items, in order, with `jobs` processes.
 
     `work` is a function of a module, and yields the result for an item before it takes the next one. Its arguments and
-    results must support pickle. `heard` is called in this process with each answer when it arrives. `first` is work for
-    this process itself, while the others have started if possible.
+    results must support pickle. `heard` is called in this process with each result when it arrives. `first` is work for
+    this process itself, done while the others have started, if possible.
     """
     if _may_fork():
         return _forked(work, given, items, jobs, heard, first)
@@ -74,11 +75,11 @@ def in_shares(
 # Processes of this machine that share the memory of this one
 
 MOST_PORTIONS = 256
-"""The portions that processes take in turn: the number of each is a byte, and one write fills any pipe with all of
-them."""
+"""The maximum number of portions that processes take in turn; a portion's number is a byte, and one write can put all
+numbers into any pipe."""
 
 PIPE_SIZE = 1 << 20
-"""The bytes of answers that a process can write before they are read; Linux allows this size to every user."""
+"""The number of bytes that a process can write before they are read; Linux allows this size to every user."""
 
 
 def _may_fork() -> bool:
@@ -102,7 +103,7 @@ def _forked(
 ) -> list[Result]:
     """Return the results for the items; each process takes another portion when it has finished one.
 
-    Portions of a process that ends without an answer are computed here.
+    Portions taken by a process that ends without a result are computed here.
     """
     found: dict[int, Result] = {}
 
@@ -132,7 +133,7 @@ def _forked(
 def _start(
     work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], tickets: int
 ) -> Connection:
-    """Start another process; return the connection for its answers."""
+    """Start another process, and return the connection for its results."""
     from fcntl import F_SETPIPE_SZ, fcntl
     from multiprocessing import get_context
 
@@ -140,20 +141,20 @@ def _start(
     receiver, sender = context.Pipe(duplex=False)
     with contextlib.suppress(OSError):  # a process with many pipes may not be allowed longer ones
         fcntl(sender.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
-    with contextlib.suppress(OSError):  # if no more processes may be started, there are fewer
+    with contextlib.suppress(OSError):  # if no more processes may be started, fewer are used
         context.Process(target=_answer, args=(sender, work, given, items, tickets), daemon=True).start()
     sender.close()
     return receiver
 
 
 def _received(receivers: list[Connection], *, waits: bool) -> Iterator[tuple[int, Any]]:
-    """Yield the available answers, or all remaining ones, each with its number; drop processes that have ended."""
+    """Yield the available results, or all remaining results, each with its number; drop processes that have ended."""
     for receiver in [*receivers]:
         try:
             with uncollected():
                 while waits or receiver.poll():
                     yield receiver.recv()
-        except (EOFError, OSError):  # the latter in the middle of an answer
+        except (EOFError, OSError):  # the latter occurs in the middle of a result
             receivers.remove(receiver)
 
 
@@ -180,7 +181,7 @@ def _answer(
     items: Sequence[Item],
     tickets: int,
 ) -> None:
-    """Run a forked process. An error is found again, and reported, by the parent process."""
+    """Run a forked process. After an error, the parent process runs into the same error, and reports it."""
     with contextlib.suppress(Exception, KeyboardInterrupt):
         for answer in _answers(work, given, items, tickets):
             sender.send(answer)
@@ -195,7 +196,7 @@ def _started(
     """Return the results for the items; each process gets an equal share of the items."""
     from joblib import Parallel, delayed
 
-    # Pickled once: otherwise it would be pickled again for every share.
+    # The data is pickled once; otherwise, it would be pickled again for every share.
     written = pickle.dumps(given, protocol=5)
     tasks = (delayed(_do_share)(work, written, items[first::jobs]) for first in range(jobs))
     answers = list(Parallel(n_jobs=jobs, prefer="processes")(tasks))
@@ -211,7 +212,7 @@ def _do_share(
 
 
 class _SharedWork(NamedTuple):
-    """All data that planning needs of a cluster, and its time limit."""
+    """All data about a cluster that planning needs, and the time limit."""
 
     view: View
     nodes: Sequence[Node]

@@ -22,7 +22,7 @@ from dra_plan.documents.pools import CounterSetLeft, DeviceState, PartitionProfi
 
 _PROFILE = ("profile", "type")
 MODEL_ATTRIBUTES = ("model", "productName", "product")
-"""Attributes of the driver's own domain under which drivers publish the model of a device."""
+"""Attributes in the driver's own domain in which drivers publish a device's model."""
 
 
 def model(device: PoolDevice) -> str:
@@ -45,7 +45,7 @@ class DeviceKind(NamedTuple):
 
 
 def kind(device: PoolDevice) -> DeviceKind:
-    """Return the driver, the model of the device, and for a part its kind."""
+    """Return the driver, the device's model, and, for a part, its kind."""
     return DeviceKind(device.id.driver, model(device), profile(device) if device.consumption else "")
 
 
@@ -90,7 +90,7 @@ class PoolRemainder:
     def __init__(self, view: View, pool: Pool) -> None:
         self._view, self._pool = view, pool
         target = view.target
-        # Counters are counted by pool here regardless of Q1: the list shows each pool separately.
+        # Counters are counted by pool here, regardless of Q1, because the list shows each pool separately.
         self.counters = Counters(view.state, target.repaired("counters_by_pool_name"))
         self._empty = Ledger(0)
         slices = [*pool.slices, *pool.elsewhere]
@@ -101,7 +101,8 @@ class PoolRemainder:
             if known is not device and self.state(known)[0] == "Unavailable" != self.state(device)[0]:
                 published[device.id] = device
         self.devices = list(published.values())
-        """Each device once, even if several slices of the pool publish it: the first one that requests can have."""
+        """Each device once, even if several of the pool's slices publish it; the first one that requests can get is
+        used."""
 
     def is_tainted(self, device: PoolDevice) -> bool:
         """Return whether a taint excludes requests without a toleration."""
@@ -146,7 +147,7 @@ class PoolRemainder:
 
     def _counter_obstacle(self, device: PoolDevice) -> str:
         if device.id in self._view.state.aggregate:
-            return ""  # the existing shares have paid for it
+            return ""  # the existing shares have already been charged for it
         short = self.counters.refuses(self._empty, device, self._pool, set())
         if short is None:
             return ""
@@ -157,13 +158,13 @@ class PoolRemainder:
         return f"{which}: {need} needed, {left} left" if short.need else f"{which} is overdrawn: {left} left"
 
     def _total(self, device: PoolDevice, short: CounterShort) -> quantity.Quantity:
-        """Return the total of the counter. All amounts of the counter use its notation."""
+        """Return the counter's total. All of the counter's amounts use the total's notation."""
         sources = self._pool.counter_slices if self._view.target.rules.counter_slices else [device.slice]
         sets = {each.name: each for slice_ in sources for each in slice_.object.spec.shared_counters}
         return quantity.parse(sets[short.counter_set].counters[short.counter].value)
 
     def capacity(self, device: PoolDevice) -> dict[str, int]:
-        """Return the free nano-units of each capacity of a device that may be shared."""
+        """Return the free amount of each capacity, in nano-units, of a device that may be shared."""
         used = self._view.state.aggregate.get(device.id, {})
         return {
             name: quantity.parse(capacity.value).nano - used.get(name, 0)
@@ -171,7 +172,7 @@ class PoolRemainder:
         }
 
     def capacity_texts(self, device: PoolDevice) -> dict[str, str]:
-        """Return the free capacities as quantities, in the notation of the total."""
+        """Return the free capacities as quantities, in the total's notation."""
         left = self.capacity(device)
         return {
             name: _text(left[name], quantity.parse(capacity.value)) for name, capacity in device.device.capacity.items()
@@ -259,15 +260,15 @@ def node_name(slices: Iterable[PoolSlice]) -> str:
 
 
 def _key(pool: Pool, gatherer: PoolGatherer) -> tuple[Any, ...]:
-    """Return the key of a pool that two nodes see alike: its slices, and the resulting state."""
-    slices: tuple[int, ...] = ()  # all of its generation, as for most pools
+    """Return the key of a pool, which is equal if two nodes see it alike: its slices, and the resulting state."""
+    slices: tuple[int, ...] = ()  # the whole generation, as for most pools
     if pool.seen != len(gatherer.generation(pool.id, pool.generation).slices):
         slices = tuple(sorted(each.position for each in (*pool.slices, *pool.counter_slices)))
     return (*pool.id, pool.generation, pool.state.value, str(pool.problem or ""), pool.seen, slices)
 
 
 def _unseen(view: View, seen: set[Any]) -> Iterable[Pool]:
-    """Yield generations of pools that no node sees: older ones, and those for nodes that are not in the input."""
+    """Yield pool generations that no node sees: older ones, and those for nodes that are not in the input."""
     for pool_id, slices in view.gatherer.slices.items():
         for generation in sorted({slice_.generation for slice_ in slices}):
             if (pool_id, generation) not in seen:

@@ -1,6 +1,6 @@
-"""The question about a cluster: the chosen claims and pods, the nodes, and the effort.
+"""The query about a cluster: the chosen claims and pods, the nodes, and the effort.
 
-The search for the answer, and its use, do not belong here.
+The search for the result, and its use, are elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[int, int], None]
-"""A function called with the number of node questions answered, and their total."""
+"""A function called with the number of node queries completed, and their total."""
 
 
 Chosen = Callable[[Pod], bool]
@@ -34,31 +34,31 @@ Chosen = Callable[[Pod], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The question that a method of `Cluster` answers. None stands for no choice or no limit."""
+    """The query that a method of `Cluster` runs. None stands for no choice or no limit."""
 
     owners: Sequence[str] = ()
     """The owners of claim sets or pods: pods, workloads or claims, named as in kubectl (`ownernames`)."""
     names_groups: bool = False
-    """True if the question names pod groups. If it names nothing else, no claim set is planned."""
+    """True if pod groups are named. If nothing else is named, no claim sets are planned."""
     nodes: Sequence[str] = ()
-    """The names of the nodes to examine; all of them if empty."""
+    """The names of the nodes to examine; if empty, all nodes are examined."""
     namespace: str | None = None
     selector: LabelSelector | None = None
     together: bool = False
     """True if all planned claims are one set."""
     devices_only: bool = False
-    """True if the filters that depend only on the node and the pod are left out."""
+    """True if the filters that depend only on the node and the pod are skipped."""
     infer_nodes: bool = False
-    """True if nodes are created from the slices when the input has none."""
+    """True if nodes are created from the slices if the input has none."""
     max_steps: int | None = None
     """The budget of one search."""
     timeout: float | None = None
-    """The time limit for the whole run, in seconds; anything unanswered by then is Undecided."""
+    """The time limit for the whole run, in seconds; anything not decided by then is Undecided."""
     progress: Progress | None = None
     runtime_config: RuntimeConfig | None = None
-    """The API versions that the API server serves, `{}` for its default; None: all that the release can."""
+    """The API versions that the API server serves; `{}` means its defaults, and None all that the release can serve."""
     probe: Probe | None = None
-    """The probe of the search; there may be only one search then: one claim set on one node."""
+    """The search's probe; if it is set, there may be only one search, for one claim set on one node."""
 
     def chooses(self, metadata: ObjectMeta) -> bool:
         """Return whether `-n` and `-l` choose the object."""
@@ -73,12 +73,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class AskedRelease:
-    """The parts of a target: a version, or None for the input's; gates that differ from its defaults; the quirks.
+    """The parts of a target: a version (None for the input's), gates that differ from its defaults, and the quirks.
 
-    With `strict_version`, a version that was not recorded is rejected. `reported` are the gates of the scheduler
-    itself, which override those that a snapshot has of its API server. `runtime_config` is the API server's: the API
-    versions that it serves, `{}` for its default; None: all that the release can. `served` are gates that objects of
-    the cluster show to be on.
+    If `strict_version` is set, a version that was not recorded is rejected. `reported` are the scheduler's own gates,
+    which override the API server's gates in a snapshot. `runtime_config` is the API server's --runtime-config; `{}`
+    means its defaults, and None all versions that the release can serve. `served` are gates that are known to be on
+    because of objects in the cluster.
     """
 
     version: str | None = None
@@ -90,7 +90,7 @@ class AskedRelease:
     served: tuple[str, ...] = ()
 
     def target(self, inventory: Inventory) -> Target:
-        """Return the target for an input. Raises UsageError like `releases.target`."""
+        """Return the target for an input. Raises UsageError as `releases.target` does."""
         version = self.version if self.version is not None else version_of(inventory) or releases.NEWEST
         gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
         for gate in self.served:
@@ -111,7 +111,7 @@ def version_of(inventory: Inventory) -> str:
     """Return the version of the input's cluster; "" if it is unknown."""
     info = inventory.cluster_info
     if info is not None:
-        # A cluster that emulates an older release has its gates and its defaults.
+        # A cluster that emulates an older release has the older release's gates and defaults.
         for version in (info.emulation_version, info.server_version):
             if _is_version(version):
                 return version
@@ -128,7 +128,7 @@ def kubelet_minor(version: str) -> str:
 def _gates_of(inventory: Inventory, version: str, reported: Mapping[str, bool] | None) -> dict[str, bool]:
     """Return the gates of the input's cluster that the release knows.
 
-    They apply if the answer is for the cluster's own minor version.
+    The gates apply if the result is for the cluster's own minor version.
     """
     info = inventory.cluster_info
     gates = reported if reported is not None else info.feature_gates if info is not None else {}

@@ -1,7 +1,7 @@
-"""The objects of a question that the API server rejects: these never count as fitting.
+"""Objects that the API server rejects, and that therefore never count as fitting.
 
 `OwnerRefusals` checks single owners and claim sets; `accepted` returns the cluster without the rejected objects, for
-answers in which pods compete. The rules are those of `validate`.
+commands in which pods compete for devices. The rules are those of `validate`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ Owned = Pod | AnyWorkload | ResourceClaim
 class OwnerRefusals:
     """The API server's rejections of owners; each object is checked once.
 
-    `runtime_config` is the API server's: `{}` its default; None: it serves all that the release can.
+    `runtime_config` is the API server's --runtime-config; `{}` means its defaults, and None every version that the
+    release can serve.
     """
 
     def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
@@ -45,18 +46,19 @@ class OwnerRefusals:
         self._inventory = inventory
         self._rules = ApiServerRefusals(inventory, target, runtime_config)
         self._makers = {id(pod_spec_of(one).resource_claims): one for one in inventory.workloads}
-        """The workloads by the claims of their pods: the identical list, which pods that represent them also have."""
+        """The workloads by their pods' claims, which are the identical list that pods representing a workload also
+        have."""
         self._given = {id(one) for one in inventory.claims}
 
     def of(self, owner: Owned) -> tuple[Finding, ...]:
-        """Return the reasons why the API server rejects the owner, or objects it needs.
+        """Return the reasons why the API server rejects the owner, or objects that the owner needs.
 
-        Return an empty tuple if it accepts all of it.
+        Return an empty tuple if the API server accepts all of them.
         """
         return self._rules.of(owner)
 
     def without_claims(self, question: Question) -> list[RefusedOwner]:
-        """Return the rejected owners without claims, which have no claim set: waiting pods and the chosen workloads."""
+        """Return the rejected waiting pods and chosen workloads without claims, which have no claim set."""
         pods = (pod for pod in self._inventory.pods if is_waiting(pod))
         workloads = (one for one in self._inventory.workloads if not is_over(one))
         asked = (one for one in (*pods, *workloads) if not pod_spec_of(one).resource_claims)
@@ -64,7 +66,7 @@ class OwnerRefusals:
         return [RefusedOwner.of(one, findings) for one in chosen if (findings := self.of(one))]
 
     def of_set(self, claim_set: ClaimSet) -> tuple[RefusedOwner, ...]:
-        """Return the rejected owners of a claim set: pods, workloads and standalone claims."""
+        """Return a claim set's rejected owners, which are pods, workloads and standalone claims."""
         asked: list[Owned] = [self._makers.get(id(pod.spec.resource_claims), pod) for pod in claim_set.pods]
         if claim_set.owner is None:
             asked += [claim for claim in claim_set.claims if id(claim) in self._given]
@@ -91,7 +93,7 @@ class RefusedOwner:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A cluster without the pods and workloads that its API server rejects, and the rejected ones."""
+    """A cluster without the pods and workloads that its API server rejects, and the rejected pods and workloads."""
 
     inventory: Inventory
     refused: tuple[RefusedOwner, ...] = ()
@@ -107,7 +109,7 @@ def accepted(
 ) -> Accepted:
     """Return the cluster without rejected objects, among the waiting pods that are chosen, and the workloads.
 
-    Pods that are on nodes, have ended or are not chosen stay, and so do the existing pods of rejected workloads.
+    Pods that are on nodes, have ended or are not chosen stay, and so do rejected workloads' existing pods.
     `refusals` are the known results for the same objects.
     """
     from dra_plan.scheduler.new_pods import pod_of  # claim sets do not need the scheduler
@@ -131,7 +133,7 @@ def accepted(
 
 
 def entries(refused: Iterable[RefusedOwner]) -> Refusals:
-    """Return the findings in the form of documents, each once, with all owners that it keeps from running."""
+    """Return the findings in document form, without duplicates, each with all owners that it prevents from running."""
     owners: dict[Finding, list[ObjectName]] = {}
     for each in refused:
         for finding in each.findings:
@@ -156,7 +158,7 @@ def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[Ap
 
 
 def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
-    """Return the findings as warnings, for answers that are not about waiting pods."""
+    """Return the findings as warnings, for commands that are not about waiting pods."""
     return [
         Notice("refused", f"{REFUSED}: {finding.code}: {finding.message}", f"{one.owner.kind} {one.name}", finding.file)
         for one in refused
@@ -165,7 +167,7 @@ def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
 
 
 def finding_entry(finding: Finding) -> RefusalFinding:
-    """Return a finding in the form of documents."""
+    """Return a finding in document form."""
     return RefusalFinding(**_fields(finding))
 
 

@@ -1,7 +1,7 @@
-"""Answers with active controllers: a cluster is settled if they would act after a pass of the scheduler.
+"""Results with active controllers, where a cluster is settled if controllers would act after a scheduler pass.
 
-`schedule --settle` always settles; questions that compare, drain or grow call `settle_chosen`, which keeps the result
-of one pass of the scheduler if no controller would act.
+`schedule --settle` always settles; commands that compare, drain or grow call `settle_chosen`, which keeps the result of
+one scheduler pass if no controllers would act.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dra_plan.controllers.state import EndedPod
 
 FOR_EVER = math.inf
-"""The patience of answers that list every coming eviction, however late."""
+"""The patience of commands that list every future eviction, however late."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class SettledOutcome:
     def records(self) -> dict[PodKey, PodRecord]:
         """Return the records by namespace and name.
 
-        A pod created as a replacement is listed under the replaced one's name. A pod that ended without a replacement
+        A pod created as a replacement is listed under the replaced pod's name. A pod that ended without a replacement
         has no record.
         """
         found = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in self.result.pods}
@@ -83,7 +83,7 @@ class SettledOutcome:
         return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said
 
     def lacks_room(self, record: PodRecord) -> bool:
-        """Return whether no node fits the pod; not after an error, or if the API server rejects it or a claim of it."""
+        """Return whether the pod fits on no node, and there was no error or rejection by the API server."""
         refused = self.settled is not None and _key(record.pod) in self.settled.claims_refused
         return record.outcome == "Unschedulable" and not refused
 
@@ -97,7 +97,7 @@ def _key(pod: Pod) -> tuple[str, str]:
 
 
 def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulation) -> frozenset[PodKey]:
-    """Return the pods without a node that may get one from objects of kinds that the input lacks entirely."""
+    """Return the unscheduled pods that might be scheduled if kinds were not completely missing from the input."""
     if not may_lack(inventory):
         return frozenset()
     certainty = Certainty(inventory, lambda pod: simulation.cluster.info(pod).priority)
@@ -105,7 +105,7 @@ def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulati
 
 
 def outlook_of(simulation: Simulation, outcome: SimulationResult) -> NextActions | None:
-    """Return the changes that settling would make, if any: most inputs have nothing to settle."""
+    """Return the changes that settling would make, if any; most inputs have nothing to settle."""
     inventory = simulation.inventory
     if not (
         outcome.evictions
@@ -132,8 +132,9 @@ def settled_result(
 ) -> tuple[SimulationResult, Settled]:
     """Settle the simulation, and again in each later state.
 
-    The chosen pods that the API server rejects are included in the result, also those that it rejected at the start
-    (`beyond`). Where a controller tries to create another pod in place of one of these, the result has that one's name.
+    The chosen pods that the API server rejects are included in the result, as are those that it rejected at the start
+    (`beyond`). If a controller tries to create another pod in place of one of these, the result has the rejected pod's
+    name.
     """
     from dra_plan.controllers.endings import heirs
     from dra_plan.controllers.quota import without_name
@@ -168,9 +169,9 @@ def settle_chosen(
 ) -> SettledOutcome:
     """Return the final outcome for the chosen pods.
 
-    The others stay unchanged, unless controllers end them.
+    Other pods stay unchanged, unless controllers terminate them.
 
-    The cluster is settled only if controllers would act, or `always`.
+    The cluster is settled only if controllers would act, or if `always` is set.
     """
     chosen = with_successors(chosen, inventory.pods)
     if not (always or has_quotas(inventory)):
@@ -227,10 +228,10 @@ def simulation_of(
     ordered: bool = False,
     explain: bool = False,
 ) -> Simulation:
-    """Return the simulation of the chosen pods, for answers that call the scheduler more than once.
+    """Return the simulation of the chosen pods, for commands that call the scheduler more than once.
 
-    Only the budgets of the question are used. `common` is shared with other questions, `view` is the target's view of
-    the inventory; with `explain` failed attempts are recorded.
+    Only the query's budgets are used. `common` is shared with other queries, and `view` is the target's view of the
+    inventory. If `explain` is set, failed attempts are recorded.
     """
     simulation = Simulation(
         inventory,
@@ -267,7 +268,7 @@ def with_successors(chosen: Chosen, pods: Sequence[Pod]) -> Chosen:
 
 
 def _owners(metadata: ObjectMeta) -> list[tuple[str, str, str]]:
-    """Return kind, namespace and name of the controller, and of the Deployment behind it."""
+    """Return the kind, namespace and name of the controller, and of the Deployment behind it."""
     controller, deployment = metadata.controller, deployment_of(metadata)
     named = [(controller.kind, metadata.namespace, controller.name)] if controller is not None else []
     return [*named, (DEPLOYMENT, metadata.namespace, deployment)] if deployment else named

@@ -1,7 +1,7 @@
-"""Suspended workloads, and pods that Kueue holds back: planned as after their release, with a notice.
+"""Suspended workloads, and pods that Kueue holds back, which are planned as if they were released, with a notice.
 
-A suspended workload creates no pods now. One that is named, or that no cluster has yet, is planned as after it is
-resumed; others are left unchanged. Kueue resumes the workloads that it admits, and removes its gates from pods.
+A suspended workload creates no pods now. A suspended workload that is named, or not yet in a cluster, is planned as if
+it were resumed; others are left unchanged. Kueue resumes the workloads that it admits, and removes its gates from pods.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dra_plan.errors import UsageError
 from dra_plan.planner.owners import Known, find
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-"""The label with the LocalQueue of an object that Kueue admits."""
+"""The label that names the LocalQueue of an object that Kueue admits."""
 _GATES = "kueue.x-k8s.io/"
 """The prefix of the scheduling gates that Kueue sets and removes."""
 SUSPENDED = "suspended"
-"""The code of the warning that something is planned as after its release."""
+"""The code of the warning that something is planned as if it were released."""
 LEFT_OUT = "suspended-left-out"
 _MOST_NAMED = 3
 
@@ -53,7 +53,7 @@ def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | N
 
 
 def of_sets(inventory: Inventory, sets: Iterable[ClaimSet]) -> list[Notice]:
-    """Return notices about the owners of claim sets that are planned as after their release."""
+    """Return notices about claim sets' owners that are planned as if they were released."""
     owners = {(one.owner.kind, one.owner.namespace, one.owner.name) for one in sets if one.owner is not None}
     held = (each for each in (*inventory.workloads, *inventory.pods) if _is_held(each))
     return list(dict.fromkeys(_notice(each) for each in held if owner_of(each) in owners))

@@ -1,4 +1,4 @@
-"""Devices that a node offers twice: in slices of a DRA driver, and as a number that a device plugin reports."""
+"""Devices that a node offers twice, in a DRA driver's slices and as a number that a device plugin reports."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ DEVICES_TWICE = "devices-twice"
 
 
 def of_devices_twice(inventory: Inventory) -> list[Notice]:
-    """Return a warning for each resource and driver of one vendor and name that some nodes both have.
+    """Return a warning for each resource and driver with the same vendor and name that some nodes both have.
 
-    The scheduler counts each separately, so one device is given to two pods, and the second fails on its node.
+    The scheduler counts them separately, so one device is given to two pods, and the second pod fails on its node.
     `nvidia.com/gpu` belongs to the drivers `gpu.nvidia.com` and `nvidia.com`.
     """
     twice: dict[tuple[str, str], list[str]] = {}
@@ -40,13 +40,13 @@ def of_devices_twice(inventory: Inventory) -> list[Notice]:
 
 
 def _numbers(node: Node) -> list[str]:
-    """Return the resources with a vendor that the node has some of."""
+    """Return the resources with a vendor of which the node has some."""
     allocatable = (node.status.allocatable or {}).items()
     return [resource for resource, amount in allocatable if "/" in resource and parse(amount).sign > 0]
 
 
 def _drivers(slices: Iterable[ResourceSlice], nodes: Container[str]) -> dict[str, set[str]]:
-    """Return the drivers that publish devices of these nodes, by node. The contents of other slices are not read."""
+    """Return the drivers that publish devices on these nodes, by node. The contents of other slices are not read."""
     drivers: dict[str, set[str]] = {}
     for each in slices:
         node = each.spec.node_name

@@ -1,7 +1,7 @@
-"""Pods that leave their nodes within their budgets, and the nodes of their replacements.
+"""Pods that are evicted within their budgets, and their replacements' nodes.
 
-The choice of the pods that leave comes first, then the cluster at rest after that. The questions decide which pods have
-to leave, and why.
+The choice of the pods to evict comes first, then the settled cluster after the evictions. The callers decide which pods
+have to leave, and why.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from dra_plan.controllers.settle import Settled
 
 NOT_PLACED = "kube-scheduler leaves it alone"
-"""The text about a pod that another scheduler would have to schedule."""
+"""The text for a pod that another scheduler would have to schedule."""
 
 
 PodKey = tuple[str, str]
-"""Namespace and name of a pod."""
+"""A pod's namespace and name."""
 
 
 def pod_key(pod: Pod) -> PodKey:
@@ -44,7 +44,7 @@ def pod_key(pod: Pod) -> PodKey:
 def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
     """Return the pods that the eviction API allows to leave now, one after the other, and the first blocking budget.
 
-    A pod under several budgets is never evicted. A pod that is not ready is not counted for any budget.
+    A pod covered by several budgets is never evicted. A pod that is not ready does not count towards any budget.
     """
     budgets, left = index.inventory.disruption_budgets, dict[str, int]()
     going, kept = [], ""
@@ -65,7 +65,7 @@ def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
 
 @dataclass(frozen=True)
 class AtRest:
-    """The settled cluster, and the outcome for the pods that existed, or for their replacements of another name."""
+    """The settled cluster, and the outcome for the pods that existed, or for their replacements with another name."""
 
     inventory: Inventory
     records: Mapping[PodKey, PodRecord]
@@ -86,7 +86,7 @@ def come_to_rest(
 ) -> AtRest:
     """Return the cluster after the scheduler and controllers have settled.
 
-    Of the waiting pods the chosen are scheduled.
+    Only the chosen waiting pods are scheduled.
     """
     outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
     after = _bound(inventory, outcome.result) if outcome.settled is None else _settled(inventory, outcome.settled)
@@ -99,7 +99,7 @@ def _settled(inventory: Inventory, settled: Settled) -> Inventory:
 
 
 def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
-    """Return the cluster with the scheduler's bindings; a kubelet starts the pods at once."""
+    """Return the cluster with the scheduler's bindings; kubelets start the pods immediately."""
     nodes = {pod_key(one.pod): one for one in result.pods if one.node}
     pods = []
     for pod in inventory.pods:
@@ -113,12 +113,13 @@ def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
 
 
 LossReason = Literal["NoPlace", "NotMadeAnew", "NotKnown"]
-"""NoPlace: the replacement gets no node. NotMadeAnew: there is no replacement. NotKnown: it may get one: a search was
-cut short, or the input lacks the deciding objects."""
+"""NoPlace means that the replacement is unscheduled. NotMadeAnew means that there is no replacement. NotKnown means
+that the replacement may be scheduled, because a search was cut short or the deciding objects are missing from the
+input."""
 
 
 def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
-    """Yield the pods that ran before but have no node afterwards, with the reason."""
+    """Yield the pods that ran before but are unscheduled afterwards, with the reason."""
     for pod in before.pods:
         if pod.spec.node_name and not ended(pod):
             record = after.records.get(pod_key(pod))

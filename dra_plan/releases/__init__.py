@@ -1,7 +1,7 @@
-"""The behaviour of each Kubernetes release: gates and their defaults, allocator variants, rules and known defects.
+"""The behaviour of each Kubernetes release: gates and their defaults, allocator variants, rules, and known defects.
 
-Literal tables and their look-up, nothing else. All other code reads `features.x`, `rules.x` or `quirks.x` and never
-compares a version. `docs/releases.md` explains how to add a release.
+The package contains only literal tables and look-ups in them. All other code reads `features.x`, `rules.x` or
+`quirks.x` and never compares a version. `docs/releases.md` explains how to add a release.
 """
 
 from .autoscaler import (

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 RELEASE = "1.36.1"
-"""The release of the Cluster Autoscaler whose answers are recorded."""
+"""The Cluster Autoscaler release whose results are recorded."""
 
 AutoscalerQuirk = Literal[
     "extended_devices_free",
@@ -45,12 +45,12 @@ class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
     similar_without_devices: bool = True
 
     def without(self, *names: AutoscalerQuirk) -> AutoscalerQuirks:
-        """Return the same switches with the named ones repaired."""
+        """Return the same switches with the named defects fixed."""
         return replace(self, **dict.fromkeys(names, False))
 
 
 AUTOSCALER = AutoscalerQuirks()
-"""All defects of the release."""
+"""All of the release's defects."""
 
 FIXED_AUTOSCALER = AUTOSCALER.without(*AUTOSCALER.__struct_fields__)  # type: ignore[arg-type]
 """No defects."""

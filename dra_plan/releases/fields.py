@@ -1,4 +1,4 @@
-"""Fields of resource.k8s.io that not every release has: the first and last versions, and the gate that keeps them.
+"""Fields in resource.k8s.io that not every release has, with the first and last versions, and the gate that keeps them.
 
 Fields that all recorded releases have are not listed, whatever gate they need.
 """

@@ -1,4 +1,4 @@
-"""Feature gates: the stage of each in each minor version, whether it can be changed, and the gates it needs.
+"""Feature gates: each gate's stage in each minor version, whether it can be changed, and the gates that it needs.
 
 The features, optional behaviour that gates switch on, are at the end. A version that is not listed does not know the
 gate. Sources: the feature gate tables of the releases; for 1.37 that of kube-scheduler, and for the gates that only the
@@ -43,7 +43,7 @@ OTHERS = {
     "VolumeLimitScaling": "1.35",
     "WorkloadWithJob": "1.36",
 }
-"""Gates that concern the scheduler and are not simulated, and the first minor version here that knows each."""
+"""Gates that concern the scheduler but are not simulated, and the first minor version here that knows each gate."""
 
 
 class FeatureGate(NamedTuple):
@@ -92,7 +92,7 @@ GATES: dict[str, dict[str, FeatureGate]] = {
     "PodGroupPreemptionPolicy": {"1.37": _ALPHA},
     "SchedulerPreQueueingHints": {"1.37": _ALPHA},
 }
-"""Gate -> minor version -> its state there."""
+"""Each gate's state, by gate and minor version."""
 
 NEEDS: dict[str, tuple[str, ...]] = {
     "DRADeviceTaintRules": ("DRADeviceTaints",),
@@ -106,7 +106,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
     "WorkloadAwarePreemption": ("GangScheduling",),
 }
-"""Gate -> the gates without which it has no effect, if the release knows them."""
+"""For each gate, the gates without which it has no effect, if the release knows them."""
 
 
 def switched_on_with(gate: str, version: str) -> list[str]:
@@ -181,7 +181,7 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
 
 
 class Features(Struct, frozen=True, kw_only=True):
-    """Optional behaviour that gates switch; each one changes the control flow of the allocator at least once."""
+    """Optional behaviour that gates switch on; each feature changes the allocator's control flow at least once."""
 
     admin_access: bool = True
     prioritized_list: bool = True

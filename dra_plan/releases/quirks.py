@@ -96,12 +96,12 @@ class Quirks(Struct, frozen=True, kw_only=True):
         return tuple(sorted(name for name in names if getattr(self, name)))
 
     def without(self, *names: Quirk) -> Quirks:
-        """Return the same quirks with the named ones repaired."""
+        """Return the same quirks with the named quirks fixed."""
         return replace(self, **dict.fromkeys(names, False))
 
 
 FIXED = Quirks()
-"""No defects: the behaviour that the API promises."""
+"""No defects, which is the behaviour that the API promises."""
 
 
 # -- the defects -------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Defect(NamedTuple):
     releases: tuple[str, ...]
     """The recorded patch releases that have it."""
     remark: str = ""
-    """The behaviour of the newer ones of these releases."""
+    """The behaviour of the newer releases among these."""
 
     @property
     def began(self) -> str:

@@ -1,4 +1,4 @@
-"""Differences between releases that are not defects: one switch per rule.
+"""Differences between releases that are not defects, with one switch per rule.
 
 After the switches come the allocator variants of each release: the features that each supports, and its rules.
 """

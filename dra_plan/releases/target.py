@@ -1,4 +1,4 @@
-"""The target of an answer: a release with its gates, and the settings derived from both."""
+"""The target: a release with its gates, and the settings derived from both."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ QUIRK_MODES = ("upstream", "fixed")
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """The target of an answer: `version` is the minor version, and `release` is the patch release.
+    """The planned release; `version` is the minor version, and `release` is the patch release.
 
-    `notices` are the warnings about its selection.
+    `notices` are the warnings about how the release was selected.
     """
 
     version: str
@@ -37,7 +37,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
     @property
     def ordered(self) -> bool:
-        """True if upstream's order of pools is fixed; otherwise the answer is one of several possible."""
+        """True if upstream's order of pools is fixed; otherwise, the result is one of several possible."""
         return self.rules.ordered
 
     @property

@@ -1,6 +1,6 @@
-"""The recorded releases, the one that answers for a version named by the user, and the coverage of each.
+"""The recorded releases, the release used for a version named by the user, and each release's coverage.
 
-The coverage is the basis of a release's answers, and the features that are not simulated. These are facts about our
+The coverage is the basis of a release's results, and the features that are not simulated. These are facts about our
 knowledge, not about Kubernetes; `docs/releases.md` lists them for readers.
 """
 
@@ -53,7 +53,7 @@ def newest_patch(minor: str) -> str:
 
 
 def find_release(text: str) -> FoundRelease:
-    """Return the release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`: itself, or the nearest one.
+    """Return the release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`, or else the nearest release.
 
     A minor version means its newest recorded patch. A patch that was not recorded is replaced by the nearest of its
     minor version, the newer of two equally near; a minor version by the newest patch of the nearest, the older of two.
@@ -159,7 +159,7 @@ _NOT_RECORDED: dict[str, dict[str, str]] = {
 
 
 def not_recorded(gate: str, version: str) -> str:
-    """Return the basis of answers with the gate on under a minor version, if that was not recorded; otherwise empty."""
+    """Return the basis of results with the gate on in a minor version, if that was not recorded; otherwise, ""."""
     return _NOT_RECORDED.get(gate, {}).get(version, "")
 
 

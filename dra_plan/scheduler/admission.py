@@ -1,4 +1,4 @@
-"""The work of the API server and controllers before the scheduler: priorities, replicas, generated claims."""
+"""What the API server and controllers do before the scheduler runs: priorities, replicas and generated claims."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-crit
 ARRIVAL = "arrival"
 NAME = "name"
 ORDERS = (ARRIVAL, NAME)
-"""The orders in which the scheduler can see pods: as they arrived, or as a list of all of them after a restart."""
+"""The orders in which the scheduler can see pods: in order of arrival, or listed by name after a restart."""
 
 NO_GATES = Features()
 """No optional features beyond those that every release enables."""
 
 _MOST_DIGITS = 20
-"""The maximum number of digits of a resource version, which is a 64-bit number."""
+"""The maximum number of digits in a resource version, which is a 64-bit number."""
 MOST_PODS_MADE = 150_000
-"""The maximum number of pods created for the workloads of an input: Kubernetes supports no more in a cluster."""
+"""The maximum number of pods created for an input's workloads; Kubernetes supports no more pods in a cluster."""
 
 
 class Admission:
-    """The conversion of the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
+    """The conversion of an input's pods and workloads into the pods that the scheduler sees, with the pods' claims."""
 
     def __init__(
         self,
@@ -54,10 +54,11 @@ class Admission:
         makes: bool = True,
         ordered: bool = False,
     ) -> None:
-        """Set up the admission; with `makes`, the objects that controllers create exist from the start.
+        """Set up the admission; if `makes` is set, the objects that controllers create exist from the start.
 
-        These are pods of workloads, and claims of pods. `ordered` StatefulSets create one pod after the other; only the
-        first one exists at the start. The same holds for StatefulSets with pods that are `returning`.
+        These objects are the workloads' pods and the pods' claims. `ordered` StatefulSets create one pod after the
+        other, and only the first pod exists at the start. The same is true of StatefulSets with pods that are
+        `returning`.
         """
         self._inventory = inventory
         self._makes, self._ordered = makes, ordered
@@ -71,7 +72,7 @@ class Admission:
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
         self._index = Index(inventory)
         self.returning = {_name(pod): pod for pod in self._returning_in_order()}
-        """Namespace and name to the pods of the input that do not exist until their StatefulSet creates them."""
+        """The pods in the input that do not exist until their StatefulSet creates them, by namespace and name."""
         self._room = MOST_PODS_MADE
         """The number of pods that may still be created for workloads."""
 
@@ -133,7 +134,7 @@ class Admission:
         return self.returning.get(_name(pod), pod)
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the pod with a uid, its priority and its preemption policy."""
+        """Return the pod with a UID, its priority and its preemption policy."""
         pod = self._groups.pod(pod)
         if not pod.metadata.uid:
             pod = replace(pod, metadata=replace(pod.metadata, uid=self._uid(pod)))
@@ -148,7 +149,7 @@ class Admission:
         return pod if spec is pod.spec else replace(pod, spec=spec)
 
     def _uid(self, pod: Pod) -> str:
-        """Return a uid for a pod without one: the owner uid in its generated claims, or one built from its name."""
+        """Return a UID for a pod without one: the owner UID in its generated claims, or a UID built from its name."""
         for entry in pod.spec.resource_claims:
             made = self._index.generated_claims.of(pod, entry.name)
             if made is not None and made.metadata.controller is not None and made.metadata.controller.uid:
@@ -182,7 +183,10 @@ class Admission:
     # Claims
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
-        """Return the pods, with generated claims noted in their status, and all claims, those in the input first."""
+        """Return the pods, with generated claims recorded in their status, and all claims.
+
+        Those in the input come first.
+        """
         self.groups = [self._with_group_claims(group) for group in self.groups]
         done = [self._with_claims(pod, self._claims) for pod in pods]
         return done, list(self._claims.by_key.values())
@@ -205,7 +209,7 @@ class Admission:
         return _Claims(each for each in self._inventory.claims if id(each) not in later)
 
     def _with_group_claims(self, group: PodGroup) -> PodGroup:
-        """Return the group with its generated claims noted in its status."""
+        """Return the group with its generated claims recorded in its status."""
         noted = {status.name for status in group.status.resource_claim_statuses}
         listed = list(group.status.resource_claim_statuses)
         for entry in group.spec.resource_claims:
@@ -245,7 +249,7 @@ class Admission:
     def _generated(
         self, owner: ClaimOwner, entry: str, template_name: str | None, claims: _Claims
     ) -> ResourceClaim | None:
-        """Return the entry's claim, and create it if necessary; None if its template does not exist."""
+        """Return the entry's claim, which is created if necessary; None if its template does not exist."""
         claim = self._index.generated_claims.of(owner, entry)
         if claim is None:
             template = self._index.template(owner.metadata.namespace, template_name)
@@ -256,7 +260,7 @@ class Admission:
 
 
 class _Claims:
-    """All claims by key, in order of arrival, each with a uid, by which claims in flight are identified."""
+    """All claims by key, in order of arrival. Each has a UID, which identifies claims in flight."""
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:
         self.by_key: dict[ClaimKey, ResourceClaim] = {}
@@ -277,7 +281,7 @@ class _Claims:
         return claim
 
     def renamed(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim under a unique name: its own, with a number appended if necessary."""
+        """Return the claim under a unique name, which is its own name, with a number appended if necessary."""
         namespace, name = claim_key(claim)
         free = name
         while (namespace, free) in self.by_key:
@@ -291,7 +295,7 @@ def _name(pod: Pod) -> tuple[str, str]:
 
 
 def _arrival(pod: Pod) -> tuple[float, int]:
-    """Return the arrival time of the pod; within the same second, pods are ordered by when they were written.
+    """Return the pod's arrival time; within the same second, pods are ordered by when they were written.
 
     A waiting pod is written when it is rejected, so the pod rejected first comes first. Times are in whole seconds.
     Resource versions grow with each write (KEP-5504).

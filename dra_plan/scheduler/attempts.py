@@ -32,10 +32,10 @@ from .node_refusals import NodeRefusals
 class FailedAttempt:
     """The last attempt of a pod that failed because of its claims.
 
-    `nodes` are the nodes that DynamicResources rejected or failed on; `claims` are the pod's claims that waited for
-    devices, including the one for extended resources, and `allocated` are the claims that already had theirs.
-    `all_claims` are the claims of the cluster at that time, including those in flight: the same tuple for attempts
-    between which nothing changed. `cluster` is the rest of the cluster's state.
+    `nodes` are the nodes that DynamicResources rejected or failed on. `claims` are the pod's claims that waited for
+    devices, including the claim for extended resources, and `allocated` are the claims that already had devices.
+    `all_claims` are all claims in the cluster at that time, including those in flight; attempts between which nothing
+    changed share one tuple. `cluster` is the rest of the cluster's state.
     """
 
     pod: Pod
@@ -55,7 +55,7 @@ class FailedAttempt:
 
 
 class FailedAttempts:
-    """The last attempt of each pod, by uid, if it failed because of its claims."""
+    """Each pod's last attempt, by UID, if it failed because of the pod's claims."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -70,7 +70,7 @@ class FailedAttempts:
             self._claims, self._revision = tuple(store.seen()), store.revision
 
     def ended(self, item: QueuedPod, framework: Framework, state: CycleState, result: CycleResult) -> None:
-        """Record the end of the attempt."""
+        """Record how the attempt ended."""
         self.by_uid.pop(item.uid, None)
         plugins = [plugin for plugin in framework.all_plugins() if isinstance(plugin, DynamicResources)]
         names = [] if result.node else _refused(result)
@@ -123,7 +123,7 @@ def _refused_otherwise(result: CycleResult, nodes: Mapping[str, NodeInfo]) -> It
 
 
 IN_ORDER = "StatefulSet"
-"""The holder of a pod that is not created before its turn."""
+"""The holder of a pod that is not yet created because it is not its turn."""
 
 
 @dataclass
@@ -139,15 +139,15 @@ class PodRecord:
     fatal: dict[str, str] = field(default_factory=dict)
     attempts: int = 0
     waiting: str = ""
-    """The reason why the pod waits, at a gate or on its way to a node."""
+    """The reason why the pod waits, either at a gate or after a node was chosen."""
     held_by: str = ""
     """The plugin that makes the pod wait, or `IN_ORDER`."""
     on_its_way: bool = False
-    """True once a node is chosen and reserved, while something is missing before the pod can be bound."""
+    """True if a node is chosen and reserved, but something is still missing before the pod can be bound."""
     node_allocatable: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
     """The resources that the devices of the pod's claims take from its node."""
     refusals: NodeRefusals | None = None
-    """The reasons of each node at the pod's last failure, if they were requested."""
+    """The reasons for each node at the pod's last failure, if they were requested."""
     ran_out: bool = False
     """True if the time ran out before the pod was tried, or tried again."""
     skipped: bool = False
@@ -188,7 +188,7 @@ class PodRecord:
         self.waiting, self.held_by, self.on_its_way = message, plugin, True
 
     def fail(self, message: str, *, with_error: bool) -> None:
-        """Record an attempt that ended without a node."""
+        """Record an attempt that found no node."""
         self.node, self.message, self.waiting, self.on_its_way = "", message, "", False
         self.reason = "SchedulerError" if with_error else "Unschedulable"
 

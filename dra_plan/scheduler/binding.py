@@ -1,7 +1,8 @@
 """The binding cycle, and the handling of pods that could not be scheduled or bound.
 
-Failed attempts come first; they go back into the queue with their reason. Then the binding cycle: pods with a reserved
-node wait for permission, are prepared and bound, or release the node. Pods of a gang can be bound together.
+Failed attempts come first; their pods go back into the queue with the reason. Then comes the binding cycle, in which
+pods with a reserved node wait for permission, are prepared and are bound, or else release the node. Pods in a gang can
+be bound together.
 """
 
 from __future__ import annotations
@@ -25,26 +26,26 @@ from .events import Action, Event, Resource
 from .queue import SchedulingQueue
 
 # -- failed attempts ---------------------------------------------------------------------------------------------------
-# Back into the queue, with the reason on record (upstream: handleSchedulingFailure).
+# A pod goes back into the queue, and the reason is recorded (upstream: handleSchedulingFailure).
 
 _MOST_ERRORS = 5
-"""The number of times an error is retried while nothing else changes; upstream never stops."""
+"""How many times an error is retried while nothing else changes; upstream never stops."""
 MOST_ERRORS_OF_A_POD = 20
-"""The number of errors, of any kind, that a pod may have in one simulation and still be tried again."""
+"""How many errors of any kind a pod may have in one simulation and still be tried again."""
 
 
 class FailureHandler:
-    """The handling of pods that could not be scheduled or bound: they go back into the queue."""
+    """A handler of pods that could not be scheduled or bound, which puts them back into the queue."""
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords) -> None:
         self._handle = handle
         self._queue = queue
         self._records = records
         self._errors: dict[str, tuple[str, int, int]] = {}
-        """Pod uid to its last error, the number of times it occurred in a row, and the cluster's revision at that
+        """For each pod UID, the last error, how many times it occurred in a row, and the cluster's revision at that
         time."""
         self._all_errors: Counter[str] = Counter()
-        """Pod uid to the number of its errors."""
+        """The number of errors, by pod UID."""
 
     def handle(self, item: QueuedPod, result: CycleResult) -> None:
         """Record the failure, set or clear the nomination as the cycle decided, and put the pod back into the queue."""
@@ -53,7 +54,10 @@ class FailureHandler:
         self._count(item, result)
 
     def handle_member(self, item: QueuedPod, result: CycleResult, *, changed: bool) -> None:
-        """Handle the failure of a pod that was tried with its group; `changed`: the cluster has changed since."""
+        """Handle the failure of a pod that was tried with its group.
+
+        `changed` means that the cluster has changed since.
+        """
         self._note(item, result)
         self._queue.put_back_member(item, failed_with_error=result.unexplained, changed=changed)
         self._count(item, result)
@@ -107,7 +111,7 @@ TOO_FEW_BOUND = "pod group is unschedulable, too few pods of the gang could be b
 
 @dataclass(eq=False)
 class Binding:
-    """A pod with a reserved node, and the progress of its binding."""
+    """A pod with a reserved node, and how far its binding has progressed."""
 
     item: QueuedPod
     framework: Framework
@@ -125,7 +129,7 @@ class Binding:
 
 @dataclass(eq=False)
 class BoundTogether:
-    """The bindings of a gang: at least `least` of its pods are bound together, including those already `bound`.
+    """A gang's bindings; at least `least` of its pods are bound together, including those already `bound`.
 
     Upstream binds each pod separately.
     """
@@ -134,13 +138,13 @@ class BoundTogether:
     bound: Callable[[], int]
     bindings: list[Binding] = field(default_factory=list)
     settled: bool = False
-    """True once enough of them were ready; from then, each binding proceeds separately."""
+    """True once enough pods were ready; from then on, each binding proceeds separately."""
 
 
 class BindingCycle:
-    """The completion of bindings.
+    """The binding cycle, which completes bindings.
 
-    Nothing sleeps: a waiting binding is examined again when something may have changed.
+    It never sleeps; a waiting binding is examined again when something may have changed.
     """
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:
@@ -159,7 +163,7 @@ class BindingCycle:
         self._bindings.append(binding)
 
     def run(self, binding: Binding) -> None:
-        """Bind the pod, as far as possible: announce the node, wait for permission, prepare, bind."""
+        """Bind the pod as far as possible: announce the node, wait for permission, prepare, and bind."""
         if binding.gang is not None and not binding.gang.settled:
             self._run_together(binding.gang)
         elif (binding.gang is None or binding in self._bindings) and self._prepare(binding):

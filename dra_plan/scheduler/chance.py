@@ -1,7 +1,8 @@
-"""The effects of timing and chance: which of the best nodes a pod gets, and the order in which nodes are examined.
+"""The effects of timing and chance: which of the best nodes is chosen, and the order in which nodes are examined.
 
 kube-scheduler chooses at random among the nodes with the highest score, and lists nodes in the order in which they
-arrived. A simulation takes the first and sorts by name; with a seed it also chooses at random, the same on every run.
+arrived. A simulation takes the first node, and sorts nodes by name. If a seed is given, it also chooses at random, with
+the same choices on every run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ TIES = (FIRST, RANDOM)
 
 @dataclass(frozen=True)
 class Chance:
-    """The way to break ties, with its seed, and the node order: 0 sorts nodes by name, other numbers shuffle them.
+    """How to break ties, with a seed, and the node order: 0 sorts nodes by name, other numbers shuffle them.
 
     Raises UsageError for an unknown way to break ties.
     """

@@ -12,7 +12,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
 
 def parse_time(text: str | None) -> float | None:
-    """Return the seconds since the epoch of an RFC 3339 time, or None if it is missing or malformed."""
+    """Return an RFC 3339 time as seconds since the epoch, or None if it is missing or malformed."""
     if not text:
         return None
     try:
@@ -23,17 +23,17 @@ def parse_time(text: str | None) -> float | None:
 
 
 def format_time(seconds: float) -> str:
-    """Return the time as RFC 3339 in UTC and whole seconds, the format of metav1.Time."""
+    """Return the time as RFC 3339 in UTC with whole seconds, which is metav1.Time's format."""
     return _written(math.floor(seconds))
 
 
-@lru_cache(maxsize=64)  # a bound pod writes the same second as the one before
+@lru_cache(maxsize=64)  # consecutive pods are often bound within the same second
 def _written(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()}Z"
 
 
 class Clock:
-    """The time of the simulation, in seconds since the epoch."""
+    """The simulation's time, in seconds since the epoch."""
 
     __slots__ = ("now",)
 
@@ -46,6 +46,6 @@ class Clock:
 
 
 def latest(times: Iterable[str | None]) -> float:
-    """Return the latest of the given times, or START if none can be read: the start of the simulation."""
+    """Return the latest of the given times, or START if none can be read; the simulation starts at this time."""
     known = [moment for moment in map(parse_time, set(times)) if moment is not None]
     return max(known, default=START)

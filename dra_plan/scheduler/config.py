@@ -1,8 +1,8 @@
 """KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): profiles, their plugins, weights and arguments.
 
-The field names that kube-scheduler accepts come first, then the default plugins and the way each is created from its
-arguments, then the parsed configuration, with the plugins of each profile in order. Files are read elsewhere: this
-module takes decoded documents.
+The field names that kube-scheduler accepts come first, then the default plugins and how each is created from its
+arguments, then the parsed configuration, with each profile's plugins in order. Files are read elsewhere: this module
+takes decoded documents.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from dra_plan.scheduler.plugins.volumes import NodeVolumeLimits, VolumeRestricti
 from .framework import plugin_names
 
 # -- known fields ------------------------------------------------------------------------------------------------------
-# kube-scheduler reads its configuration strictly: it does not start if there is an unknown field. These are the fields
-# of v1 in any of the releases 1.34 to 1.36, with those of the arguments of Kubernetes' own plugins, whether or not the
+# kube-scheduler reads its configuration strictly, and does not start if there is an unknown field. These are the fields
+# in v1 in any of the releases 1.34 to 1.36, including the arguments of Kubernetes' own plugins, whether or not the
 # simulation uses them. Values are not checked here.
 
 
 def _fields(*plain: str, **below: Any) -> dict[str, Any]:
-    """Return field names, each with the fields below it, of one object or of each in a list; None: not checked."""
+    """Return field names, each with the fields below it (in one object, or in each in a list); None is not checked."""
     return {**dict.fromkeys(plain), **below}
 
 
@@ -104,7 +104,7 @@ _ARGUMENTS: Mapping[str, Any] = {
     plugin_names.NODE_AFFINITY: _fields(*_TYPE, addedAffinity=_NODE_AFFINITY),
     plugin_names.DYNAMIC_RESOURCES: _fields(*_TYPE, "filterTimeout", "bindingTimeout"),
 }
-"""Arguments by plugin. Like kube-scheduler, dra-plan leaves those of any other plugin to the plugin itself."""
+"""The arguments by plugin. Like kube-scheduler, dra-plan leaves any other plugin's arguments to the plugin itself."""
 
 
 def unknown_fields(document: Mapping[str, Any]) -> list[FieldPath]:
@@ -128,7 +128,7 @@ def _unknown(value: Any, fields: Mapping[str, Any] | None, path: FieldPath) -> I
 
 
 # -- the default plugins, and how each is made from its arguments ------------------------------------------------------
-# The plugins of the default profile are in multi-point order.
+# The default profile's plugins are in multi-point order.
 
 MULTI_POINT: tuple[tuple[str, int], ...] = (
     (plugin_names.SCHEDULING_GATES, 0),
@@ -152,10 +152,11 @@ MULTI_POINT: tuple[tuple[str, int], ...] = (
     (plugin_names.DEFAULT_BINDER, 0),
     (plugin_names.NODE_DECLARED_FEATURES, 0),
 )
-"""(plugin, weight; 0 means 1). The list of an extension point is this list without the plugins that don't take part."""
+"""(plugin, weight), where weight 0 means 1. Each extension point has this list without the plugins that don't take
+part."""
 
 _GATED = ((plugin_names.GANG_SCHEDULING, "gang_scheduling"),)
-"""(plugin, the feature that adds it after all others)."""
+"""(plugin, the feature that adds it after all other plugins)."""
 
 
 def gated(features: Features) -> list[str]:
@@ -208,7 +209,7 @@ def _balanced(args: Args, handle: Handle) -> BalancedAllocation:
 
 
 def _totals(strategy: Strategy, handle: Handle) -> Totals | None:
-    """Return a counter of devices for the extended resources that the strategy lists.
+    """Return a device counter for the extended resources that the strategy lists.
 
     Return None if there is nothing to count.
     """
@@ -307,7 +308,7 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class PluginEntry(_Struct, frozen=True):
-    """A plugin in a list, with its weight if it scores (0 means 1)."""
+    """An entry for a plugin, with its weight if it scores (0 means 1)."""
 
     name: str
     weight: int = 0
@@ -338,7 +339,7 @@ class Plugins(_Struct, frozen=True):
     post_bind: PluginSet = PluginSet()
 
     def of(self, point: str) -> PluginSet:
-        """Return the set of an extension point, by its name in the configuration."""
+        """Return an extension point's plugin set, by its name in the configuration."""
         found: PluginSet = getattr(self, "".join(f"_{c.lower()}" if c.isupper() else c for c in point))
         return found
 
@@ -351,7 +352,7 @@ class PluginConfig(_Struct, frozen=True):
 
 
 class Profile(_Struct, frozen=True):
-    """The plugins for the pods of one scheduler name."""
+    """The plugins for the pods with one scheduler name."""
 
     scheduler_name: str = DEFAULT_SCHEDULER
     percentage_of_nodes_to_score: int | None = None
@@ -383,7 +384,7 @@ class ExtenderConfig(_Struct, frozen=True):
 
 
 class Configuration(_Struct, frozen=True):
-    """The document. `percentage_of_nodes_to_score` is the default of the profiles."""
+    """The document. `percentage_of_nodes_to_score` is the profiles' default."""
 
     api_version: str = API_VERSION
     kind: str = KIND
@@ -400,9 +401,9 @@ def check_kind(document: Mapping[str, Any]) -> None:
 
 
 def read(document: Mapping[str, Any] | None) -> Configuration:
-    """Return the configuration of a decoded document; the default one for None.
+    """Return the configuration in a decoded document, or the default configuration for None.
 
-    Raises UsageError if it can't be used, and InputError for unknown fields, which kube-scheduler rejects.
+    Raises UsageError if the document can't be used, and InputError for unknown fields, which kube-scheduler rejects.
     """
     if document is None:
         return Configuration()
@@ -435,9 +436,9 @@ def _merge(defaults: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEnt
 
 
 def enabled_plugins(profile: Profile, gated: Sequence[str] = ()) -> list[str]:
-    """Return every plugin that the profile enables at any point, without those that are not simulated.
+    """Return every plugin that the profile enables at any point, except those that are not simulated.
 
-    `gated` are those that feature gates add after the defaults.
+    `gated` are the plugins that feature gates add after the defaults.
     """
     multi = _multi_point(profile, gated)
     named = [entry.name for entry in multi]
@@ -456,7 +457,7 @@ def arrange(
 ) -> tuple[dict[str, list[Plugin]], dict[str, int]]:
     """Return the plugins of each extension point in order, and the score weights.
 
-    Plugins that both a point and multi-point name come first, then those of multi-point, then the others.
+    Plugins that both a point and multi-point name come first, then multi-point's plugins, then the others.
     """
     multi = _multi_point(profile, gated)
     points: dict[str, list[Plugin]] = {}
@@ -487,7 +488,7 @@ def arrange(
 
 
 def arguments(profile: Profile) -> dict[str, Args]:
-    """Return the arguments of plugins, by name."""
+    """Return the plugins' arguments, by plugin name."""
     return {entry.name: entry.args for entry in profile.plugin_config}
 
 

@@ -1,6 +1,6 @@
-"""The parts of the scheduler that an input uses and that were not recorded from the release's own scheduler.
+"""The parts of the scheduler that an input uses and that were not recorded with the release's own scheduler.
 
-`releases.coverage` holds the known coverage of releases; this module relates it to an input.
+`releases.coverage` contains the known coverage for each release; this module relates it to an input.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Touched:
         self.pods = [record.pod for record in self.records]
 
     def any_pod(self, has: Callable[[Pod], object]) -> bool:
-        """Return whether the condition holds for any of the pods."""
+        """Return whether the condition is true for any of the pods."""
         return any(has(pod) for pod in self.pods)
 
 
@@ -53,7 +53,7 @@ _PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
 
 
 def of_scheduler(target: Target, inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
-    """Return a notice about rules that affected the answer but were not recorded for this release."""
+    """Return a notice about rules that affected the result but were not recorded for this release."""
     known = target.coverage
     if not known.scheduler:
         return []

@@ -1,8 +1,8 @@
 """One scheduling cycle of one pod: it ends with a node that is assumed, reserved and permitted, or with a diagnosis.
 
-The text of FailedScheduling comes first, then the number of nodes to examine and the choice among the best, then the
-cycle itself, which runs one profile's plugins in upstream's order (schedulePod, prioritizeNodes). Binding is in
-`scheduler/binding.py`, the plugins' runs are in `scheduler/framework`.
+The text for FailedScheduling comes first, then the number of nodes to examine and the choice among the best nodes, then
+the cycle itself, which runs one profile's plugins in upstream's order (schedulePod, prioritizeNodes). Binding is in
+`scheduler/binding.py`, and the plugins' runs are in `scheduler/framework`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dra_plan.scheduler.framework.status import (
 from .node_refusals import Explain, NodeRefusals
 
 # -- the message of FailedScheduling -----------------------------------------------------------------------------------
-# The reasons of all nodes become one sentence.
+# The reasons for all nodes become one sentence.
 
 NO_NODES = "no nodes available to schedule pods"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -69,9 +69,10 @@ _LEAST_PERCENTAGE = 5
 
 
 def nodes_to_find(total: int, percentage: int) -> int:
-    """Return the number of feasible nodes that are enough.
+    """Return how many feasible nodes are enough.
 
-    For up to 99 nodes, this is the number of nodes; otherwise it is a percentage (0: the default), but at least 100.
+    For up to 99 nodes, this is the number of nodes; otherwise it is a percentage (0 means the default), but at least
+    100.
     """
     if total < LEAST_FEASIBLE:
         return total
@@ -88,7 +89,7 @@ def best_of(scores: Sequence[int]) -> list[int]:
 
 
 class BestNodes(Sequence[str]):
-    """Names of the nodes with the highest score, looked up only on access, because most pods have hundreds of them."""
+    """The names of the nodes with the highest score, looked up only on access, because most pods have hundreds."""
 
     __slots__ = ("_best", "_nodes")
 
@@ -112,11 +113,12 @@ class BestNodes(Sequence[str]):
 
 
 def winner(best: Sequence[int]) -> int:
-    """Return the index of the node that is taken among several best ones: the root of a binary heap.
+    """Return the index of the node that is chosen among the best nodes, which is the root of a binary heap.
 
     Go's container/heap builds the heap from below. Only a strictly greater element replaces another, and the left of
-    two equal children moves up. So of the best elements, the root is the first one when the tree of indices is walked
-    from the root, left before right. The binary digits of index + 1, except the first, describe the path from the root.
+    two equal children moves up. So the root is the best element that comes first when the tree of indices is traversed
+    from the root, left before right. The binary digits of index + 1, except the first digit, describe the path from the
+    root.
     """
     return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
 
@@ -125,7 +127,7 @@ def winner(best: Sequence[int]) -> int:
 
 EXTENDER = "Extender"
 _EXTENDER_SCALE = 10
-"""Extenders score 0 to 10, plugins 0 to 100."""
+"""The factor that scales extenders' scores, which are 0 to 10, to those of plugins, which are 0 to 100."""
 
 
 @dataclass(slots=True)
@@ -136,7 +138,8 @@ class CycleResult:
     message: str = ""
     failed_with_error: bool = False
     unexplained: bool = False
-    """True if it is unknown what could help (an error, or a rejection while binding): the pod is simply retried."""
+    """True if it is unknown what could help (after an error, or a rejection during binding), so the pod is simply
+    retried."""
     rejected_by: frozenset[str] = frozenset()
     pending: frozenset[str] = frozenset()
     nomination: NominatingInfo | None = None
@@ -151,7 +154,7 @@ class CycleResult:
 
 
 class Cycle:
-    """The cycles of one profile's framework; remembers the node with which the next one starts."""
+    """The cycles for one profile's framework; remembers the node with which the next cycle starts."""
 
     def __init__(
         self,
@@ -165,7 +168,7 @@ class Cycle:
         self._start = 0
         self._pick = pick
         self.explain: Explain = lambda _framework, _state, _pod, _diagnosis: None
-        """The function that builds the record of attempts that find no node."""
+        """The function that builds the record of an attempt that finds no node."""
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
         """Find a node and reserve it; everything is released if a later step fails."""
@@ -177,9 +180,9 @@ class Cycle:
     def find(
         self, framework: Framework, state: CycleState, pod: Pod, percentage: int, *, makes_room: bool = True
     ) -> tuple[CycleResult, NodeInfo | None]:
-        """Return the best node, which is not reserved yet, or the reason why there is none.
+        """Return the best node, which is not yet reserved, or the reason why there is none.
 
-        PostFilter runs only if `makes_room`.
+        PostFilter runs only if `makes_room` is set.
         """
         nodes = self._handle.cluster.in_order
         if not nodes:
@@ -248,7 +251,7 @@ class Cycle:
         return feasible
 
     def _nominated(self, framework: Framework, state: CycleState, pod: Pod) -> NodeInfo | None:
-        """Return the nominated node if the pod fits it: then no other node is examined."""
+        """Return the nominated node if the pod fits on it; no other node is then examined."""
         uid = self._handle.cluster.info(pod).uid
         name = self._handle.nominator.node_of(uid)
         node = self._handle.cluster.nodes.get(name) if name else None
@@ -267,7 +270,10 @@ class Cycle:
         percentage: int,
         result: CycleResult,
     ) -> tuple[list[NodeInfo], Mapping[str, Status]]:
-        """Return the nodes that pass the filters, and the rejections; an error on any node still fails the attempt."""
+        """Return the nodes that pass the filters, and the rejections.
+
+        An error on any node still makes the attempt fail.
+        """
         enough = nodes_to_find(len(nodes), percentage)
         if not framework.points["score"] and not any(e.is_filter or e.is_prioritizer for e in self._extenders):
             enough = 1
@@ -397,7 +403,7 @@ def _plugins(statuses: Mapping[str, Status]) -> frozenset[str]:
 
 
 def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
-    """Describe a failure after a node was chosen; a rejection is worded as if there were only that node."""
+    """Describe a failure after a node was chosen; a rejection is worded as if that were the only node."""
     result.best = ()
     if status.rejected:
         result.message = fit_error(1, {node: status})

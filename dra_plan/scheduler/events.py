@@ -51,7 +51,7 @@ class Resource(Enum):
 
 
 class Hint(Enum):
-    """The answer of a hint function: whether an event is worth another attempt."""
+    """The result of a hint function, which says whether an event is worth another attempt."""
 
     SKIP = "QueueSkip"
     QUEUE = "Queue"
@@ -69,13 +69,13 @@ class Interest:
     action: Action
     hint: HintFunction | None = None
     users_of: Callable[[Any, Any], str | None] | None = None
-    """For the old and the new object: the name of the one claim whose users' hint may say QUEUE; None: any pod's may.
-    The hints of other pods, of which there can be thousands, are not evaluated."""
+    """A function that takes the old and the new object and returns the one claim whose users' hint may say QUEUE, or
+    None if any pod's may. The hints of other pods, which can be thousands, are not evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A change of an object: the object before and after, and its name for the trace."""
+    """A change to an object: the object before and after, and its name for the trace."""
 
     resource: Resource
     action: Action

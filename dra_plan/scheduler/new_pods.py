@@ -28,7 +28,7 @@ PARALLEL = "Parallel"
 
 
 def is_ordered(workload: AnyWorkload) -> bool:
-    """Return whether the workload creates its pods one by one (StatefulSet's default).
+    """Return whether the workload creates its pods one by one (the default for a StatefulSet).
 
     Each pod is then created once all previous pods are ready.
     """
@@ -47,11 +47,11 @@ def new_pods(
     *,
     is_ready: Callable[[Pod], bool] | None = None,
 ) -> Iterator[Pod]:
-    """Yield the pods that the workload still has to create; `pods` are its existing ones.
+    """Yield the pods that the workload still has to create; `pods` are its existing pods.
 
-    Names that are `taken` in its namespace are not used again. With `is_ready`, a StatefulSet creates its pods in
-    order: the next one once all previous ones are ready (podManagementPolicy OrderedReady). Without it, all are created
-    at once.
+    Names that are `taken` in its namespace are not used again. If `is_ready` is given, a StatefulSet creates its pods
+    in order, each one once all previous pods are ready (podManagementPolicy OrderedReady). Otherwise, all pods are
+    created at once.
     """
     if is_over(workload):
         return
@@ -74,7 +74,7 @@ def _numbered(workload: AnyWorkload, living: int, count: int, taken: Collection[
 
 
 def _ordinals(workload: AnyWorkload, pods: Sequence[Pod], is_ready: Callable[[Pod], bool] | None) -> Iterator[Pod]:
-    """Yield the missing pods of a StatefulSet, by name; a terminating pod still occupies its name.
+    """Yield a StatefulSet's missing pods, by name; a terminating pod still occupies its name.
 
     A pod under another name also counts towards the replicas.
     """
@@ -102,7 +102,7 @@ def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) 
 
 
 def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
-    """Return whether a pod of the DaemonSet may run on the node: node terms and name match, taints are tolerated."""
+    """Return whether a DaemonSet pod may run on the node: node terms and name match, and taints are tolerated."""
     spec = pod_spec(workload)
     if spec.node_name not in ("", node.metadata.name):
         return False
@@ -113,7 +113,7 @@ def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
 
 
 def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
-    """Return a pod of the workload. A Deployment's pods name it as their controller; its ReplicaSet is left out."""
+    """Return one of the workload's pods. A Deployment's pods name it as their controller; its ReplicaSet is omitted."""
     owner = OwnerReference(
         api_version=workload.api_version,
         kind=workload.kind,

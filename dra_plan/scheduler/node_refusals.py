@@ -1,7 +1,7 @@
-"""All reasons that exclude a pod from each node at the moment of a failed attempt.
+"""All reasons that exclude a pod from each node during a failed attempt.
 
-A cycle stops at the first plugin that rejects a node, and the message counts the reasons of that one alone. To explain
-the attempt, the others are needed too, from the same cycle: this module finds them, as values.
+A cycle stops at the first plugin that rejects a node, and the message counts only that plugin's reasons. To explain the
+attempt, the other plugins' reasons in the same cycle are also needed; this module finds them, as values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, St
 
 
 class NodeRefusal(NamedTuple):
-    """A plugin's rejection of a node: its reasons, and their subjects."""
+    """A plugin's rejection of a node, with the reasons and their subjects."""
 
     plugin: str
     reasons: tuple[Reason, ...]
@@ -30,12 +30,12 @@ class NodeRefusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NodeRefusals:
-    """The rejections of a pod by each node, by name.
+    """The reasons why a pod is rejected on each node, by node name.
 
-    The first rejection of a node is the one that the message counts.
+    A node's first rejection is the one that the message counts.
 
-    `of_all`: the pod was rejected before any node was examined, so each node has that one reason. `besides` are then
-    the plugins that would reject each node too, as far as they were asked.
+    `of_all` means that the pod was rejected before any node was examined, so each node has that one reason. `besides`
+    are then the plugins that would also reject each node, as far as they were called.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
@@ -48,15 +48,16 @@ class NodeRefusals:
 
 
 Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
-"""A function called at the end of an attempt that found no node; None for pods that need no explanation."""
+"""A function called after an attempt that found no node; it returns None for pods that need no explanation."""
 
 
 def refusals_of(
     framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis, *, besides: bool = False
 ) -> NodeRefusals:
-    """Return the rejections of the pod by each node, in the cycle that has just failed.
+    """Return the reasons why the pod is rejected on each node, in the cycle that has just failed.
 
-    The cluster must not have changed since then. `besides` asks the other plugins even if one rejected all nodes.
+    The cluster must not have changed since then. If `besides` is set, the other plugins are called even if one plugin
+    rejected all nodes.
     """
     plugins = framework.filters(state)
     if diagnosis.pre_filter:
@@ -117,7 +118,7 @@ def _rejects(framework: Framework, plugin: FilterPlugin, state: CycleState, pod:
         status = framework.ask_filter(plugin, state, pod, node)
     except PluginPanicError as panic:
         if isinstance(panic.__cause__, StateNotFoundError):
-            return False  # it also rejected all nodes at once, and prepared nothing
+            return False  # this plugin also rejected all nodes at once, and prepared nothing
         raise
     return status is not None and status.rejected
 

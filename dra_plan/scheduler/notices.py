@@ -1,4 +1,4 @@
-"""Notices of a simulation: facts the user should know in addition to the bindings, and a summary of each pod group.
+"""A simulation's notices, which are facts that the user should know besides the bindings, and each pod group's summary.
 
 The notices about pod groups and their feature gates come first, then all others with `collect`, which puts them in a
 fixed order, then the final state of each group. Notices about claim sets are in `claims/index.py`.
@@ -31,7 +31,7 @@ _GENERIC = "GenericWorkload"
 
 
 def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Target) -> list[Notice]:
-    """Return notices about gates that are on in the cluster but off in the simulation, and about partial gangs."""
+    """Return notices about gates that are on in the cluster but off in the simulation, and about incomplete gangs."""
     return [*_gates(inventory, target), *_in_part(cluster)]
 
 
@@ -55,7 +55,7 @@ def _gates(inventory: Inventory, target: Target) -> Iterator[Notice]:
 
 
 def _of_groups(groups: Iterable[PodGroup]) -> dict[str, str]:
-    """Return gate to the field of PodGroups that needs it."""
+    """Return a map from each gate to the PodGroup field that needs it."""
     found = {}
     for group in groups:
         spec = group.spec
@@ -77,7 +77,7 @@ def _of_a_group(claim: ResourceClaim) -> bool:
 
 
 def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
-    """Yield notices about gangs of which fewer pods have a node than must run at the same time."""
+    """Yield notices about gangs in which fewer pods have a node than must run at the same time."""
     for group in cluster.groups.all():
         bound = cluster.groups.bound((group.metadata.namespace, group.metadata.name))
         if 0 < bound < group.min_count:
@@ -89,13 +89,13 @@ def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
 # -- notices about pods, claims and devices ----------------------------------------------------------------------------
 
 SEVERAL_BEST = "several-best-nodes"
-"""The code of the notice that a pod could equally have gone to a different node."""
+"""The code of the notice that a pod could equally well have been scheduled to a different node."""
 _MOST_TIES = 3
-"""The largest number of pods whose alternative nodes are listed one by one."""
+"""The maximum number of pods whose alternative nodes are listed one by one."""
 
 
 def collect(simulation: Simulation, records: Sequence[PodRecord], evicted: Sequence[str]) -> list[Notice]:
-    """Return all notices of the simulation itself, in a fixed order; `evicted` are the keys of the evicted pods."""
+    """Return all notices from the simulation itself, in a fixed order; `evicted` are the evicted pods' keys."""
     found = group_notices(simulation.inventory, simulation.cluster, simulation.target)
     found += _finished(simulation)
     found += _choices(simulation.inventory, records)
@@ -125,7 +125,7 @@ def _finished(simulation: Simulation) -> list[Notice]:
 
 
 def _choices(inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
-    """Return the pods that could equally have gone to a different node; many of them share one text."""
+    """Return the pods that could equally well have been scheduled to a different node; many pods share one text."""
     tied = [record for record in records if record.node and len(record.best) > 1]
     if len(tied) > _MOST_TIES:
         text = "several nodes have the highest score (bestNodes in -o json); in a cluster, timing decides between them"
@@ -143,7 +143,7 @@ def _choices(inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]
 
 
 def _source(inventory: Inventory, pod: Pod) -> str:
-    """Return the position of the pod in the input, or of an object that owns it; "" if neither is there."""
+    """Return the position in the input of the pod, or of an object that owns it; "" if neither is in the input."""
     namespace = pod.metadata.namespace
     keys = [("Pod", namespace, pod.metadata.name)]
     keys += [(owner.kind, namespace, owner.name) for owner in pod.metadata.owner_references or ()]
@@ -184,7 +184,7 @@ def _devices(simulation: Simulation) -> list[Notice]:
 
 
 def _kept_claims(simulation: Simulation, evicted: Sequence[str]) -> list[Notice]:
-    """Return claims of evicted pods: the scheduler releases no devices, and no controller is simulated here."""
+    """Return evicted pods' claims, because the scheduler releases no devices, and no controllers are simulated here."""
     kept: dict[str, list[str]] = {}
     for claim in simulation.cluster.claims if evicted else ():
         reserved = claim.status.reserved_for if claim.status is not None else []
@@ -204,7 +204,7 @@ def _kept_claims(simulation: Simulation, evicted: Sequence[str]) -> list[Notice]
 
 
 def _too_late(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
-    """Return pods that wait for the end of a victim that another pod has evicted before."""
+    """Return pods that wait until a victim that another pod has already evicted has terminated."""
     waiting = {record.pod.key for record in records if not record.node}
     return [
         Notice(
@@ -223,7 +223,7 @@ def _too_late(simulation: Simulation, records: Sequence[PodRecord]) -> list[Noti
 
 
 def _cut_short(records: Sequence[PodRecord]) -> list[Notice]:
-    """Return a notice that the time ran out, with the number of affected pods."""
+    """Return a notice that time ran out, with the number of affected pods."""
     keys = [record.pod.key for record in records if record.outcome == "Undecided"]
     if not keys:
         return []
@@ -255,7 +255,7 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
 
 @dataclass(frozen=True)
 class GroupSummary:
-    """One group: the status that the scheduler would have written, and the numbers of its pods."""
+    """A group, with the status that the scheduler would have written, and the numbers of its pods."""
 
     namespace: str
     name: str
@@ -266,9 +266,9 @@ class GroupSummary:
     conditions: tuple[PodGroupCondition, ...]
     attempts: int
     last: tuple[MemberAnswer, ...] = ()
-    """The results for the pods of the last cycle, in the order in which they were tried."""
+    """The results for the pods in the last cycle, in the order in which they were tried."""
     waiting: str = ""
-    """The reason why its first gated pod is not queued, if nothing was tried."""
+    """The reason why the group's first gated pod is not queued, if nothing was tried."""
 
     @property
     def outcome(self) -> PodGroupOutcome:
@@ -286,7 +286,7 @@ class GroupSummary:
 def summaries(
     cluster: SimulatedCluster, records: PodGroupRecords, gated: Mapping[str, QueuedPod]
 ) -> list[GroupSummary]:
-    """Return all groups, in order of arrival; `gated` are the pods that are kept out of the queue, by uid."""
+    """Return all groups, in order of arrival; `gated` are the pods that are kept out of the queue, by UID."""
     return [_summary(cluster, records.of(group), gated) for group in cluster.groups.all()]
 
 

@@ -1,4 +1,4 @@
-"""The facts behind plugins' rejections of nodes, as documents: with near names, and ranges over the nodes."""
+"""The facts behind plugins' rejections of nodes, as documents, with similar names and with ranges over the nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_FOUND = 4
 
 
 def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
-    """Return the obstacle that nodes have in common, with the values that differ among them."""
+    """Return the obstacle that the nodes have in common, with the values that differ among the nodes."""
     match same[0]:
         case ResourceShort(resource, asked):
             return _resource(resource, asked, [one for one in same if isinstance(one, ResourceShort)], nodes)
@@ -77,11 +77,11 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
         case VolumesFull(driver, asked):
             return _volume_limit(driver, asked, [one for one in same if isinstance(one, VolumesFull)])
         case NoDevices():
-            return None  # the plugin's answer explains these nodes
+            return None  # the plugin's result explains these nodes
 
 
 def _varies(same: Sequence[Obstacle]) -> bool:
-    """Return whether they name different pods or domains."""
+    """Return whether the obstacles name different pods or domains."""
     return len(set(same)) > 1
 
 
@@ -115,7 +115,7 @@ def _volume_limit(driver: str, asked: int, same: Sequence[VolumesFull]) -> NodeO
 
 
 def _near_resource(resource: str, nodes: Mapping[str, Node]) -> str:
-    """Return a name similar to that of a resource which no node has."""
+    """Return a name similar to that of a resource that no node has."""
     names = {name for node in nodes.values() for name in node.status.allocatable or node.status.capacity}
     return "" if resource in names else nearest(resource, names) or ""
 
@@ -136,7 +136,7 @@ def _label(first: LabelUnmet, same: Sequence[LabelUnmet], nodes: Mapping[str, No
 
 
 def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
-    """Return a key similar to the wanted one, if no node has that; otherwise a value that nodes have."""
+    """Return a key similar to the wanted key, if no node has the wanted key; otherwise a value that nodes have."""
     if wanted.operator not in ("In", "Exists"):
         return ""
     labels = [node.metadata.labels or {} for node in nodes.values()]

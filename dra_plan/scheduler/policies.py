@@ -1,8 +1,8 @@
-"""Policies: alternative scores of nodes, and an alternative order of devices, for scheduling a cluster.
+"""Policies, which are alternative node scores, and an alternative order of devices, for scheduling a cluster.
 
-A policy is a plugin that replaces the scores of NodeResourcesFit and NodeResourcesBalancedAllocation (or only changes
-their arguments), and an order in which the devices of a node are tried. Filters, the queue and all other scores stay
-those of the configuration. `POLICIES` describes the preferences of each.
+A policy is a plugin that replaces the scores from NodeResourcesFit and NodeResourcesBalancedAllocation (or only changes
+their arguments), and an order in which a node's devices are tried. The configuration still determines filters, the
+queue and all other scores. `POLICIES` describes each policy's preferences.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from dra_plan.scheduler.plugins.device_scores import (
 )
 
 WEIGHT = 1000
-"""The weight of a policy's score: other preferences only decide among nodes that it rates equally."""
+"""The weight of a policy's score, with which other preferences decide only among nodes that the policy rates
+equally."""
 
 
 # -- the policies by name ----------------------------------------------------------------------------------------------
 
 
 def fullest_first(devices: Sequence[PoolDevice], state: AllocatedState) -> Sequence[PoolDevice]:
-    """Return shared devices that are in use before the others, starting with the one with the smallest free share."""
+    """Return shared devices that are in use before other devices, starting with the smallest free share."""
     if not any(device.id in state.aggregate for device in devices):
         return devices
     return sorted(devices, key=lambda device: _share_left(device, state))
@@ -54,7 +55,7 @@ def _share_left(device: PoolDevice, state: AllocatedState) -> float:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy: its description, the scoring plugin, the arguments of NodeResourcesFit, and the order of devices."""
+    """A policy: its description, its scoring plugin, NodeResourcesFit's arguments, and the order of devices."""
 
     name: str
     summary: str
@@ -86,7 +87,7 @@ POLICIES = {
 
 
 def named(name: str) -> Policy:
-    """Return the policy of that name. Raises UsageError if there is none."""
+    """Return the policy with that name. Raises UsageError if there is none."""
     if name not in POLICIES:
         near = nearest(name, POLICIES)
         hint = f" (did you mean {near!r}?)" if near else ""

@@ -1,4 +1,4 @@
-"""Preemption of a single pod: the nodes on which evicting less important pods helps, and the eviction itself.
+"""Preemption for a single pod: the nodes on which evicting less important pods helps, and the eviction itself.
 
 The search for victims on each node comes first (upstream: SelectVictimsOnNode, DryRunPreemption), then their eviction.
 The choice of a candidate is in `framework/extender.py`; preemption for a whole pod group is in `groups/scheduling.py`.
@@ -24,7 +24,7 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 
 
 def no_victims(node: str) -> str:
-    """Return the message for a node that is offered for preemption without a pod to evict."""
+    """Return the message for a node that is offered for preemption without pods to evict."""
     return f'expected at least one victim pod on node "{node}"'
 
 
@@ -75,9 +75,9 @@ def _spare(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo, info: Po
 def dry_run(
     handle: Handle, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], wanted: int
 ) -> tuple[list[Candidate], dict[str, Status]]:
-    """Return candidates, until `wanted` are found and one of them breaks no budget, and the other nodes' rejections.
+    """Return candidates until `wanted` are found and one violates no budgets, and the other nodes' rejections.
 
-    Upstream begins at a random node; this begins at the first one.
+    Upstream begins at a random node; this function begins at the first node.
     """
     candidates: list[Candidate] = []
     statuses: dict[str, Status] = {}
@@ -102,13 +102,13 @@ def dry_run(
 # -- evicting victims --------------------------------------------------------------------------------------------------
 
 REASON = "PreemptionByScheduler"
-"""The reason of the condition DisruptionTarget of a pod that is preempted."""
+"""The reason in a preempted pod's DisruptionTarget condition."""
 
 
 def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
-    """Delete the pod, or mark it if its kubelet ends it later.
+    """Delete the pod, or mark it if its kubelet terminates it later.
 
-    If it waits at Permit, reject it for the plugin instead.
+    If the pod waits at Permit, reject it for the plugin instead.
     """
     waiting = handle.waiting.get(victim.uid)
     if waiting is not None:
@@ -120,7 +120,7 @@ def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
 
 
 def preemption_message(pod: Pod) -> str:
-    """Return the message in the condition of a preempted pod."""
+    """Return the message in a preempted pod's condition."""
     return f"{pod.spec.scheduler_name or DEFAULT_SCHEDULER}: preempting to accommodate a higher priority pod"
 
 
@@ -133,7 +133,7 @@ def is_victim(pod: Pod) -> bool:
 
 
 def _mark(handle: Handle, uid: str) -> None:
-    """Mark the pod as terminating; it stays on its node until its kubelet has ended it."""
+    """Mark the pod as terminating; it stays on its node until its kubelet has terminated it."""
     pod = handle.cluster.pods.get(uid)
     if pod is None or is_victim(pod):
         return

@@ -1,9 +1,9 @@
 """The scheduling queue: active, backing off, unschedulable and gated pods, and the moves between them.
 
-Simulated: a pod never waits for the wall clock. While the active queue is empty, rejected pods in backoff are taken
-early, as kube-scheduler does since 1.33; pods that failed with an error wait out their backoff, and the simulated clock
-advances. The heap in which each part of the queue stores its pods comes first, then the pods that wait for an event,
-then the queue.
+Time is simulated, so a pod never waits for the wall clock. While the active queue is empty, rejected pods in backoff
+are taken early, as in kube-scheduler since 1.33. Pods that failed with an error wait out their backoff, and the
+simulated clock advances. The heap in which each part of the queue stores its pods comes first, then the pods that wait
+for an event, then the queue.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .events import Action, Event, Interest, Resource, Wake, concerns
 _Key = TypeVar("_Key")
 
 # -- heap of pods ------------------------------------------------------------------------------------------------------
-# Pods sorted by fixed keys, from which any pod can be removed: each part of the queue is one.
+# Each part of the queue is a heap of pods sorted by fixed keys, from which any pod can be removed.
 
 
 class PodHeap:
-    """Pods by uid, the one with the smallest key first. Keys are fixed when a pod is added."""
+    """Pods by UID, beginning with the smallest key. A pod's key is fixed when the pod is added."""
 
     def __init__(self) -> None:
         self._items: dict[str, tuple[tuple[float, ...], QueuedPod]] = {}
@@ -45,7 +45,7 @@ class PodHeap:
         return [item for _, item in sorted(self._items.values(), key=lambda entry: entry[0])]
 
     def get(self, uid: str) -> QueuedPod | None:
-        """Return the pod with this uid, or None."""
+        """Return the pod with this UID, or None."""
         entry = self._items.get(uid)
         return entry[1] if entry is not None else None
 
@@ -71,7 +71,8 @@ class PodHeap:
 
 
 # -- pods that wait for an event ---------------------------------------------------------------------------------------
-# There can be thousands, and most events concern none of them: they are indexed by the data that decides this.
+# There can be thousands of such pods, and most events concern none of them, so they are indexed by the data that
+# decides this.
 
 
 class _Refusers(NamedTuple):
@@ -82,12 +83,12 @@ class _Refusers(NamedTuple):
     pending: frozenset[str]
 
     def all_in(self, plugins: frozenset[str]) -> bool:
-        """Return whether all of the plugins are among these."""
+        """Return whether the pod's plugins include all of these plugins."""
         return self.rejected_by <= plugins and self.pending <= plugins
 
 
 class ParkedPods:
-    """Pods by uid, in the order in which they were added.
+    """Pods by UID, in the order in which they were added.
 
     The plugins that rejected a pod do not change while it is here.
     """
@@ -95,7 +96,7 @@ class ParkedPods:
     def __init__(self) -> None:
         self._items: dict[str, QueuedPod] = {}
         self._where: dict[str, _Refusers | None] = {}
-        """The rejecting plugins of each pod, None for a gated pod."""
+        """The plugins that rejected each pod; None for a gated pod."""
         self._gated: dict[str, QueuedPod] = {}
         self._alike: dict[_Refusers, dict[str, QueuedPod]] = {}
         self._users: dict[str, dict[str, QueuedPod]] = {}
@@ -105,7 +106,7 @@ class ParkedPods:
         return uid in self._items
 
     def get(self, uid: str) -> QueuedPod | None:
-        """Return the pod with this uid, or None."""
+        """Return the pod with this UID, or None."""
         return self._items.get(uid)
 
     def values(self) -> Iterable[QueuedPod]:
@@ -119,7 +120,7 @@ class ParkedPods:
 
     @property
     def refusers(self) -> Iterable[_Refusers]:
-        """The combinations of plugins that rejected pods that are not gated, each once."""
+        """The distinct combinations of plugins that rejected pods that are not gated."""
         return self._alike.keys()
 
     def refused(self, by: _Refusers) -> Iterable[QueuedPod]:
@@ -127,7 +128,7 @@ class ParkedPods:
         return self._alike[by].values()
 
     def users(self, names: Iterable[str], by: _Refusers) -> Iterator[QueuedPod]:
-        """Yield those of them that may use claims of these names, each once."""
+        """Yield those of these pods that may use claims with these names, without duplicates."""
         found = {uid: item for name in names for uid, item in self._users.get(name, {}).items()}
         return (item for uid, item in found.items() if self._where[uid] == by)
 
@@ -145,7 +146,7 @@ class ParkedPods:
                 self._users.setdefault(name, {})[uid] = item
 
     def pop(self, uid: str) -> QueuedPod | None:
-        """Remove a pod; None if it is not here."""
+        """Remove and return a pod; return None if it is not here."""
         item = self._items.pop(uid, None)
         if item is None:
             return None
@@ -181,7 +182,7 @@ INITIAL_BACKOFF = 1.0
 MOST_BACKOFF = 10.0
 _MOST_DOUBLINGS = 4
 _MOST_FRUITLESS = 5
-"""The number of times that failed bindings alone make a pod retry; upstream never stops."""
+"""How many times failed bindings alone make a pod retry; upstream never stops."""
 
 
 class SchedulingQueue:
@@ -201,13 +202,13 @@ class SchedulingQueue:
         self._backoff = PodHeap()
         self._error_backoff = PodHeap()
         self._idle = PodHeap()
-        """Pods of groups that are backing off, and for which nothing has changed since their last attempt."""
+        """Pods in groups that are backing off, and for which nothing has changed since their last attempt."""
         self._passes = 0
         self._unschedulable = ParkedPods()
         self._in_flight: dict[str, QueuedPod] = {}
         self._interests: dict[str, dict[str, tuple[Plugin, list[Interest]]]] = {}
         self._happened = 0
-        """The number of events so far, without failed bindings."""
+        """The number of events so far, not counting failed bindings."""
         self._deaf: dict[tuple[str, Resource, Action], frozenset[str]] = {}
         """The plugins that do not retry a pod for any such event, by profile and kind of event."""
 
@@ -219,7 +220,7 @@ class SchedulingQueue:
     # Finding pods
 
     def find(self, uid: str) -> QueuedPod | None:
-        """Return the queued pod with this uid, in any part of the queue."""
+        """Return the queued pod with this UID, in any part of the queue."""
         for place in self._places:
             item = place.get(uid)
             if item is not None:
@@ -246,7 +247,7 @@ class SchedulingQueue:
         return self._error_backoff.values()
 
     def _key(self, item: QueuedPod, place: PodHeap) -> tuple[float, ...]:
-        """Return the sort key: that of the sort plugin, then time, for active pods.
+        """Return the sort key, which for active pods is the sort plugin's key, then the time.
 
         Pods that are backing off are sorted by the second in which their backoff ends.
         """
@@ -263,7 +264,7 @@ class SchedulingQueue:
         return item
 
     def pop(self) -> QueuedPod | None:
-        """Return the next pod to try: the first active one, else the first that is backing off, else None."""
+        """Return the next pod to try: the first active pod, or else the first pod that is backing off, or else None."""
         self._flush_backoff()
         place = self._active if len(self._active) else self._backoff
         item = place.first()
@@ -274,7 +275,7 @@ class SchedulingQueue:
         return item
 
     def take(self, uids: Iterable[str]) -> list[QueuedPod]:
-        """Remove and return those of the pods that are queued and not gated: they are tried with another one."""
+        """Remove and return the pods that are queued and not gated, because they are tried with another pod."""
         found = []
         for uid in uids:
             item = next((item for place in self._places if (item := place.remove(uid)) is not None), None)
@@ -333,7 +334,10 @@ class SchedulingQueue:
     # After an attempt
 
     def put_back(self, item: QueuedPod, *, failed_with_error: bool) -> None:
-        """Put back a pod that failed: errors go to backoff, rejections wait for an event, unless one came meanwhile."""
+        """Put back a failed pod.
+
+        After an error it backs off, after a rejection it waits for an event, unless one came meanwhile.
+        """
         replay, item.replay = item.replay, []
         self._end(item, failed_with_error=failed_with_error)
         if failed_with_error or not (item.rejected_by or item.pending):
@@ -345,10 +349,10 @@ class SchedulingQueue:
         self._unschedulable.put(item)
 
     def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
-        """Put back a group's pod whose attempt failed: it backs off and is thus retried at once.
+        """Put back a group's pod whose attempt failed; it backs off and is thus retried immediately.
 
-        This does not depend on the events that could help it. If nothing has `changed` since the attempt began, a retry
-        would have the same result: the pod waits for any event.
+        This does not depend on the events that could help the pod. If nothing has `changed` since the attempt began, a
+        retry would have the same result, so the pod waits for any event.
         """
         item.replay = []
         self._end(item, failed_with_error=failed_with_error)
@@ -400,7 +404,7 @@ class SchedulingQueue:
         return found
 
     def _of_users(self, profile: str, event: Event) -> tuple[set[str], frozenset[str]]:
-        """Return two sets about the plugins of a profile: claims, and plugins.
+        """Return two sets for a profile's plugins: claims, and plugins.
 
         The users of the claims are the only pods that some plugins may retry for the event; the plugins ignore the
         event for all other pods.
@@ -429,7 +433,7 @@ class SchedulingQueue:
         return found
 
     def binding_failed(self, event: Event, uid: str) -> None:
-        """Handle a failed binding: to the other pods, but not to this one, it looks as if the pod were deleted."""
+        """Handle a failed binding, which looks to other pods, but not to this one, as if the pod had been deleted."""
         self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
             if item.fruitless_since != self._happened:
@@ -439,7 +443,7 @@ class SchedulingQueue:
                 self._reconsider(item, event)
 
     def member_came(self, event: Event, uids: Iterable[str]) -> None:
-        """Handle the creation of a pod of a group; gated pods among the group's `uids` may now enter."""
+        """Handle the creation of a pod in a group; gated pods among the group's `uids` may now enter."""
         for uid in uids:
             item = self._unschedulable.get(uid)
             if item is not None:
@@ -472,14 +476,14 @@ class SchedulingQueue:
         self._end_idling()
 
     def activate(self, uid: str) -> None:
-        """Make a waiting pod active at once."""
+        """Make a waiting pod active immediately."""
         waiting = (self._backoff, self._error_backoff, self._idle)
         item = self._unschedulable.pop(uid) or next(filter(None, (place.remove(uid) for place in waiting)), None)
         if item is not None:
             self._enter(item, self._active)
 
     def _wake(self, item: QueuedPod, event: Event) -> bool:
-        """Return whether the event moved the pod out of the unschedulable ones."""
+        """Return whether the event moved the pod out of the unschedulable pods."""
         plugin = self._interested(item, event)
         if plugin is None:
             return False
@@ -510,7 +514,10 @@ class SchedulingQueue:
         return known is None or any(concerns(interest, event) for interest in known[1])
 
     def _registered(self, profile: str) -> dict[str, tuple[Plugin, list[Interest]]]:
-        """Return plugin name to the plugin and its interests; absent if it declares none: then any event counts."""
+        """Return each plugin and its interests, by plugin name.
+
+        For a plugin without interests, which is absent, any event counts.
+        """
         found = self._interests.get(profile)
         if found is None:
             found = self._interests[profile] = {

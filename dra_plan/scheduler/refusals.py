@@ -1,8 +1,8 @@
-"""Queries of the scheduler's filters: the reasons against a pod on each node, and the number of copies scheduled.
+"""Queries to the scheduler's filters: the reasons against a pod on each node, and the number of copies scheduled.
 
-Every filter's answer for every node comes first (a cycle stops at the first that rejects); then copies that are created
-until one is not scheduled; then the filters that depend only on node and pod, called without a simulation. The answers
-are put into words elsewhere.
+Every filter's result for every node comes first (a cycle stops at the first filter that rejects the node). Then come
+copies that are created until one is not scheduled, and then the filters that depend only on node and pod, called
+without a simulation. The results are put into words elsewhere.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from .simulation import Simulation
 
 @dataclass(frozen=True)
 class Refusals:
-    """The reasons that keep a pod from each node, by name in scheduling order; empty for a node that fits.
+    """The reasons why a pod does not fit on each node, by name in scheduling order; empty for a node that fits.
 
-    `claims` are the pod's claims that wait for devices, and `allocated` are those that already have theirs.
+    `claims` are the pod's claims that wait for devices, and `allocated` are its claims that already have devices.
     """
 
     of_nodes: dict[str, tuple[Status, ...]]
@@ -45,7 +45,7 @@ class Refusals:
 
 
 def refusals(simulation: Simulation, pod: Pod) -> Refusals:
-    """Return the reasons that keep the pod from each node of the current cluster, which is not changed."""
+    """Return the reasons why the pod does not fit on each node in the current cluster, which is not changed."""
     cluster = simulation.cluster
     nodes = list(cluster.nodes.values())
     framework = simulation.frameworks.get(cluster.info(pod).profile)
@@ -94,11 +94,11 @@ class CopyTemplate:
 
     @property
     def never_starts(self) -> bool:
-        """Return whether it is a gang with fewer pods than it needs."""
+        """Return whether the copy is a gang with fewer pods than it needs."""
         return self.group is not None and len(self.pods) < self.group.min_count
 
     def made(self, number: int) -> tuple[PodGroup | None, list[Pod]]:
-        """Return the group and the pods of the copy of that number."""
+        """Return the group and the pods of the copy with that number."""
         if self.group is None:
             return None, [copy_of(pod, number) for pod in self.pods]
         metadata = self.group.metadata
@@ -115,9 +115,9 @@ def _of_group(pod: Pod, group: str) -> Pod:
 
 @dataclass
 class Copies:
-    """The outcome for the copies: the pods that were bound, in order, and the first that was not, if there was one.
+    """The outcome for the copies: the pods that were bound, in order, and the first pod that was not, if any.
 
-    A copy has `size` pods: it counts when all of them are bound.
+    A copy has `size` pods, and counts when all of them are bound.
     """
 
     size: int = 1
@@ -146,7 +146,7 @@ class Copies:
 
 
 def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int]]) -> int:
-    """Return the template to copy next: the one with the smallest part of its share; of several such, the first."""
+    """Return the template to copy next, which is the first with the smallest part of its share."""
     shares = [copies.number / share for copies, (_, share) in zip(found, templates, strict=True)]
     return shares.index(min(shares))
 
@@ -154,10 +154,10 @@ def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int
 def create_in_proportion(
     simulation: Simulation, templates: Sequence[tuple[CopyTemplate, int]], limit: int
 ) -> list[Copies]:
-    """Create at most `limit` copies in a running simulation, each once the previous one is bound.
+    """Create at most `limit` copies in a running simulation, each after the previous one is bound.
 
     Each template is paired with its index in its set. The first rejected copy ends the creation. A copy counts as bound
-    if it is bound when nothing changes any longer, even if it evicts others.
+    if it is bound when nothing changes any longer, even if it evicts other pods.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
@@ -175,7 +175,7 @@ def create_in_proportion(
 def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int) -> list[PodRecord]:
     """Return the outcome for a rejected gang's pods that arrive one by one, up to the first that finds no node.
 
-    They arrive as pods without a group, in the order in which the scheduler tried those of the gang's copy of that
+    They arrive as pods without a group, in the order in which the scheduler tried the pods in the gang's copy with that
     number. Earlier pods stay on their nodes.
     """
     group, made = template.made(number)
@@ -209,20 +209,21 @@ def copy_of(template: Pod, number: int) -> Pod:
 
 
 # -- filters that depend only on node and pod --------------------------------------------------------------------------
-# They are called outside a simulation to find the nodes that they exclude. The rules are the plugins' own. Anything
-# that depends on other pods or on used resources needs a simulation.
+# The filters are called outside a simulation to find the nodes that they exclude. The rules are the plugins' own.
+# Anything that depends on other pods or on used resources needs a simulation.
 
 
 class NodeRules:
-    """The nodes of a question, and the exclusions of pods from them."""
+    """The nodes in a query, and the pods' exclusions from them."""
 
     def __init__(self, nodes: Iterable[Node], target: Target) -> None:
         self._nodes = list(nodes)
         self._infos: dict[str, NodeInfo] = {}
         self._known: dict[Hashable, list[tuple[str, NodeExclusion]]] = {}
-        """The answers by the part of a pod that the plugins read: pods that are alike to them are checked once."""
+        """The results by the part of a pod that the plugins read; pods that look alike to the plugins are checked
+        once."""
         self._joined: dict[tuple[Hashable, ...], dict[str, list[NodeExclusion]]] = {}
-        """The answers by the same part of several pods."""
+        """The results by the same part of several pods."""
         self._affinity = NodeAffinityPlugin()
         self._plugins: tuple[FilterPlugin, ...] = (
             NodeUnschedulable(),
@@ -232,7 +233,7 @@ class NodeRules:
         )
 
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
-        """Return the nodes that are excluded for one of the pods, with the plugins; most nodes fit all pods.
+        """Return the nodes that are excluded for one of the pods, with the plugins; all pods fit on most nodes.
 
         Pods that the plugins treat alike get the same dict object.
         """
@@ -280,7 +281,7 @@ class NodeRules:
 
 
 def _exclusion(plugin: FilterPlugin, status: Status, obstacles: Iterable[Obstacle]) -> NodeExclusion:
-    """Return the obstacle; for labels only the requirement, so that nodes with different labels are alike."""
+    """Return the obstacle; for labels, only the requirement, so that nodes with different labels are alike."""
     made = (node_obstacle([each], {}) for each in obstacles)
     about = [structs.replace(each, found=[], values_found=0, without=0, near="") for each in made if each is not None]
     return NodeExclusion(plugin=plugin.name, message=status.message, about=about)

@@ -1,7 +1,7 @@
 """The whole simulation: from an input to bindings, allocations and messages.
 
-The application of a later state of the cluster to a running simulation comes first, then `simulate`, which runs one or
-several states to the end and collects the result. The parts of a simulation are put together in
+The code that applies a later state of the cluster to a running simulation comes first, then `simulate`, which runs one
+or several states to the end and collects the result. A simulation's parts are put together in
 `scheduler/simulation.py`.
 """
 
@@ -36,7 +36,7 @@ from .queue import MOST_BACKOFF
 from .simulation import Simulation
 
 # -- later states of the cluster ---------------------------------------------------------------------------------------
-# Changes become events, and events wake pods. A later state is given like the first one, as manifests. Only the
+# Changes become events, and events wake pods. A later state is given as manifests, like the first state. Only the
 # differences between the two inputs are applied, so the simulation's own decisions since then (bindings, allocations)
 # stay unless an object is changed or deleted. The controllers' work is also done here: claims are generated, and claims
 # without users are freed.
@@ -68,7 +68,7 @@ def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None
 
 
 class LaterState:
-    """The differences between two inputs, and how each kind is applied to a simulation."""
+    """The differences between two inputs, and how each kind of difference is applied to a simulation."""
 
     def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
         self._simulation = simulation
@@ -104,7 +104,7 @@ class LaterState:
     # Devices
 
     def devices(self) -> None:
-        """Apply slices, classes and taint rules; a rule appears as an update of the slices."""
+        """Apply slices, classes and taint rules; a changed rule is treated as an update of the slices."""
         before, after, cluster = self._before, self._after, self._cluster
         changed = [
             before.slices != after.slices,
@@ -216,7 +216,7 @@ class LaterState:
     def _gone(self, pod: Pod) -> None:
         """Delete the pod and its generated claims.
 
-        Claims that only it used lose their devices first, which is an event.
+        Claims that only this pod used lose their devices first, which is an event.
         """
         uid = pod_uid(pod)
         self._simulation.scheduler.queue.done(uid)
@@ -237,7 +237,7 @@ class LaterState:
         self._cluster.put_claim(replace(claim, status=freed))
 
     def change_pod(self, was: Pod, now: Pod, current: Pod) -> None:
-        """Apply the change of a pod in the later input; a node that it got in the simulation stays its node."""
+        """Apply a pod's change in the later input; a node that the pod got in the simulation stays its node."""
         if current.spec.node_name:
             self._changed_on_node(was, now, current)
             return
@@ -254,7 +254,7 @@ class LaterState:
         self._simulation.scheduler.queue.update(self._cluster.info(now), event)
 
     def _gone_to(self, pod: Pod) -> None:
-        """Note that another component bound the pod."""
+        """Record that another component bound the pod."""
         self._simulation.scheduler.queue.done(pod_uid(pod))
         self._cluster.add_pod(pod)
         record = self._simulation.scheduler.records.of(pod)
@@ -321,15 +321,15 @@ class SimulationResult:
     groups: list[GroupSummary]
     claims: list[ResourceClaim]
     volumes: list[ScheduledVolume] = field(default_factory=list)
-    """The claims on volumes that had none in the input."""
+    """The claims on volumes that had no volume in the input."""
     evictions: list[Eviction] = field(default_factory=list)
     not_evaluated: tuple[str, ...] = NOT_EVALUATED
     undecided: dict[str, list[str]] = field(default_factory=dict)
-    """Pod to the nodes on which the step budget ran out."""
+    """For each pod, the nodes on which the step budget was used up."""
     notices: list[Notice] = field(default_factory=list)
     tracer: Tracer | None = None
     failed_attempts: list[FailedAttempt] = field(default_factory=list)
-    """The last attempts of pods without a node that failed because of their claims, if they were recorded."""
+    """The last attempts that failed because of claims, of pods without a node, if these attempts were recorded."""
 
     @property
     def unbound(self) -> list[PodRecord]:
@@ -353,7 +353,7 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> Simulati
 
 
 def eviction_count(simulation: Simulation) -> int:
-    """Return the number of preemptions, counting repeated ones of the same name."""
+    """Return the number of preemptions, counting repeated preemptions under the same name."""
     plugins: list[DefaultPreemption] = simulation.plugins_of(DefaultPreemption)
     return sum(len(plugin.evictions) for plugin in plugins) + len(simulation.scheduler.groups.evictions)
 
@@ -406,12 +406,12 @@ def result_of(simulation: Simulation) -> SimulationResult:
 
 
 def in_order(owner: str) -> str:
-    """Return the text for a pod that an ordered StatefulSet has not created yet."""
+    """Return the text for a pod that an ordered StatefulSet has not yet created."""
     return f"StatefulSet {owner} creates it once the pods before it are ready"
 
 
 def _in_its_turn(pod: Pod, owner: str) -> PodRecord:
-    """Return the record of a pod that its ordered StatefulSet creates later."""
+    """Return the record for a pod that its ordered StatefulSet creates later."""
     return PodRecord(pod, waiting=in_order(owner), held_by=IN_ORDER)
 
 

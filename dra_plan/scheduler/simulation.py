@@ -1,8 +1,8 @@
-"""One simulation: an input, the cluster built from it, and the scheduler with its profiles, wired together.
+"""One simulation, which connects an input, the cluster built from it, and the scheduler with its profiles.
 
-The scheduler comes first, which takes pods from the queue, runs their cycles and binds them; then the simulation, which
-reads the configuration, builds the profiles and passes the pods of the input to the scheduler. Several states of the
-cluster in a row, and the result, are in `scheduler/simulate.py`.
+First comes the scheduler, which takes pods from the queue, runs their cycles and binds them. Then comes the simulation,
+which reads the configuration, builds the profiles and passes the input's pods to the scheduler. Successive states of
+the cluster, and the result, are in `scheduler/simulate.py`.
 """
 
 from __future__ import annotations
@@ -56,14 +56,15 @@ from .volume_controller import settle_volumes
 
 # -- the scheduler at work ---------------------------------------------------------------------------------------------
 # Upstream's parallel work happens here in a fixed order. Work that a cycle leaves behind (binding, evicting) is carried
-# out at the end of the next cycle that examines nodes: the pod tried directly afterwards does not see it yet. Cycles
-# that end before that take almost no time, except for the time that a real API server needs to write their rejections.
+# out at the end of the next cycle that examines nodes, so the pod tried directly afterwards does not yet see it. Cycles
+# that end before they examine nodes take almost no time, except for the time that a real API server needs to write
+# their rejections.
 
 REFUSALS_PER_BINDING = 3
-"""The number of pods that are rejected while another one is bound: a rejection is written to the pod's status before
-the next pod is tried, and a binding writes its claim twice and its pod once."""
+"""The number of pods that are rejected while another pod is bound, because a rejection is written to the pod's status
+before the next pod is tried, and a binding writes its claim twice and its pod once."""
 MOST_ATTEMPTS = 10_000
-"""The maximum number of attempts of a pod in one simulation; upstream has no limit."""
+"""The maximum number of attempts for a pod in one simulation; upstream has no limit."""
 
 
 @dataclass
@@ -76,7 +77,7 @@ class _Later:
 
 
 class Scheduler:
-    """The driver of one simulation."""
+    """The scheduler that drives one simulation."""
 
     def __init__(
         self,
@@ -102,16 +103,16 @@ class Scheduler:
         self.failed_attempts: FailedAttempts | None = None
         """The records of failed attempts, if they are needed for an explanation."""
         self.enough: Callable[[], bool] = lambda: False
-        """Return whether the known results are enough: then the simulation ends as at the deadline."""
+        """Return whether the known results are enough; if so, the simulation ends as at the deadline."""
         self.until = math.inf
-        """The moment up to which time may pass while pods wait for it; anything due later is left for the next run."""
+        """The time until which the clock may advance while pods wait; anything due later is left for the next run."""
         self.attempts = 0
-        """The number of attempts of a pod, or of a group of pods."""
+        """The number of attempts for a pod, or for a group of pods."""
         self.refusals = 0
-        """The number of times that a pod tried alone got no node."""
+        """How many times a pod that was tried alone was not scheduled."""
         self._later: list[_Later] = []
         self._refused_meanwhile = 0
-        """The number of pods rejected since work was left behind."""
+        """The number of pods rejected since cycles left work behind."""
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
         handle.cluster.listener = queue.handle
@@ -122,7 +123,7 @@ class Scheduler:
         return self.queue, self.records, self.cycle, self._failures, self.bindings, self.groups, *recorded
 
     def enqueue(self, pod: Pod) -> None:
-        """Queue a pod that needs a node. Pods of other schedulers are ignored."""
+        """Queue a pod that needs a node. Pods for other schedulers are ignored."""
         info = self.handle.cluster.info(pod)
         record = self.records.of(pod)
         if info.profile not in self.frameworks:
@@ -133,7 +134,7 @@ class Scheduler:
         if info.group is not None:
             self.handle.cluster.groups.saw(info)
         item = self.queue.add(info)
-        # as long as a gang is too small for the arriving pod, it is too small for those that wait
+        # as long as a gang is too small for the arriving pod, it is too small for the pods that wait
         if info.group is not None and item.gated_by != plugin_names.GANG_SCHEDULING:
             event = Event(Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
@@ -141,7 +142,7 @@ class Scheduler:
     def run(self, *, to_refusal: bool = False) -> None:
         """Schedule until nothing changes any longer, enough pods are bound, or time is up.
 
-        `to_refusal`: stop at the first pod that gets no node; the next run continues from there.
+        If `to_refusal` is set, stop at the first pod that is not scheduled; the next run continues from there.
         """
         refusals = self.refusals
         while not to_refusal or self.refusals == refusals:
@@ -168,7 +169,7 @@ class Scheduler:
         return deadline is not None and time.monotonic() > deadline
 
     def _cut_short(self) -> None:
-        """Carry out the decisions, and note the pods that another attempt would have decided."""
+        """Carry out the decisions, and record the pods that another attempt would have decided."""
         self._flush(self.attempts + 1)
         for item in self.queue.to_be_tried:
             self.records.of(item.pod).cut_short()
@@ -210,7 +211,7 @@ class Scheduler:
         return self._refused_meanwhile > REFUSALS_PER_BINDING
 
     def _settle(self) -> bool:
-        """Complete the work outside the scheduler that pods with a node wait for; return False if there is none."""
+        """Complete the work outside the scheduler for which pods with a node wait; return False if there is none."""
         if not self.handle.settle():
             return False
         self.bindings.run_all()
@@ -228,7 +229,7 @@ class Scheduler:
     def _leaves(self, item: QueuedPod) -> bool:
         """Return whether the pod is not to be tried, because it is terminating or was tried too often.
 
-        It is then removed.
+        Such a pod is removed.
         """
         pod, record = item.pod, self.records.of(item.pod)
         if pod.metadata.deletion_timestamp is not None:
@@ -260,21 +261,21 @@ class Scheduler:
 ENTRY_POINTS = "dra_plan.scheduler_plugins"
 
 RECORDED = "recorded"
-"""The in-memory API of the recorded outcomes: shows finished pods to the scheduler, and keeps the last write."""
+"""The in-memory API in the recorded outcomes, which shows finished pods to the scheduler and keeps the last write."""
 REAL = "real"
-"""A real API server: hides finished pods from the scheduler, and rejects writes based on outdated reads."""
+"""A real API server, which hides finished pods from the scheduler, and rejects writes based on outdated reads."""
 API_SERVERS = (RECORDED, REAL)
 
 
 class Simulation:
     """The parts of one simulation.
 
-    The input is not changed, and the same input gives the same outcome.
+    The input is not changed, and the same input leads to the same outcome.
 
-    `config` is a decoded KubeSchedulerConfiguration; `plugins` are factories in addition to those of installed
-    packages; `extenders` replace those of the configuration. `api_server` is one of `API_SERVERS`, and `order`, in
-    which the pods of the input arrive, is one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. Pods
-    of workloads, and claims of pods, exist from the start unless other code `makes` them; `ordered` StatefulSets start
+    `config` is a decoded KubeSchedulerConfiguration; `plugins` are factories in addition to those from installed
+    packages; `extenders` replace those in the configuration. `api_server` is one of `API_SERVERS`, and `order`, in
+    which the input's pods arrive, is one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
+    Workloads' pods, and pods' claims, exist from the start unless other code `makes` them; `ordered` StatefulSets start
     with one pod. `common` is shared with simulations of related inputs, `view` is the target's view of the input, if it
     already exists. `chance` breaks ties and orders nodes; `device_order` orders the devices of a node. Raises
     UsageError for a configuration that can't be used.
@@ -314,7 +315,7 @@ class Simulation:
         self.ordered_sets: Sequence[AnyWorkload] = ()
         """The StatefulSets that create one pod after the other."""
         self.made: set[str] = set()
-        """The uids of pods that StatefulSets have created in the meantime."""
+        """The UIDs of pods that StatefulSets have created in the meantime."""
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
@@ -444,7 +445,7 @@ class Simulation:
             self.cluster.arrange(name, [pod_uid(self._admission.admitted(pod)) for pod in arranged])
 
     def start(self) -> None:
-        """Give every pod in the input to the scheduler, and schedule until nothing changes any longer."""
+        """Pass every pod in the input to the scheduler, and schedule until nothing changes any longer."""
         self.admit_all()
         self.run()
 
@@ -460,9 +461,9 @@ class Simulation:
             self.scheduler.run()
 
     def _make_next(self, workload: AnyWorkload, uids: list[str]) -> bool:
-        """Create the next pod of the set that owns these pods, if they are all ready.
+        """Create the next pod in the set that owns these pods, if they are all ready.
 
-        Return False if it creates none.
+        Return False if no pod is created.
         """
         pods = [self.cluster.pods[uid] for uid in uids if uid in self.cluster.pods]
         made = list(new_pods(workload, pods, (), is_ready=self._is_ready))
@@ -481,11 +482,11 @@ class Simulation:
         return is_ready(pod) or bool(pod.spec.node_name and self.scheduler.records.of(pod).attempts)
 
     def yet_to_be_made(self) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Yield the pods of the input that have left, and that their ordered StatefulSet has not recreated so far."""
+        """Yield the pods in the input that were removed, and that their ordered StatefulSet has not yet recreated."""
         return self._admission.yet_to_be_made(self.cluster.pods.values())
 
     def admit_all(self) -> None:
-        """Give every pod of the input to the scheduler."""
+        """Pass every pod in the input to the scheduler."""
         late = [group for group in self.groups if any(comes_after(group, pod) for pod in self.pods)]
         for group in self.groups:
             if group not in late:
@@ -499,7 +500,7 @@ class Simulation:
             self.cluster.add_group(group)
 
     def admit(self, pod: Pod) -> None:
-        """Accept a new pod, which is on a node, needs one, or does not concern the scheduler."""
+        """Accept a new pod, which is on a node, needs a node, or does not concern the scheduler."""
         if pod.spec.node_name:
             self.scheduler.records.of(pod).node = pod.spec.node_name
         elif ended(pod):
@@ -510,7 +511,7 @@ class Simulation:
             self.scheduler.enqueue(pod)
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the pod as the API server stores it: with its priority and preemption policy."""
+        """Return the pod as the API server stores it, with its priority and preemption policy."""
         return self._admission.admitted(pod)
 
     def arrive(self, pod: Pod) -> PodRecord:
@@ -530,7 +531,7 @@ class Simulation:
         self.cluster.add_group(group)
 
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
-        """Return all plugins of a class, over the profiles."""
+        """Return all plugins of a class, in all profiles."""
         known = self._plugins.get(kind)
         if known is None:
             found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
@@ -560,7 +561,7 @@ _FIXED = (
 
 
 def _registry(config: configuration.Configuration, extra: Registry | None) -> Registry:
-    """Return the in-tree plugins, the given ones, and those of installed packages that the configuration names."""
+    """Return the in-tree plugins, the given plugins, and those from installed packages that the configuration names."""
     registry = configuration.registry()
     if extra:
         registry.merge(extra)

@@ -1,7 +1,8 @@
-"""The handling of volumes outside the scheduler: volumes are bound to claims, and new ones are created.
+"""How volumes are handled outside the scheduler: volumes are bound to claims, and new volumes are created.
 
-It acts when nothing else changes, like a provisioner that takes longer than the scheduler. It creates the same volumes
-as the recorded one: a volume can be used wherever the nodes have the same values of the driver's topology keys.
+The volume controller acts when nothing else changes, like a provisioner that takes longer than the scheduler. It
+creates the same volumes as the recorded provisioner: a volume can be used on all nodes that have the same values for
+the driver's topology keys.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dra_plan.scheduler.cluster.volumes import Claim, provisioner_driver
 
 
 def settle_volumes(cluster: SimulatedCluster) -> bool:
-    """Bind every claim for which a volume or node was decided; return False if there was none."""
+    """Bind every claim for which a volume or node was decided; return False if there were no such claims."""
     store = cluster.volumes
     pairs = []
     for key, decision in store.decisions.items():
@@ -79,7 +80,7 @@ def _made(cluster: SimulatedCluster, claim: Claim, node: str) -> PersistentVolum
 
 
 def _affinity(cluster: SimulatedCluster, driver: str, node: str) -> VolumeNodeAffinity | None:
-    """Return the node's values of the driver's topology keys; None if the driver has none there."""
+    """Return the node's values for the driver's topology keys; None if the driver has no topology keys on the node."""
     csi_node = cluster.volumes.csi_node(node)
     labels = cluster.nodes[node].labels if node in cluster.nodes else {}
     keys = (

@@ -1,1 +1,1 @@
-"""Documents as text: tables, the words that questions share, formats, reports for CI. Nothing here prints."""
+"""Documents as text: tables, wordings that commands share, formats, reports for CI. Nothing here prints."""

@@ -1,4 +1,4 @@
-"""The wording of devices: those that each check removes, the chosen ones, and every check of a single device."""
+"""The wording for devices: those that each check removes, the chosen devices, and every check of a single device."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dra_plan.text.naming import claim_set_name
 from dra_plan.text.words import listed
 
 Refused = RemovedDevices | PassedOver | DeviceCheck
-"""The types with the code of a device's reason and the fields of that code."""
+"""The types that contain the code of a device's reason and that code's fields."""
 
 
 def removed(of: Refused) -> str:
@@ -56,7 +56,7 @@ _UNASKED = {"default": "the default of its requestPolicy", "whole": "all that a 
 
 
 def _short(of: Refused) -> str:
-    """Return `50G needed, 40G left`; a range where devices differ."""
+    """Return `50G needed, 40G left`, with a range if devices differ."""
     need_to, left_from = (of.need_to, of.left_from) if isinstance(of, RemovedDevices) else ("", "")
     need = f"{of.need} to {need_to}" if need_to else of.need
     unasked = of.unasked if isinstance(of, RemovedDevices) else ""
@@ -72,7 +72,7 @@ def _shared_by(of: Refused) -> str:
 
 
 def _there(of: Refused) -> str:
-    """Return the places where the holders have the devices, if they differ between nodes."""
+    """Return where the holders have the devices, if this differs between nodes."""
     return f" on {of.holders_on}" if isinstance(of, RemovedDevices) and of.holders_on else ""
 
 
@@ -101,7 +101,7 @@ def _values(names: list[str]) -> str:
 
 
 def _tolerates(of: Refused) -> str:
-    """Return what the request tolerates of the same key instead."""
+    """Return what the request tolerates instead, under the same key."""
     tolerated = of.tolerated if isinstance(of, RemovedDevices) else ""
     return f" (the request tolerates {tolerated})" if tolerated else ""
 
@@ -237,7 +237,7 @@ def _device(slot: ChosenDevice) -> str:
 
 
 def _passed(slot: ChosenDevice) -> Lines:
-    """Yield the devices checked before the chosen one, except those of other classes."""
+    """Yield the devices checked before the chosen device, except those in other classes."""
     for passed in slot.passed_over:
         if passed.code != "selector-false" or not passed.class_:
             yield f"skipped {words.counted(passed.count, 'device')}: {removed(passed)}"
@@ -324,7 +324,7 @@ def _selector(of: SelectorDetail) -> Iterator[str]:
 
 
 def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
-    """Return the devices that claims get, by driver; with their number if there are many."""
+    """Return the devices that claims get, by driver, and their number if there are many."""
     names: dict[str, list[str]] = {}
     for claim in claims:
         for result in claim.allocation.devices.results:

@@ -19,7 +19,7 @@ _WIDTH = 80
 
 
 def block(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[str]:
-    """Yield the lines of one finding; `fix` is the advice of its rule."""
+    """Yield the output lines for one finding; `fix` is its rule's advice."""
     colour = _COLOURS[finding.severity] if screen and screen.colour else ""
     where = shown.line(f"{place(finding)}: ") if finding.file else ""
     mark = f"{finding.severity}[{finding.code}]"
@@ -90,7 +90,10 @@ _DIM, _PLAIN_LINE = "\x1b[2m", "\x1b[0m"
 
 
 def excerpt_lines(finding: FindingEntry, width: int, colour: str = "") -> Iterator[str]:
-    """Yield the source line in a frame, at most `width` wide, with carets in `colour`; nothing without an excerpt."""
+    """Yield the source line in a frame, at most `width` wide, with carets in `colour`.
+
+    Nothing if there is no excerpt.
+    """
     excerpt = finding.excerpt
     if excerpt is None:
         return
@@ -133,7 +136,7 @@ def _cut(source: str, begin: int, end: int, room: int, *, before: bool) -> tuple
     """Return the part of the text around the position that fits in `room` columns, the caret column and count."""
     cells, widths = _cells(source)
     first, last = 0, len(cells)
-    past_end = 1 if begin == len(cells) else 0  # the caret stands after the text
+    past_end = 1 if begin == len(cells) else 0  # the caret is after the text
     if sum(widths) + (len(_CUT) if before else 0) + past_end > room:
         inner = room - 2 * len(_CUT)
         marked = min(sum(widths[begin:end]), inner)
@@ -148,7 +151,7 @@ def _cut(source: str, begin: int, end: int, room: int, *, before: bool) -> tuple
 
 
 def _back(widths: Sequence[int], at: int, room: int) -> int:
-    """Return the first of the characters before `at` that fit in the room."""
+    """Return the first of the characters before `at` that fit in the available width."""
     while at > 0 and widths[at - 1] <= room:
         at -= 1
         room -= widths[at]
@@ -156,7 +159,7 @@ def _back(widths: Sequence[int], at: int, room: int) -> int:
 
 
 def _on(widths: Sequence[int], at: int, room: int) -> int:
-    """Return the end of the characters starting at `at` that fit in the room."""
+    """Return the end of the characters from `at` on that fit in the available width."""
     while at < len(widths) and widths[at] <= room:
         room -= widths[at]
         at += 1

@@ -17,15 +17,15 @@ FEWEST = 3
 def device_cell(devices: Iterable[str], node: str = "") -> Folded:
     """Return devices DRIVER/POOL/DEVICE.
 
-    The short form is `DRIVER: gpu-0..gpu-7 (8)`, with the pool unless the pool has the name of the node. `node` is the
-    node that the row names.
+    The short form is `DRIVER: gpu-0..gpu-7 (8)`, with the pool unless it has the node's name. `node` is the node that
+    the row names.
     """
     devices = list(devices)
     return Folded(", ".join(devices), by_pool(devices, node))
 
 
 def by_pool(devices: Iterable[str], node: str = "") -> str:
-    """Return the devices of each pool, numbered ones as ranges: `DRIVER/POOL: gpu-0..gpu-7 (8)`."""
+    """Return the devices in each pool, with numbered devices as ranges: `DRIVER/POOL: gpu-0..gpu-7 (8)`."""
     pools: dict[str, list[str]] = {}
     for device in devices:
         pool, _, name = device.rpartition("/")

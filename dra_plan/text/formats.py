@@ -35,7 +35,7 @@ class Formats(NamedTuple, Generic[D]):
     wide: Parts[D]
     name: Callable[[D], str]
     others: Mapping[str, Callable[[D], str]] = {}
-    """Formats that only this kind of document has, by name."""
+    """The formats that only this kind of document has, by name."""
 
 
 def parse(option: str, formats: Formats[D]) -> Format[D]:
@@ -44,7 +44,7 @@ def parse(option: str, formats: Formats[D]) -> Format[D]:
 
 
 def parse_lazily(option: str, parse: Callable[[str], Format[D]]) -> Format[D]:
-    """Return the format like `parse` of a question; import the expensive table code only if tables are requested."""
+    """Return the format as a command's `parse` does; import the expensive table code only if tables are requested."""
     return choose(option, DATA) if option in DATA else parse(option)
 
 
@@ -68,7 +68,7 @@ def _for_any_screen(made: Callable[[D], str]) -> Format[D]:
 
 
 def choose(option: str, known: Mapping[str, Format[D]]) -> Format[D]:
-    """Return the format or template for `-o OPTION`, one of `known`. Raises UsageError like `parse`."""
+    """Return the format or template for `-o OPTION`, one of `known`. Raises UsageError as `parse` does."""
     if option.startswith("jsonpath="):
         from dra_plan.text.jsonpath import Template
 

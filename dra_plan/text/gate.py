@@ -1,6 +1,8 @@
-"""Gates: the conditions on an answer, and the verdict on each claim set. Exit status and reports follow from it.
+"""Gates, which are conditions on a result, and the verdict on each claim set.
 
-The rules for the answers of one question are in `gate.py` of the question's folder.
+Exit status and reports depend on the verdict.
+
+The rules for one command's results are in `gate.py` in the command's folder.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ class Verdict(Enum):
 
 
 class Gate(NamedTuple):
-    """The conditions: by default, that every claim set fits on some node and every pod is bound.
+    """The conditions; the default is that every claim set fits on some node and every pod is bound.
 
-    `min_copies` requires that at least this many copies of an owner fit, `min_nodes` that a claim set fits on at least
-    this many nodes; `require_fit` counts undecided as failed, and also inputs that lack something in use;
-    `no_warnings` counts every warning.
+    `min_copies` requires that at least this many copies of an owner fit, and `min_nodes` that a claim set fits on at
+    least this many nodes. With `require_fit`, undecided results count as failed, and so do inputs in which something in
+    use is missing. With `no_warnings`, every warning counts.
     """
 
     require_fit: bool = False
@@ -52,7 +54,7 @@ class Gate(NamedTuple):
         return Verdict.FAILED if self.require_fit else Verdict.UNDECIDED
 
     def claim_set(self, claim_set: ClaimSetEntry) -> Verdict:
-        """Return the verdict on a claim set of an AllocationPlan or an Explanation."""
+        """Return the verdict on a claim set in an AllocationPlan or an Explanation."""
         if claim_set.outcome in (Outcome.ERROR, Outcome.REFUSED):
             return Verdict.FAILED
         if claim_set.outcome is Outcome.UNKNOWN:
@@ -69,9 +71,9 @@ class Judge(NamedTuple, Generic[D]):
     """The gate functions of one kind of document."""
 
     verdicts: Callable[[Gate, D], list[Verdict]]
-    """Returns the verdicts on everything in the document."""
+    """A function that returns the verdicts on everything in the document."""
     causes: Callable[[Gate, D], list[str]] = lambda _gate, _document: []
-    """Returns the failures in one line; nothing where the tables already show them."""
+    """A function that returns the failures in one line; nothing if the tables already show the failures."""
 
     def all_verdicts(self, gate: Gate, document: D) -> list[Verdict]:
         """Return the verdicts on everything in the document, on what the API server rejects, and on the warnings."""
@@ -86,7 +88,7 @@ def refusals_of(document: PrintedDocument) -> list[ApiServerRefusal]:
 
 
 def outcomes(claim_set: ClaimSetEntry) -> dict[Outcome, list[str]]:
-    """Return the names of nodes that are not excluded, by outcome, for a claim set of a plan or an explanation."""
+    """Return the names of nodes that are not excluded, by outcome, for a claim set in a plan or an explanation."""
     found: dict[Outcome, list[str]] = {}
     if isinstance(claim_set, PlannedClaimSet):
         for node in (each for each in claim_set.nodes if not each.excluded_by):

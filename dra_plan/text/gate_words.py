@@ -12,7 +12,7 @@ from dra_plan.text.words import counted, listed
 
 
 def failure(gate: Gate, judge: Judge[D], document: D) -> str:
-    """Return one line with all failures of an explicitly set gate; "" if there is no such gate or none failed."""
+    """Return one line with all failures of explicitly set gates; "" if there are no such gates, or none failed."""
     if gate == Gate():
         return ""
     causes = judge.causes(gate, document)
@@ -49,12 +49,15 @@ def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
 
 
 def undecided_cause(names: Sequence[str], what: str) -> list[str]:
-    """Return a line saying that all of these are undecided, which `--require-fit` rejects; nothing without names."""
+    """Return a line saying that all of these are undecided, which `--require-fit` rejects.
+
+    Nothing if there are no names.
+    """
     return cause(names, what, *[f"{verb} undecided (--require-fit)" for verb in ("is", "are")])
 
 
 def cause(names: Sequence[str], what: str, one: str, many: str) -> list[str]:
-    """Return a line saying that all of these failed in the same way; nothing without names."""
+    """Return a line saying that all of these failed in the same way; nothing if there are no names."""
     if not names:
         return []
     return [f"{counted(len(names), what)} {one if len(names) == 1 else many}: {listed(list(names))}"]

@@ -9,7 +9,7 @@ from dra_plan import shown
 from dra_plan.text.columns import Paragraph, Part, Table, readable
 
 MOST_ROWS = 200
-"""The number of table rows that a notebook shows; the rest is counted."""
+"""The maximum number of table rows that a notebook shows; the rest are counted."""
 
 
 def fragment(parts: Sequence[Part]) -> str:

@@ -1,7 +1,8 @@
 """`-o jsonpath=TEMPLATE`: kubectl's templates, `{.claimSets[*].fittingNodes}`.
 
-As in kubectl: text outside braces is literal, results of one expression are separated by a space, lists and maps are
-printed as JSON, no newline is added, and `range`/`end` repeat a part. A missing field or index gives nothing.
+As in kubectl, text outside braces is literal, the results of one expression are separated by a space, lists and maps
+are printed as JSON, no newline is added, and `range`/`end` repeat a part. For a missing field or index, nothing is
+printed.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Descent:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """`[n]`; negative counts from the end."""
+    """`[n]`; a negative n counts from the end."""
 
     number: int
 
@@ -118,7 +119,7 @@ _OPERATOR = re.compile(r"==|!=|<=|>=|<|>")
 
 
 _DIGITS = 20
-"""A length that no whole number in a document exceeds."""
+"""The maximum number of digits; no whole number in a document has more."""
 
 
 _SLICE = re.compile(r"\s*(-?[0-9]*)\s*:\s*(-?[0-9]*)\s*(?::\s*([0-9]*)\s*)?")
@@ -443,7 +444,10 @@ def _below(value: Any) -> Iterator[Any]:
 
 
 def _holds(condition: Filter, root: object, item: object) -> bool:
-    """Return whether the item passes; a missing or plural operand never passes: kubectl compares single values."""
+    """Return whether the item passes.
+
+    A missing or plural operand never passes, because kubectl compares single values.
+    """
     left = _operand(condition.left, root, item)
     if condition.right is None:
         return bool(left)
@@ -465,5 +469,8 @@ def _compares(left: Any, sign: str, right: Any) -> bool:
 
 
 def _family(value: object) -> type:
-    """Return the type for comparison: numbers compare with numbers, text with text; a bool is not a number."""
+    """Return the type for comparison, because numbers compare with numbers and text with text.
+
+    A bool is not a number.
+    """
     return float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)

@@ -28,7 +28,7 @@ def escaped(line: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return the text with formatting characters escaped, and automatic links and mentions broken up."""
+    """Return the text with formatting characters escaped, and with automatic links and mentions split."""
     plain = "".join(f"\\{char}" if char in "\\`*_|<>[]#" else char for char in text)
     linked = plain.replace("://", ":/\\/").replace("www.", "www\\.")
     return _MENTION.sub("`@`", linked)

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 CUT_SHORT = "a search was cut short (--max-steps)"
-"""The reason for undecided answers."""
+"""The reason for undecided results."""
 
 
 def why_not_known(outcomes: Iterable[str]) -> str:
-    """Return the reasons for undecided answers: missing input (Unknown) or searches cut short."""
+    """Return the reasons for undecided results, which are missing input (Unknown) or searches cut short."""
     reasons = (words.UNKNOWN if outcome == "Unknown" else CUT_SHORT for outcome in outcomes)
     return ", or ".join(dict.fromkeys(reasons)) or CUT_SHORT
 
 
 _DECIDING = ("classes-missing", "slices-missing")
-"""The warnings that objects which decide whether claims fit are missing from the input."""
+"""The codes of warnings about missing objects that decide whether claims fit."""
 
 
 def why_undecided(document: PrintedDocument) -> str:
-    """Return the reason for undecided answers in a document that has no reason for each pod."""
+    """Return the reason for undecided results in a document without a reason for each pod."""
     lacks = any(warning.code in _DECIDING for warning in document.warnings)
     return why_not_known(["Unknown"] if lacks else [])
 
@@ -43,33 +43,33 @@ def unsettled_words(reason: str) -> str:
 
 
 def fits_nowhere(outcome: str) -> str:
-    """Return the wording for a claim set or pod that got no node, depending on whether this is certain."""
+    """Return the wording for a claim set or pod that does not fit, depending on whether this is certain."""
     return {"Undecided": "undecided", "Unknown": "not known"}.get(outcome, "fits nowhere")
 
 
 NAMES = 4
-"""The number of nodes that a cell names before it counts the rest."""
+"""The maximum number of nodes that a cell names; the rest are counted."""
 
 
 def node_list(names: Sequence[str], *, every: bool = False) -> str:
-    """Return node names for one cell: the first few and a count, or all of them."""
+    """Return the node names for one cell: the first few names and the number of others, or all names."""
     if every or len(names) <= NAMES + 1:
         return ", ".join(names)
     return f"{', '.join(names[:NAMES])} and {len(names) - NAMES} more"
 
 
 def claim_set_name(claim_set: ClaimSetName) -> str:
-    """Return the name like `owner_name`, with the field of the pod template if the owner has several."""
+    """Return the name as `owner_name` does, with the pod template's field if the owner has several templates."""
     return with_part(owner_name(claim_set), claim_set.part)
 
 
 def with_part(name: str, part: str) -> str:
-    """Return the name, with the field of the pod template if there is one to show."""
+    """Return the name, with the pod template's field if there is one to show."""
     return f"{name} ({part})" if part else name
 
 
 def owner_name(claim_set: ClaimSetName) -> str:
-    """Return KIND/NAMESPACE/NAME of the owner, or of the claims for a set that no pod owns."""
+    """Return the owner's KIND/NAMESPACE/NAME, or the claims' names for a set that no pod owns."""
     owner = claim_set.owner
     if owner is not None:
         return named(owner)
@@ -89,7 +89,7 @@ def object_name(label: str) -> str:
 
 
 class NamedDevice(Protocol):
-    """An object that identifies a device: a result of an allocation, a match of a selector."""
+    """An object that identifies a device, such as an allocation result or a selector match."""
 
     @property
     def driver(self) -> str:
@@ -117,7 +117,7 @@ def consumed(result: DeviceRequestAllocationResult) -> str:
 
 
 def target(document: PrintedDocument) -> str:
-    """Return the edits, the simulated release, and the defects of the release that affected the answer."""
+    """Return the edits, the simulated release, and the release's defects that affected the result."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
     defects = f"; known defects that affect this answer: {', '.join(met)}" if met else ""
     changed = sentence(document.what_if or ())
@@ -157,7 +157,7 @@ def _held(edits: Sequence[AppliedEdit]) -> Iterator[str]:
 
 
 def held(hold: HeldDrain, *, later: bool = False) -> str:
-    """Return the budget and what it allows: now, or later, after other drains."""
+    """Return the budget and what it allows now, or later, after other drains."""
     names = " and ".join(f"{hold.namespace}/{name}" for name in hold.budgets)
     pods = _count(len(hold.pods), "pod")
     if len(hold.budgets) > 1:
@@ -188,7 +188,7 @@ def _words(edit: AppliedEdit) -> str:
 
 
 MOST_APPLIED = 3
-"""The number of objects that are named before the rest is counted."""
+"""The maximum number of objects that are named; the rest are counted."""
 
 
 def _applied(edit: AppliedEdit) -> str:

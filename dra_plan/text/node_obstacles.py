@@ -14,7 +14,7 @@ from dra_plan.text.devices import removed
 from dra_plan.text.obstacles import conflict
 
 _ONE = "on one of them: "
-"""Begins what is only known of one of several nodes."""
+"""The beginning of a sentence about one of several nodes."""
 
 
 def obstacle(of: NodeObstacle) -> str:
@@ -136,7 +136,7 @@ _TAINTS = {
     "disruption": "Karpenter is removing this node",
     "unregistered": "Karpenter has not registered this node yet",
 }
-"""What taints that controllers set say about the node, by the name in their key."""
+"""What taints set by controllers say about the node, by the name in the taint's key."""
 
 
 def _label(of: NodeObstacle) -> str:
@@ -178,7 +178,7 @@ def _port(of: NodeObstacle) -> str:
 
 
 def _where(of: NodeObstacle, where: str) -> str:
-    """Return the domain of a term, or words for the domains of several nodes."""
+    """Return a term's domain, or words for the domains of several nodes."""
     if not of.varies:
         return f"in {where}"
     return "on the same node" if of.topology_key == HOSTNAME else f"in their {of.topology_key}"

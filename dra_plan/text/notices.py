@@ -8,11 +8,11 @@ from dra_plan import shown
 from dra_plan.api.inventory import NOTES, Notice
 
 SHOWN = 3
-"""The number of objects that a repeated warning names before it counts the rest."""
+"""The maximum number of objects that a repeated warning names; the rest are counted."""
 
 
 def lines(warnings: Iterable[Notice], *, most: int = SHOWN) -> list[str]:
-    """Return one line per distinct warning: one about several objects names the first `most`."""
+    """Return one line per distinct warning; a warning about several objects names the first `most`."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for warning in warnings:
         about = grouped.setdefault((warning.code, warning.message), [])

@@ -1,4 +1,4 @@
-"""The wording of obstacles, of faults, and of changes that would help."""
+"""The wording for obstacles, faults, and changes that would help."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def lines(of: NotTogether) -> Lines:
 def _told(of: Sequence[BlockingElement]) -> Iterator[tuple[str, list[str]]]:
     """Yield each element and the lines below it.
 
-    Many requests with the same candidate devices are grouped; so are the counters of one set.
+    Many requests with the same candidate devices are grouped, and so are the counters in one set.
     """
     alike: dict[str, list[BlockingElement]] = {}
     for one in of:
@@ -133,10 +133,10 @@ def element(of: BlockingElement) -> str:
 
 
 def conflict(of: NotTogether, where: str = "") -> str:
-    """Return in one line what cannot be met together, with what is free and who has the rest; "" if nothing is known.
+    """Return, in one line, what cannot be met together, what is free and who has the rest; "" if nothing is known.
 
     `gpu and nic need the same pcieRoot; gpu can have "pci0000:20", nic can have "pci0000:10" (in use by ...)`. `where`
-    begins what is only known of one node.
+    begins sentences about a single node.
     """
     constraint = next((one for one in of.elements if isinstance(one, BlockingConstraint) and one.values), None)
     holders = [words.holder(one.claim) for one in of.elements if isinstance(one, BlockingClaim)]
@@ -161,7 +161,7 @@ def _requests(of: NotTogether) -> Iterator[BlockingRequest]:
 
 
 def _too_few(asked: Sequence[BlockingRequest]) -> str:
-    """Return the number of devices that requests need together, if they have fewer; "" if that is not known."""
+    """Return the number of devices that requests need together, if there are fewer; "" if that is not known."""
     devices = {str(device) for one in asked for device in one.left_devices or ()}
     need = sum(one.need or 0 for one in asked)
     if len(asked) < 2 or any(one.left != len(one.left_devices or ()) for one in asked) or need <= len(devices):
@@ -302,7 +302,7 @@ def suggestion(of: TriedChanges) -> str:
 
 
 def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
-    """Return the words for one of the changes; a label needs the node that gets it."""
+    """Return the words for one of the changes; a label also needs the node on which it is set."""
     nodes = [each.object.name for each in of.patches if each.object.kind == "Node"]
     if isinstance(one, NodeLabelled) and len(nodes) == 1:
         return change(one).replace("label the node", f"label node {nodes[0]}", 1)
@@ -310,7 +310,7 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
 
 
 def together(found: Sequence[TriedChanges]) -> list[str]:
-    """Return a line for each suggestion; one line for all claims if releasing any one of them is enough."""
+    """Return a line for each suggestion, or one line for all claims if releasing any one of them is enough."""
     releases = {at: one for at, each in enumerate(found) if (one := _release(each)) is not None}
     if len(releases) < 2:
         return [suggestion(one) for one in found]

@@ -9,11 +9,11 @@ from dra_plan.text.columns import Table
 from dra_plan.text.words import counted, listed
 
 MOST_VALUES = 4
-"""The number of changed values of a pool that are shown."""
+"""The maximum number of a pool's changed values that are shown."""
 
 
 def changed_pools(pools: Sequence[ChangedPool]) -> Table:
-    """Return a row for the pools of a driver that change alike."""
+    """Return a row for a driver's pools that change alike."""
     made = Table(("DRIVER", "POOL", "CHANGE", "WHAT"), grouped=1, flexible=(1, 3))
     alike: dict[tuple[str, str, str], list[str]] = {}
     for pool in pools:

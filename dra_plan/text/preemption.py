@@ -1,4 +1,4 @@
-"""The scheduler's messages for narrow tables: without the part that says that preemption does not help."""
+"""The scheduler's messages for narrow tables, without the part that says that preemption does not help."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _NO_HELP = re.compile(
 
 
 def without(message: str) -> str:
-    """Return the message without that part; the whole message if preemption could help on some node."""
+    """Return the message without that part, or the whole message if preemption could help on some node."""
     return _NO_HELP.sub("", message)

@@ -1,4 +1,4 @@
-"""The wording of objects that the API server rejects; it precedes the answer, which is then not a plain yes."""
+"""The wording for objects that the API server rejects, which precedes a result that is then not a plain yes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST = 5
 
 
 def headline(refusals: Refusals) -> str:
-    """Return the number of rejected objects, as the beginning of a sentence; "" for none."""
+    """Return the number of rejected objects, as the beginning of a sentence; "" if there are none."""
     refused = len({one.object for one in refusals or ()})
     return f"The API server rejects {counted(refused, 'object')}" if refused else ""
 
@@ -26,7 +26,7 @@ def lines(refusals: Refusals) -> list[str]:
 
 
 def paragraphs(refusals: Refusals) -> Iterator[Paragraph]:
-    """Yield each finding with its position, the pods that cannot run, and the fix; nothing without findings."""
+    """Yield each finding with its position, the pods that cannot run, and the fix."""
     if not refusals:
         return
     lines = ["The API server rejects:"]

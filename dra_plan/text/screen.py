@@ -1,4 +1,6 @@
-"""Tables on a terminal: they fit its width, and outcomes have colours. Words are never broken, text is never truncated.
+"""Tables on a terminal, which fit its width and have coloured outcomes.
+
+Words are never broken, and text is never truncated.
 
 A table that is too wide is shown with short cells, then without the common suffix of names, then under headings, then
 with cells that wrap between words; cells that still do not fit are shown below their row, with their header. A name
@@ -58,7 +60,7 @@ INDENT = 2
 
 
 LEAST = 24
-"""The minimum width of a wrapped cell: in narrower cells, sentences become hard to read."""
+"""The minimum width of a wrapped cell, because sentences are hard to read in narrower cells."""
 
 
 def render(parts: Sequence[Part], screen: Screen) -> str:
@@ -112,7 +114,7 @@ def _grouped(table: Table, screen: Screen) -> Iterator[str]:
 
 
 def _heading(entries: Sequence[tuple[str, str]], screen: Screen) -> Iterator[str]:
-    """Yield HEADER and cell of the grouped columns: in one line, or in a line each."""
+    """Yield the HEADER and cell of each grouped column, on one line or on separate lines."""
     together = width_of([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width
     said = [_entry(header, cell, screen) for header, cell in entries]
     yield from ([(" " * GAP).join(said)] if together else said)
@@ -123,7 +125,7 @@ def _entry(header: str, cell: str, screen: Screen) -> str:
 
 
 NAMED = frozenset({"FROM", "NODE", "NODES", "POOL", "TO"})
-"""The headers of columns with names of nodes and pools."""
+"""The headers of columns with node and pool names."""
 
 
 _SUFFIX = re.compile(r"\.[A-Za-z0-9.-]+")
@@ -131,7 +133,7 @@ _SUFFIX = re.compile(r"\.[A-Za-z0-9.-]+")
 
 
 def _without_suffix(table: Table) -> tuple[Table, str]:
-    """Return the table without the suffix that all names of nodes and pools share, and this suffix, or ""."""
+    """Return the table without the suffix that all node and pool names share, and this suffix, or ""."""
     named = [column for column, header in enumerate(table.headers) if header in NAMED]
     names = {row[column].split(",")[0].split(" ")[0] for row in table.rows for column in named} - {"-", ""}
     ends = [name[name.index(".") + 1 :] if "." in name else "" for name in names]
@@ -204,7 +206,7 @@ def _row(
 
 
 def _below(entries: Sequence[tuple[str, str]], indent: int, screen: Screen) -> Iterator[str]:
-    """Yield HEADER and cell of each: in one line if they fit, else in lines of their own, wrapped between words."""
+    """Yield each HEADER and cell, on one line if they fit, or else on separate lines, wrapped between words."""
     margin = " " * indent
     if entries and width_of([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width - indent:
         yield f"{margin}{(' ' * GAP).join(_entry(header, cell, screen) for header, cell in entries)}"
@@ -216,7 +218,7 @@ def _below(entries: Sequence[tuple[str, str]], indent: int, screen: Screen) -> I
 
 
 def _widest(table: Table, below: set[int]) -> int:
-    """Return the next column to move below: one without text, a spare one, else the widest flexible one.
+    """Return the next column to move below: a column without text, a spare column, or else the widest flexible column.
 
     The first column is never moved.
     """
@@ -232,7 +234,7 @@ def _widest(table: Table, below: set[int]) -> int:
 
 
 def _allotted(table: Table, words: Sequence[int], below: set[int], width: int) -> list[int] | None:
-    """Return widths of the columns that stay next to each other, the widest wrapping first; None if they do not fit."""
+    """Return the widths of columns that stay next to each other, wrapping the widest first; None if they do not fit."""
     needed = table.widths()
     beside = [column for column in range(len(needed)) if column not in below]
     allotted = {column: needed[column] for column in beside}
@@ -257,7 +259,7 @@ def _longest_words(table: Table) -> list[int]:
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], grouped: int) -> int:
-    """Return the number of leading cells, of the first `grouped`, that repeat the row above."""
+    """Return how many of the first `grouped` cells repeat the row above."""
     count = 0
     while count < grouped and above and row[count] == above[count]:
         count += 1

@@ -9,7 +9,7 @@ from dra_plan.text.words import counted, listed
 
 
 def failing_selectors(selectors: Iterable[ChangedSelector]) -> Iterator[str]:
-    """Yield the selectors that stop with an error, those with the same error in one sentence."""
+    """Yield the selectors that stop with an error; selectors with the same error share a sentence."""
     stopping: dict[tuple[int, str, str], list[str]] = {}
     for one in selectors:
         if one.stops:

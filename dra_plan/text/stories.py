@@ -1,4 +1,4 @@
-"""The wording of claim sets: whether they fit, why not, node by node, and the changes that would help."""
+"""The wording for claim sets: whether they fit, why not on each node, and the changes that would help."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from dra_plan.text.verdicts import WITH_DEVICES
 from dra_plan.text.words import counted, listed
 
 MOST_STORIES = 12
-"""The number of stories of one claim set that are shown; the rest is counted."""
+"""The maximum number of one claim set's stories that are shown; the rest are counted."""
 
 
 SUMMED = 4
-"""The number of stories that is long enough for a summary."""
+"""The number of stories from which on there is a summary."""
 
 
 def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[NodeStory]:
-    """Return the stories to show; without the devices that a pod would get if it gets no node."""
+    """Return the stories to show; if a pod is unscheduled, without the devices that it would get."""
     if verdict is None or verdict.verdict in WITH_DEVICES:
         return of.stories
     return [story for story in of.stories if story.outcome is not Outcome.FITS]
 
 
 def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """Yield for a pod the missing values, a summary of long stories, and then the stories, each after an empty line."""
+    """Yield a pod's missing values, a summary of long stories, and then the stories, each after an empty line."""
     yield from summary_lines(absent, leading, stories)
     told, rest = worth_telling(stories)
     for story in told:
@@ -65,12 +65,12 @@ def summary_lines(absent: list[AbsentName], leading: list[LeadingReason], storie
 
 
 def is_long(leading: list[LeadingReason], stories: list[NodeStory]) -> bool:
-    """Return whether a summary helps: if several reasons apply to many nodes."""
+    """Return whether a summary helps, which it does if several reasons apply to many nodes."""
     return len(leading) > 1 and (len(stories) >= SUMMED or sum(len(story.nodes) for story in stories) > MOST_STORIES)
 
 
 def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
-    """Return the stories to show, those of most nodes if there are too many, and a sentence about the others."""
+    """Return the stories to show (those with the most nodes if there are too many), and a sentence about the others."""
     if len(stories) <= MOST_STORIES:
         return stories, ""
     chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at].nodes))[:MOST_STORIES]
@@ -117,7 +117,7 @@ STOPS = "the scheduler stops with an error"
 
 
 def who(of: ExplainedClaimSet) -> str:
-    """Return what fits on a node or not: the pod, or claims without one."""
+    """Return what fits on a node or does not: the pod, or claims without a pod."""
     return THE_POD if of.owner is not None else "the claim" if len(of.claims) == 1 else "the claims"
 
 
@@ -140,7 +140,7 @@ _OUTCOMES = {Outcome.NODE_ERROR: "rejected with an error", Outcome.UNDECIDED: "u
 
 
 def nodes(story: NodeStory) -> str:
-    """Return `node-1`, `node-1 and node-2`, or if details are those of the first, `node-1 and 36 nodes like it`."""
+    """Return `node-1`, `node-1 and node-2`, or, if the details are the first node's, `node-1 and 36 nodes like it`."""
     first, *rest = story.nodes
     if not rest:
         return first
@@ -154,7 +154,7 @@ def nodes(story: NodeStory) -> str:
 
 
 def story_lines(story: NodeStory) -> Lines:
-    """Yield the lines about the nodes of a story: the cause first."""
+    """Yield the lines about a story's nodes, beginning with the cause."""
     if story.outcome is Outcome.FITS:
         yield from choice_lines(story.choices)
         return
@@ -210,7 +210,7 @@ def _failing(story: NodeStory) -> Iterator[DecidingClause]:
 
 
 def unpublished(story: NodeStory) -> Iterator[str]:
-    """Yield the names that a failing selector reads and no device has."""
+    """Yield the names that a failing selector reads and that no device has."""
     told = [
         words.ended(words.capital(line, item.name))
         for finding in _failing(story)
@@ -268,7 +268,7 @@ def in_vain(of: ExplainedClaimSet) -> str:
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:
-    """Return the sentence about missing slices, if pools are incomplete only because of them: their devices decide."""
+    """Return the sentence about missing slices, if pools are incomplete only because of them; their devices decide."""
     pools = [pool for story in of.stories for pool in story.pools if pool.code == "pool-incomplete"]
     lacking = [pool for pool in pools if (pool.seen or 0) < (pool.expected or 0) and not pool.counts]
     if not lacking:
@@ -294,7 +294,7 @@ def plugins(exclusions: Iterable[NodeExclusion]) -> str:
 
 
 def causes(exclusions: Iterable[NodeExclusion]) -> str:
-    """Return the obstacle: the taint, the cordon, the label; the scheduler's message if nothing more is known."""
+    """Return the obstacle (the taint, the cordon or the label), or the scheduler's message if nothing more is known."""
     found = list(exclusions)
     is_cordoned = any(one.kind == "Cordoned" for each in found for one in each.about)
     said: dict[str, None] = {}
@@ -306,7 +306,7 @@ def causes(exclusions: Iterable[NodeExclusion]) -> str:
 
 
 def room(claim_set: PlannedClaimSet) -> str:
-    """Return, for a set that fits nowhere, the excluded nodes with enough devices; that all are excluded; or ""."""
+    """Return, for a set that fits nowhere, the excluded nodes with enough devices, or that all are excluded, or ""."""
     found = [node for node in claim_set.nodes if node.outcome is Outcome.FITS and node.excluded_by]
     if claim_set.fitting_nodes:
         return ""
@@ -319,7 +319,7 @@ def room(claim_set: PlannedClaimSet) -> str:
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
-    """Yield for each kind of exclusion the nodes, whether the claims would fit there, and the obstacle."""
+    """Yield, for each kind of exclusion, the nodes, whether the claims would fit on them, and the obstacle."""
     for each in claim_set.excluded:
         why = causes(each.excluded_by)
         if each.has_room:
@@ -334,7 +334,7 @@ MOST_NAMES = 3
 
 
 def alike(claim_sets: Iterable[PlannedClaimSet]) -> list[list[PlannedClaimSet]]:
-    """Return the claim sets grouped by equal answers on every node, in the order of the first of each group."""
+    """Return the claim sets grouped by equal results on every node, in the order of each group's first set."""
     groups: dict[tuple[object, ...], list[list[PlannedClaimSet]]] = {}
     found: list[list[PlannedClaimSet]] = []
     for claim_set in claim_sets:
@@ -350,7 +350,7 @@ def alike(claim_sets: Iterable[PlannedClaimSet]) -> list[list[PlannedClaimSet]]:
 
 
 def explained_alike(claim_sets: Iterable[ExplainedClaimSet]) -> list[list[ExplainedClaimSet]]:
-    """Return the claim sets grouped by equal explanations, ignoring names, in the order of the first of each group."""
+    """Return the claim sets grouped by equal explanations, ignoring names, in the order of each group's first set."""
     known: dict[tuple[object, ...], list[tuple[ExplainedClaimSet, list[ExplainedClaimSet]]]] = {}
     found: list[list[ExplainedClaimSet]] = []
     for claim_set in claim_sets:
@@ -378,7 +378,7 @@ def _without_names(of: ExplainedClaimSet) -> ExplainedClaimSet:
 
 
 def _without_example(of: NodeStory) -> NodeStory:
-    """Return the story of nodes that fit without the devices, which are those of the first node."""
+    """Return the story for nodes that fit, without the devices, which are the first node's."""
     choices = [structs.replace(each, device=None, passed_over=[]) for each in of.choices]
     return structs.replace(of, nodes=sorted(of.nodes), choices=choices, devices=None)
 
@@ -443,7 +443,7 @@ def judged_alone(wants: list[str]) -> str:
 
 
 def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
-    """Yield the pod rules that were not checked."""
+    """Yield the rules for pods that were not checked."""
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)

@@ -25,7 +25,7 @@ def _indented(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
 def json_parts(document: PrintedDocument) -> Iterator[str]:
     """Yield the output of `json` for a document in parts: one entry of a list after another.
 
-    The answer for a fleet is long; this way it is never in memory as a whole.
+    A fleet's output is long; written in parts, it is never in memory as a whole.
     """
     names = zip(document.__struct_fields__, document.__struct_encode_fields__, strict=True)
     lists = [(name, written) for name, written in names if type(getattr(document, name)) is list]
@@ -47,7 +47,7 @@ _STAND_IN = [None]
 
 
 _LOOKS_TYPED = re.compile(r"[-+.]?[0-9]|[-+]?\.(inf|nan)|(y|n|yes|no|on|off|true|false|null|~)$", re.IGNORECASE)
-"""Plain scalars that some YAML 1.1 or 1.2 reader does not read as text."""
+"""Plain scalars that some YAML 1.1 or 1.2 readers do not read as text."""
 
 
 def yaml(document: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The nodes that reject a pod, one line for nodes with the same reasons, with brief obstacles."""
+"""The nodes that reject a pod, with one line for nodes with the same reasons, and brief obstacles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_NAMES = 2
 
 
 MOST_EVICTIONS = 3
-"""The number of evicted pods of a workload that are listed, each with its taint."""
+"""The maximum number of a workload's evicted pods that are listed, each with its taint."""
 
 
 def node_lines(
@@ -98,7 +98,7 @@ class _Excluded:
 
 
 def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
-    """Return whether another plugin gives the same reason more clearly: for the same resource, or for the cordon."""
+    """Return whether another plugin states the same reason more clearly, for the same resource or for the cordon."""
     of_resource = any(one.kind == "Resource" and "/" in one.resource for one in group.about)
     return _goes_with_cordon(reason, group) or (reason.plugin == DEVICES and not reason.about and of_resource)
 
@@ -114,27 +114,27 @@ def _who(nodes: list[str]) -> str:
 
 
 def phrase(reason: NodeRefusalReason) -> str:
-    """Return the wording of an obstacle; the scheduler's message if nothing more is known."""
+    """Return the wording for an obstacle, or the scheduler's message if nothing more is known."""
     if not reason.about:
         return reason.message
     return ", ".join(obstacle(one) for one in reason.about)
 
 
 def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
-    """Return whether it is the taint of a cordon that is already shown."""
+    """Return whether the reason is the taint of a cordon that is already shown."""
     is_cordons = any(one.is_of_cordon for one in reason.about)
     return is_cordons and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
-    """Return whether the device stories suffice: there is no other obstacle, and none on a `fitting` node."""
+    """Return whether the device stories suffice, because there are no other obstacles, and none on a `fitting` node."""
     if any(reason.plugin != DEVICES for group in groups for reason in group.reasons):
         return False
     return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
 
 
 def in_vain(groups: Sequence[RefusingNodes]) -> str:
-    """Return the sentence saying that waiting will not help, if this is certain: even empty nodes lack the resource."""
+    """Return the sentence saying that waiting will not help, if this is certain because even empty nodes are short."""
     never = [[one for reason in group.reasons for one in reason.about if one.never] for group in groups]
     if not never or not all(never):
         return ""
@@ -289,7 +289,7 @@ def _names(alike: Sequence[OwnerVerdict]) -> str:
 
 
 class _Whose:
-    """Verdicts that are shown in one sentence; the fields are those of the first."""
+    """Verdicts that are shown in one sentence; the fields are those of the first verdict."""
 
     def __init__(self, alike: Sequence[OwnerVerdict]) -> None:
         self.of = alike[0]
@@ -397,7 +397,7 @@ def _lifts(gates: Sequence[str]) -> str:
 
 
 def _there(of: OwnerVerdict) -> str:
-    """Return the number of existing pods of the group, if there are too few."""
+    """Return the number of the group's existing pods, if there are too few."""
     if of.group_pods >= of.group_least:
         return ""
     return (
@@ -570,7 +570,7 @@ _NOTHING = NodeObstacle(kind="NodeName")
 
 
 def _last(of: OwnerVerdict, last: LastMessage) -> str:
-    """Return the last message of the cluster, and whether the answer is the same now."""
+    """Return the cluster's last message, and whether the result is the same now."""
     if last.seconds_ago is not None:
         when = f", {_age(last.seconds_ago)} ago"
     else:

@@ -1,4 +1,4 @@
-"""The sentences about the volumes of a pod's claims: where a volume can be used, or why a claim has none."""
+"""The sentences about the volumes for a pod's claims: where a volume can be used, or why a claim has no volume."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dra_plan.text import words
 
 
 def volume_claim(of: VolumeClaimNeeds) -> str:
-    """Return where the volume of a claim can be used, or why the claim gets no volume."""
+    """Return where a claim's volume can be used, or why the claim gets no volume."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         said = f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}"

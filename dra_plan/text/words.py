@@ -1,6 +1,6 @@
-"""The wording of explanations: from the parts of an Explanation to short sentences; rules: docs/internals/style.md.
+"""The wording of explanations, which turns the parts of an Explanation into short sentences (docs/internals/style.md).
 
-This module has no layout: text and Markdown arrange the same sentences into lines.
+This module has no layout; text and Markdown arrange the same sentences into lines.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _available(number: str, left: int) -> str:
 
 
 def defect(of: OwedToDefects) -> list[str]:
-    """Return the known defects of the release, and the answer without them."""
+    """Return the release's known defects, and the result without them."""
     said = []
     for one in of.defects:
         issue = f" (kubernetes#{one.issue})" if one.issue else ""
@@ -326,9 +326,9 @@ _BINARY = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 <
 
 
 def in_unit_of(wanted: str, amount: str) -> str:
-    """Return an amount in the unit of another for comparison, rounded down: `7.5Gi` next to `12Gi`.
+    """Return an amount in another amount's unit for comparison, rounded down, such as `7.5Gi` for `12Gi`.
 
-    Amounts stay unchanged unless both have a binary unit, and if they would round to zero.
+    Amounts stay unchanged if they do not both have a binary unit, or if they would be rounded to zero.
     """
     unit, own = wanted[-2:], amount[-2:]
     if unit == own or unit not in _BINARY or own not in _BINARY or not amount[:-2].isdigit():

@@ -1,4 +1,4 @@
-"""DRA209, DRA218, DRA219, DRA224 to DRA226: what the API server looks up in other objects when one is created.
+"""DRA209, DRA218, DRA219, DRA224 to DRA226: what the API server looks up in other objects when it creates an object.
 
 These are namespaces, priority classes and service accounts. Pods that already exist are not checked, nor are
 workloads that exist and will create no more pods.
@@ -90,7 +90,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPlugins:
-    """The API server's knowledge when an object is created. `namespaces` and `accounts` are None if unknown."""
+    """What the API server knows when an object is created. `namespaces` and `accounts` are None if unknown."""
 
     namespaces: frozenset[str] | None
     classes: Mapping[str, PriorityClass]
@@ -104,7 +104,7 @@ class AdmissionPlugins:
             yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
 
     def pod(self, path: FieldPath, spec: PodSpec, namespace: str) -> Iterator[Problem]:
-        """Check a new pod as the plugins Priority and ServiceAccount do."""
+        """Check a new pod as the Priority and ServiceAccount plugins do."""
         yield from self._class(path, spec)
         account = spec.service_account_name
         if self.accounts is None or account in ("", _DEFAULT) or (namespace, account) in self.accounts:
@@ -125,7 +125,7 @@ class AdmissionPlugins:
                 yield PRIORITY_CLASS_UNKNOWN.at(at, f"PriorityClass {shown(name)}: the input has no priority classes")
             return
         if not name and not self.classes:
-            return  # it is unknown whether there is a default one
+            return  # it is unknown whether there is a default class
         value = named.value if named is not None else SYSTEM_PRIORITIES.get(name, 0)
         source = f"PriorityClass {named.metadata.name if named else name}" if named or name else "no PriorityClass"
         if spec.priority is not None and spec.priority != value:
@@ -145,7 +145,7 @@ class AdmissionPlugins:
 
 
 def of_inventory(inventory: Inventory) -> AdmissionPlugins:
-    """Return the knowledge of the API server with these objects."""
+    """Return what the API server knows if the cluster has these objects."""
     return _admission(
         inventory.namespaces,
         inventory.priority_classes,
@@ -171,7 +171,8 @@ def _admission(
     """Return the admission plugins for these objects.
 
     The namespaces are known only if the input has the one that every cluster has; the accounts of pods exist. A running
-    cluster has accounts: if the namespaces are those of a cluster and there are no accounts, these were not listed.
+    cluster has accounts, so if the namespaces come from a cluster and there are no accounts, the accounts were not
+    listed.
     """
     names = {one.metadata.name: one.metadata for one in namespaces}
     is_cluster = _DEFAULT in names
@@ -190,7 +191,7 @@ def _admission(
 
 
 def check(given: Input) -> Found:
-    """Yield everything in the input that a cluster of these objects would reject."""
+    """Yield everything in the input that a cluster with these objects would reject."""
     admission = _of(given)
     for subject, obj in given.objects():
         if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
@@ -223,7 +224,7 @@ def _is_past(obj: object) -> bool:
 
 
 def _index(given: Input) -> Callable[[], Index]:
-    """Return the pods of each workload, found when they are first asked for."""
+    """Return a function that finds each workload's pods on first use."""
 
     @cache
     def found() -> Index:
@@ -235,7 +236,7 @@ def _index(given: Input) -> Callable[[], Index]:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """Turn a problem for which pods are rejected into one of the workload that creates them."""
+    """Turn a problem because of which pods are rejected into a problem with the workload that creates them."""
     if problem.rule.severity < NO_ACCOUNT.severity:
         return problem
     return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)
@@ -247,13 +248,13 @@ def _metadata(obj: object) -> ObjectMeta:
 
 
 def _written_name(subject: Subject) -> tuple[str, str]:
-    """Return namespace and name of an object that is not decoded here."""
+    """Return the namespace and name of an object that is not decoded here."""
     space, name = (value_at(subject.value, ("metadata", field)) for field in ("namespace", "name"))
     return space if isinstance(space, str) and space else _DEFAULT, name if isinstance(name, str) else ""
 
 
 def _defaults(given: Input) -> Found:
-    """Yield the second class that would be the default (plugin Priority)."""
+    """Yield the second class that would be the default (the Priority plugin)."""
     first: str | None = None
     for subject, one in given.of(PriorityClass):
         if one.global_default and first is None:

@@ -1,6 +1,6 @@
-"""DRA145, DRA158, DRA159: the status of claims: the allocation, its users, and the drivers' reports.
+"""DRA145, DRA158, DRA159: the status of claims, with the allocation, its users, and the drivers' reports.
 
-First lists of conditions, which taint rules have too, then the status itself.
+Lists of conditions come first, which taint rules also have, then the status itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .limits import CONDITIONS, MESSAGE_BYTES, REASON_BYTES, TOO_LONG, at_most, 
 from .rule import Problem, refused
 
 # -- conditions --------------------------------------------------------------------------------------------------------
-# DRA158: of devices in the status of claims, and of taint rules (`ValidateConditions` of apimachinery).
+# DRA158: conditions of devices in the status of claims, and of taint rules (apimachinery's `ValidateConditions`).
 
 TAKE_AS_IT_IS = "Copy the status unchanged from a cluster, or remove it."
 
@@ -52,7 +52,7 @@ _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", re.ASCII)
 
 
 def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterator[Problem]:
-    """Check a list of conditions, each type once."""
+    """Check a list of conditions, in which each type may occur once."""
     yield from at_most(path, conditions, CONDITIONS, "condition")
     yield from names.unique((((*path, i, "type"), condition.type) for i, condition in enumerate(conditions)), "type")
     for index, condition in enumerate(conditions):

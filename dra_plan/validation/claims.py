@@ -1,7 +1,7 @@
 """DRA014, DRA141 to DRA144, DRA146, DRA147: claims and claim templates alone, as the API server validates them.
 
-First driver configuration, which classes have too; then claims and templates; then requests written in the form of
-v1beta1. The status of claims is in `claim_status`.
+Driver configuration comes first, which classes also have; then claims and templates; then requests written in v1beta1
+form. The status of claims is in `claim_status`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator
         return
     yield from names.driver((*path, "driver"), opaque.driver)
     if opaque.parameters is None:
-        return  # the schema rules report it
+        return  # the schema rules report this
     if not isinstance(opaque.parameters, dict):
         yield CONFIG.at((*path, "parameters"), expected("an object", opaque.parameters))
         return
@@ -160,7 +160,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
 
 
 def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
-    """Check the requests at a path of a v1beta1 document that lack a class: then not even the mode is defaulted."""
+    """Check the requests without a class at a path in a v1beta1 document, for which not even the mode is defaulted."""
     written = value_at(document, path)
     for index, request in enumerate(written if isinstance(written, list) else ()):
         if not isinstance(request, dict) or request.get("firstAvailable"):
@@ -175,7 +175,7 @@ def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
 
 
 _GIVEN = ("selectors", "adminAccess", "tolerations", "capacity")
-"""Fields that make a v1beta1 request one for devices of a class; empty names and zero counts do not."""
+"""The fields that make a v1beta1 request one for devices of a class, unless they are empty names or zeros."""
 
 
 def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
@@ -192,7 +192,7 @@ def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
 
 
 def request_names(devices: DeviceClaim) -> list[str]:
-    """Return everything that can be referenced: requests, and REQUEST/ALTERNATIVE."""
+    """Return everything that can be referenced, which is requests and REQUEST/ALTERNATIVE."""
     return [
         name
         for request in devices.requests
@@ -201,7 +201,7 @@ def request_names(devices: DeviceClaim) -> list[str]:
 
 
 def check_references(path: FieldPath, references: list[str], devices: DeviceClaim) -> Iterator[Problem]:
-    """Check a list of requests of the claim."""
+    """Check a list of references to the claim's requests."""
     known = request_names(devices)
     yield from at_most(path, references, limits.REQUESTS, "request")
     yield from names.unique((((*path, index), name) for index, name in enumerate(references)), "request")
@@ -217,8 +217,8 @@ def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Prob
         yield UNKNOWN_REQUEST.at(path, f"no request {shown(name)} in this claim", nearest(name, known) or "")
 
 
-# -- requests in the form of v1beta1 -----------------------------------------------------------------------------------
-# DRA014: the fields are directly in the request, and not in `exactly`.
+# -- requests in v1beta1 form ------------------------------------------------------------------------------------------
+# DRA014: the fields are directly in the request instead of in `exactly`.
 
 MISPLACED = refused(
     "DRA014",
@@ -236,7 +236,7 @@ _WITH_EXACTLY = frozenset({"v1", "v1beta2"})
 
 
 def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with such fields moved into `exactly`, and their problems; unchanged if there are none."""
+    """Return the object with such fields moved into `exactly`, and the problems; unchanged if there are none."""
     path = REQUESTS.get(kind.name)
     if path is None or version not in _WITH_EXACTLY:
         return value, []
@@ -250,7 +250,7 @@ def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, A
 
 
 def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
-    """Return whether the v1 path leads into the `exactly` of a request that has none."""
+    """Return whether the v1 path leads into the `exactly` of a request without `exactly`."""
     at = exactly_at(kind, path)
     return at is not None and bool(_misplaced(value_at(value, path[:at])))
 

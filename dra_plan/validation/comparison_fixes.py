@@ -1,4 +1,4 @@
-"""The fix for quantities and versions compared with operators: `a >= b` becomes `a.compareTo(b) >= 0`."""
+"""The fix for quantities and versions compared with operators, which turns `a >= b` into `a.compareTo(b) >= 0`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The fixes of single fields and objects: each returns the edits for one problem, or None if it is not certain.
+"""The fixes for single fields and objects; each returns the edits for one problem, or None if the fix is not certain.
 
-First fields one level too high or too low (requests' fields, `basic` of devices, `source` of pod claims); then single
-values and keys; then old API versions. `fixing` has the table of fixes by rule.
+Fields one level too high or too low come first (requests' fields, `basic` in devices, `source` in pod claims), then
+single values and keys, then old API versions. `fixing` has the table of fixes by rule.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def wrapped(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def basic(question: Mending) -> Correction | None:
-    """Move the fields of `basic` directly into the devices: all devices of the slice that have it."""
+    """Move the fields in `basic` directly into the device, for all devices in the slice that have it."""
     return lifted(question, ("spec", "devices"), "basic")
 
 
 def source(question: Mending) -> Correction | None:
-    """Move the fields of `source` directly into the entries of the pod's resourceClaims."""
+    """Move the fields in `source` directly into the entries in the pod's resourceClaims."""
     return lifted(question, question.path[:-2], "source")
 
 
@@ -92,7 +92,7 @@ def lifted(question: Mending, path: FieldPath, name: str) -> Correction | None:
 
 
 # -- values and keys ---------------------------------------------------------------------------------------------------
-# Too few or too many quotes, a value without its map, a key in the wrong case.
+# The faults are too few or too many quotes, a value without its map, and a key in the wrong case.
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 _UNSAFE_IN_BRACKETS = re.compile(r"[\[\]{},#]|:(?:\s|\Z)")
@@ -110,7 +110,7 @@ def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
 
 
 def right_type(question: Mending) -> Correction | None:
-    """Return a value of the field's type, if only one value can be meant."""
+    """Return a value with the field's type, if only one value can be meant."""
     kind = question.subject.kind
     schema = schema_at(kind, question.subject.version, question.path) if kind is not None else None
     extent = question.text.extent(question.path)
@@ -176,7 +176,7 @@ def _is_version(value: str) -> bool:
 
 
 def _in_map(question: Mending, extent: Extent, name: str, value: Any) -> Correction | None:
-    """Put the value, as it is written, into a map: in brackets, or on its own line where brackets would change it."""
+    """Put the value, as written, into a map in brackets, or on its own line if brackets would change it."""
     text = question.text
     if extent.form not in (Form.PLAIN, *_QUOTED) or extent.key_begin < 0:
         return None
@@ -215,13 +215,13 @@ def right_case(question: Mending) -> Correction | None:
 
 
 # -- old API versions --------------------------------------------------------------------------------------------------
-# Rewrite the object in the new version, if it stays the same object.
+# The object is rewritten in the new version, if it stays the same object.
 
 _FLAT = "v1beta1"
 
 
 def newest(question: Mending) -> Correction | None:
-    """Return the object in the version that the problem names; None unless every field stays the same."""
+    """Return the object in the version named by the problem; None unless every field stays the same."""
     subject, kind = question.subject, question.subject.kind
     api_version = question.problem.value
     version = api_version.rpartition("/")[2]
@@ -238,7 +238,7 @@ def newest(question: Mending) -> Correction | None:
 
 
 def _moved(question: Mending, kind: Kind) -> Correction | None:
-    """Move the fields of v1beta1 to their place in later versions."""
+    """Move the v1beta1 fields to where later versions have them."""
     if kind.name == "ResourceSlice":
         nothing = Correction([], (), question.subject.value)
         devices = _entries(question.subject.value, ("spec", "devices"))
@@ -265,7 +265,7 @@ def _entries(value: Any, path: FieldPath) -> list[Any]:
 
 
 def _is_same(old: dict[str, Any], old_version: str, new: dict[str, Any], new_version: str, kind: Kind) -> bool:
-    """Return whether two manifests are the same object once read, and no field of either is dropped."""
+    """Return whether two manifests are the same object once read, with no fields dropped from either."""
     read = []
     for value, version in ((old, old_version), (new, new_version)):
         stored = value

@@ -1,8 +1,8 @@
-"""DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160: a slice and its devices alone.
+"""DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160: a slice and its devices on their own.
 
-As the API server validates them, in this order: the resources that a device takes from its node, the nodes that reach
-it, request policies of its capacities, its attributes and binding conditions, and the slice as a whole. `pools` checks
-the slices of a pool together, `selectors` node selectors and taints.
+They are checked as the API server validates them, in this order: the resources that a device takes from its node, the
+nodes that reach it, the request policies for its capacities, its attributes and binding conditions, and the slice as a
+whole. `pools` checks the slices in a pool together, and `selectors` checks node selectors and taints.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
 
 
 def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
-    """Check the node fields of a device; `wanted` if the slice leaves the choice to its devices."""
+    """Check a device's node fields; `wanted` is set if the slice leaves the choice of nodes to its devices."""
     if wanted:
         yield from _one_of(path, device, {})
         return
@@ -234,7 +234,7 @@ def _range(
 
 
 def _amounts(path: FieldPath, wanted: CapacityRequestPolicyRange) -> Iterator[Problem]:
-    """Check for amounts that the release cannot calculate with; a step of 0 is reported with the steps."""
+    """Check for amounts with which the release cannot calculate; a step of 0 is reported with the steps."""
     for name in ("min", "max", "step"):
         written = getattr(wanted, name)
         amount = parse(written if written is not None else 0)
@@ -292,7 +292,7 @@ def _has_fraction(amount: Quantity) -> bool:
 
 
 def _distance(least: Quantity, other: Quantity, in_thousandths: bool) -> int:
-    """Return the distance in whole units, or thousandths, as a 64-bit integer, which wraps."""
+    """Return the distance in whole units, or thousandths, as a 64-bit integer, which wraps around."""
     between = other.milli - least.milli if in_thousandths else other.units - least.units
     return (between + 2**63) % 2**64 - 2**63
 
@@ -441,7 +441,7 @@ def _strict(text: str) -> str:
 
 
 def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> Iterator[Problem]:
-    """Check the binding conditions of a device, or of an allocated one."""
+    """Check the binding conditions of a published or allocated device."""
     kinds = {
         "bindingConditions": device.binding_conditions,
         "bindingFailureConditions": device.binding_failure_conditions,
@@ -499,7 +499,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
-    """Check everything about one slice; `written` is the spec as in the manifest."""
+    """Check everything about one slice; `written` is the spec as written in the manifest."""
     spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)
@@ -514,7 +514,7 @@ def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[
 
 
 def _beside(spec: ResourceSliceSpec, target: Target, written: Any) -> Iterator[Problem]:
-    """Check for both lists in one slice: an empty list counts as set, a dropped one does not."""
+    """Check for both lists in one slice; an empty list counts as set, but a dropped list does not."""
     lists = {"devices": spec.devices, "sharedCounters": spec.shared_counters}
     given = isinstance(written, dict) and all(written.get(name) is not None for name in lists)
     if not given or not target.gates.get("DRAPartitionableDevices", False):

@@ -1,7 +1,7 @@
-"""Edits of a string, from which fixes are made.
+"""Edits to a string, from which fixes are made.
 
-First come the text of one object and edits in it; then fixes, with the test that the edited text has the value that the
-fix promises; then moves of fields one level down or up. `fixing` has the fix of each rule.
+First come one object's text and edits to it; then fixes, with the test that the edited text has the value that the fix
+promises; then moves of fields one level down or up. `fixing` has the fix for each rule.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def applied(text: str, edits: Iterable[CharEdit]) -> str:
 
 
 class ObjectText:
-    """The text of one object: a document, or an item of a List."""
+    """The text of one object, which is a document or an item in a List."""
 
     def __init__(self, document: DocumentText, prefix: FieldPath) -> None:
         self.text = document.lines.text
@@ -59,7 +59,7 @@ class ObjectText:
         return self.extent(())
 
     def keys(self, path: FieldPath) -> list[str]:
-        """Return the keys of one of the object's maps, in lexicographic order."""
+        """Return the keys in one of the object's maps, in lexicographic order."""
         return self._document.keys.get((*self._prefix, *path), [])
 
     def column(self, position: int) -> int:
@@ -67,11 +67,11 @@ class ObjectText:
         return position - self.line_start(position)
 
     def line_start(self, position: int) -> int:
-        """Return the start of a position's line."""
+        """Return the start of the line that contains the position."""
         return self.text.rfind("\n", 0, position) + 1
 
     def line_stop(self, position: int) -> int:
-        """Return the end of a position's line, before its line ending."""
+        """Return the end of the line that contains the position, before its line ending."""
         end = self.text.find("\n", position)
         end = len(self.text) if end < 0 else end
         return end - 1 if end > position and self.text[end - 1] == "\r" else end
@@ -121,7 +121,7 @@ class Mending:
 
     @property
     def path(self) -> FieldPath:
-        """The path of the problem as in the manifest."""
+        """The path of the problem, as in the manifest."""
         return self.problem.path if self.problem.written else self.subject.as_written(self.problem.path)
 
 
@@ -136,7 +136,7 @@ def changed(value: Any, path: FieldPath, to: Any) -> Any:
 
 
 def gives(text: ObjectText, value: dict[str, Any], correction: Correction) -> bool:
-    """Return whether the edited text of an object with that value is exactly the corrected value."""
+    """Return whether the edited text has exactly the corrected value."""
     whole = text.whole
     if whole is None:
         return False
@@ -167,8 +167,9 @@ def _read(text: str) -> Any:
 
 
 # -- moving fields one level down or up --------------------------------------------------------------------------------
-# `exactly:` put around the fields of a request, `basic:` removed from a device. In indented YAML the lines are indented
-# again, in brackets only brackets and indentation change. Returns None for an unsupported layout.
+# For example, `exactly:` is put around a request's fields, or `basic:` is removed from a device. In indented YAML, the
+# lines are indented again; in brackets, only brackets and indentation change. The functions return None for an
+# unsupported layout.
 
 STEP = 2
 """The number of columns added for a level."""
@@ -178,7 +179,7 @@ _COMMENT = re.compile(r"#[^\r\n]*")
 
 
 def down(text: ObjectText, path: FieldPath, name: str, kept: str) -> list[CharEdit] | None:
-    """Move the fields of the map at `path`, except `kept`, into a new field `name` of it."""
+    """Move the fields in the map at `path`, except `kept`, into its new field `name`."""
     keys = text.keys(path)
     extents = [extent for key in keys if (extent := text.extent((*path, key))) is not None]
     if len(extents) < len(keys) or not any(key != kept for key in keys):
@@ -215,7 +216,7 @@ def _joined(edits: list[CharEdit]) -> list[CharEdit]:
 
 
 def _to_front(text: ObjectText, field: Extent, after: Extent, first: Extent, *, flow: bool) -> list[CharEdit] | None:
-    """Move a field that is between others before the first of these."""
+    """Move a field that is between other fields before the first of these."""
     if flow:
         written = text.text[field.key_begin : after.key_begin]
         if "#" in written:
@@ -231,7 +232,7 @@ def _to_front(text: ObjectText, field: Extent, after: Extent, first: Extent, *, 
 
 
 def _opened(text: ObjectText, name: str, first: Extent, last: Extent) -> list[CharEdit]:
-    """Put the lines from the first field to the last under a key of their own."""
+    """Put the lines from the first field to the last under a new key."""
     indent = " " * (text.column(first.key_begin) + STEP)
     head = CharEdit(first.key_begin, first.key_begin, f"{text.key(name, first)}:{text.line_end}{indent}")
     return [head, *_indented(text, first.key_begin, last.end)]
@@ -257,7 +258,7 @@ def _indented(text: ObjectText, begin: int, end: int) -> list[CharEdit]:
 
 
 def up(text: ObjectText, path: FieldPath) -> list[CharEdit] | None:
-    """Move the fields of the map at `path` into the map that contains it, in its place."""
+    """Move the fields in the map at `path` into the map that contains it, in its place."""
     outer = text.extent(path)
     inner = [text.extent((*path, key)) for key in text.keys(path)]
     fields = [extent for extent in inner if extent is not None]

@@ -1,4 +1,4 @@
-"""DRA230 to DRA232, DRA240, DRA241: requests and constraints that the devices of the input can never meet."""
+"""DRA230 to DRA232, DRA240, DRA241: requests and constraints that the devices in the input can never meet."""
 
 from __future__ import annotations
 
@@ -111,12 +111,12 @@ def _unmet(given: Input, request: PlacedRequest) -> Problem | None:
     by_class = matches.of([condition for condition in want.conditions if condition.class_name is not None])
     matching, offer = matches.of(want.conditions), matches.offer(want)
     if want.device_class is None or by_class is None or matching is None or offer is None:
-        return None  # other rules report it
+        return None  # other rules report this
     if not by_class:
         told = none_of(len(devices), "device", "match", "the input") if devices else "the input's slices have no device"
         return NEVER_MET.at((*path, "deviceClassName"), f"class {want.device_class.metadata.name}: {told}")
     if not matching and matches.fail(want.conditions):
-        return None  # other rules report it
+        return None  # other rules report this
     if not matching:
         name = want.device_class.metadata.name
         message = f"{none_of(by_class.count, 'device', 'match', f'class {name}')} the selectors"
@@ -185,7 +185,7 @@ def _capacity_words(want: Want, device: PoolDevice, refusal: CapacityReason, pat
 
 
 def _policy_words(device: PoolDevice, refusal: PolicyViolated, asked: QuantityText | None) -> str:
-    """Return what the policy of a device allows instead, and the rounded requested amount."""
+    """Return what a device's policy allows instead, and the rounded requested amount."""
     allows = allowed(device.device.capacity[refusal.name].request_policy, lambda values: listed(values, 10))
     told = f"the request policy of {device.id} " + (f"allows {allows}" if allows else "does not allow it")
     is_rounded = asked is not None and parse(asked) != parse(refusal.amount)
@@ -238,10 +238,10 @@ def _constraint(given: Input, claim: PlacedClaim, constraint: Constraint, path: 
 
 
 def _type(kind: str, constraint: Constraint) -> str:
-    """Return the type of a value; with list values a single value counts as a list of one."""
+    """Return a value's type; if values may be lists, a single value counts as a list with one element."""
     return kind.removesuffix("s") if constraint.lists else kind
 
 
 def _attributes(devices: Sequence[PoolDevice]) -> list[tuple[str, str]]:
-    """Return domains and names of everything that the devices publish."""
+    """Return the domains and names of everything that the devices publish."""
     return list(dict.fromkeys(qualified(name, d.id.driver) for d in devices for name in d.device.attributes))

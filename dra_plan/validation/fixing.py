@@ -1,7 +1,7 @@
-"""The fixes, by rule: what each does and why it is certain. A fix that is only probable is a suggestion, not a fix.
+"""The fixes, by rule: what each does, and why it is certain. A fix that is only probable is a suggestion, not a fix.
 
-First the table of fixes, then a fix as documents show it, then all fixes of all sources made round by round. `edits`,
-`corrections` and `comparison_fixes` edit the text.
+The table of fixes comes first, then a fix as documents show it, then all fixes to all sources, made round by round.
+`edits`, `corrections` and `comparison_fixes` edit the text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A fix: what it does, why it is the only possible meaning, and the function that makes it."""
+    """A fix: what it does, why only this can be meant, and the function that makes it."""
 
     title: str
     certain: str
     make: Callable[[Mending], Correction | None]
     reveals: bool = True
-    """True if something is read or tried afterwards that was not before, so that more findings may appear."""
+    """True if something is read or tried afterwards that was not before, so that there may be more findings."""
 
 
 _NEWEST = Fix(
@@ -99,11 +99,11 @@ FIXES: dict[str, tuple[Fix, ...]] = {
         ),
     ),
 }
-"""The fixes of each rule, by its code, in the order in which they are tried."""
+"""The fixes for each rule, by rule code, in the order in which they are tried."""
 
 
 def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix, Correction] | None:
-    """Return the fix of a problem, if there is one and its edits result in the value that it promises."""
+    """Return the fix for a problem, if there is one and its edits result in the value that it promises."""
     known = FIXES.get(problem.rule.code)
     document = subject.place.find_text() if known else None
     if not known or document is None:
@@ -118,11 +118,11 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
 
 
 # -- a fix in documents ------------------------------------------------------------------------------------------------
-# With lines and columns.
+# The fix has lines and columns.
 
 
 def entry(subject: Subject, problem: Problem, target: Target) -> CertainFix | None:
-    """Return the fix of a problem, or None."""
+    """Return the fix for a problem, or None."""
     found = correction(subject, problem, target)
     document = subject.place.find_text() if found is not None else None
     if found is None or document is None:
@@ -138,7 +138,7 @@ def _edit(edit: CharEdit, lines: LinedText) -> TextEdit:
 
 
 # -- all fixes of all sources ------------------------------------------------------------------------------------------
-# Each round makes the fixes that do not touch each other; then everything is validated again.
+# Each round makes the fixes that do not overlap; then everything is validated again.
 
 _MOST_ROUNDS = 1000
 _Place = tuple[str, int]
@@ -147,7 +147,7 @@ _Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class FixedSource:
-    """The text of a source before and after."""
+    """A source's text before and after fixing."""
 
     name: str
     before: str
@@ -156,9 +156,11 @@ class FixedSource:
 
 @dataclass(frozen=True, slots=True)
 class FixedInput:
-    """The result of fixing. `sources` are the changed ones, `made` counts the fixes, `reading` is the new input.
+    """The result of fixing.
 
-    `before` is the judgement of the original input, and `judgement` is that of the new one.
+    `sources` are the changed sources, `made` is the number of fixes, `reading` is the new input.
+
+    `before` is the judgement of the original input, and `judgement` is the judgement of the new input.
     """
 
     sources: list[FixedSource]
@@ -238,7 +240,7 @@ def _whole(readings: dict[str, Reading]) -> Reading:
 def _chosen(
     state: _State, target: Target, refused: set[tuple[_Place, str, str]], one_by_one: set[_Place]
 ) -> dict[_Place, list[_ChosenFix]]:
-    """Return, for each object, the fixes of its findings that do not overlap; for those in `one_by_one` the first."""
+    """Return, for each object, the non-overlapping fixes for its findings, or for those in `one_by_one` the first."""
     chosen: dict[_Place, list[_ChosenFix]] = {}
     for (subject, problem), finding in zip(state.judgement.broken, state.judgement.findings, strict=True):
         place = state.places[subject]

@@ -1,6 +1,6 @@
-"""The formats of names that the API server requires: predicates, and the nearest correct text.
+"""The formats that the API server requires for names: predicates, and the nearest correct text.
 
-Last come wordings shared by the checks: did-you-mean, lists, counts.
+At the end are wordings that the checks share: did-you-mean, lists, numbers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def is_subdomain(text: str, most: int = go_text.MAX_SUBDOMAIN) -> bool:
 
 
 def is_driver(text: str) -> bool:
-    """Return whether the text is a driver name, as of CSI drivers: a subdomain that may contain capital letters."""
+    """Return whether the text is a driver name, which, as for CSI, is a subdomain that may contain capital letters."""
     return not go_text.too_long(text, MAX_DOMAIN) and is_subdomain(_lower(text))
 
 
@@ -111,11 +111,11 @@ def as_qualified(text: str) -> str:
 MOST_NAMED = 3
 
 EXISTS_WITH_VALUE = "operator Exists takes no value"
-"""For the tolerations of pods and of requests."""
+"""The message for tolerations in pods and in requests."""
 
 
 _ALIKE = 0.7
-"""The fraction of two names that must be equal; a correction is more than a hint."""
+"""The fraction of two names that must be equal, because a correction is more than a hint."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -163,7 +163,7 @@ def shown(text: str, most: int = 60) -> str:
 
 
 def no_extended_resource(name: str) -> str:
-    """Return the message for a name that should be that of an extended resource."""
+    """Return the message for a name that should be an extended resource's name."""
     return f"{shown(name)} is not a valid extended resource name"
 
 

@@ -1,4 +1,4 @@
-"""DRA152: fields that the API server drops because their feature gate is off, and the remaining object."""
+"""DRA152: fields that the API server drops because their feature gate is off, and the object that remains."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _GATED: Mapping[type, Mapping[str, str]] = {
     },
     AllocatedDeviceStatus: {"share_id": "DRAConsumableCapacity"},
 }
-"""Fields by type, and the gates without which they are dropped."""
+"""The fields by type, and the gates without which they are dropped."""
 
 _PARTS: Mapping[type, tuple[str, ...]] = {
     ResourceSlice: ("spec",),
@@ -123,7 +123,7 @@ def _fields(kind: Any) -> dict[str, tuple[str, Any]]:
 
 
 _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
-"""The fields of these types: their names in manifests, and their values when missing."""
+"""These types' fields, with their names in manifests, and their values if missing."""
 
 
 class StoredObject(NamedTuple):
@@ -135,7 +135,7 @@ class StoredObject(NamedTuple):
     """Each field that is dropped, and why."""
 
     def explained(self, problem: Problem) -> Problem:
-        """Return the problem; if a field is missing because it was dropped, the message says so."""
+        """Return the problem; if a field is missing because it was dropped, the message says this."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
                 return with_changes(
@@ -147,7 +147,7 @@ class StoredObject(NamedTuple):
 def stored(obj: Object, target: Target) -> StoredObject:
     """Return the object as the API server stores it."""
     if type(obj) not in _PARTS and not isinstance(obj, DeviceTaintRule):
-        return StoredObject(obj, [], {})  # no gate has fields in other kinds
+        return StoredObject(obj, [], {})  # other kinds have no fields with gates
     told: dict[FieldPath, str] = {}
     if isinstance(obj, DeviceTaintRule) and not target.gates["DRADeviceTaints"]:
         told["spec",] = "DRADeviceTaints"
@@ -162,7 +162,7 @@ def stored(obj: Object, target: Target) -> StoredObject:
 
 @lru_cache
 def _lacking(version: str) -> list[str]:
-    """Return the fields that the release has no longer, or not yet, as names of gates that are always off."""
+    """Return the fields that the release no longer has, or does not yet have, as names of gates that are always off."""
     return [field.name for field in FIELDS if not field.exists_in(version)]
 
 
@@ -183,7 +183,7 @@ def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[Fie
     changes = {}
     for name, gate in _GATED.get(type(value), {}).items():
         written, default = _FIELDS[type(value)][name]
-        off = written if written in gates else gate  # a field that the release lacks, or one whose gate is off
+        off = written if written in gates else gate  # a field that the release does not have, or whose gate is off
         if not gates.get(off, False) and getattr(value, name) != default:
             told[*path, written] = off
             changes[name] = default

@@ -1,6 +1,6 @@
-"""The objects of the input together, each with its place: the published devices, and the requests.
+"""The objects in the input together, each with its place: the published devices, and the requests.
 
-For rules that need more than one object. `view` is the cluster of these objects as the allocator sees it.
+This is for rules that need more than one object. `view` is the cluster with these objects, as the allocator sees it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PlacedRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedClaim:
-    """A claim without devices, or a template, with its requests; each inner list has the alternatives."""
+    """A claim without devices, or a template, with its requests; each inner list contains the alternatives."""
 
     subject: Subject
     path: FieldPath
@@ -70,7 +70,7 @@ class PlacedSlice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedPool:
-    """A pool's newest generation, with its slices and those of older generations in input order."""
+    """A pool's newest generation, with its slices and older generations' slices, in input order."""
 
     pool: Pool
     newest: list[PlacedSlice]
@@ -83,9 +83,9 @@ def _hides_devices(subject: Subject) -> bool:
 
 
 class Input:
-    """The decodable objects of the input for one target. `view` is the cluster that they form.
+    """The decodable objects in the input, for one target. `view` is the cluster that they form.
 
-    `knows_all_devices` is False if a slice is left out because its contents are unknown.
+    `knows_all_devices` is False if a slice is omitted because its contents are unknown.
     """
 
     def __init__(self, subjects: Sequence[Subject], target: Target) -> None:
@@ -155,7 +155,7 @@ class Input:
 
     @cached_property
     def devices(self) -> Sequence[PoolDevice]:
-        """The devices of all newest generations."""
+        """The devices in all newest generations."""
         return [device for pool in self.pools for one in pool.newest for device in one.slice.devices]
 
     @cached_property
@@ -167,7 +167,7 @@ class Input:
 
     @cached_property
     def claims(self) -> list[PlacedClaim]:
-        """Templates, and claims that have no devices yet."""
+        """The templates, and the claims that do not yet have devices."""
         entries = list(self._waiting())
         requests = self.view.requests(claim for _, _, claim in entries)
         return [

@@ -1,4 +1,4 @@
-"""DRA110, DRA111: the limits of the API server: one table per release, and the rules about them."""
+"""DRA110, DRA111: the API server's limits, with one table per release, and the rules about them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Limits:
 
     devices: int = 128
     costly_devices: int = 64
-    """The maximum for a slice in which any device has taints, consumes counters or has list attributes."""
+    """The maximum number for a slice in which any device has taints, consumes counters or has list attributes."""
     counter_sets: int = 8
     counters_per_set: int = 32
     counters_per_slice: int | None = None
@@ -76,7 +76,7 @@ _BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST, "1.37": 
 
 
 def limits_of(version: str, *, fractional: bool = False) -> Limits:
-    """Return the limits of a minor version such as "1.36"; `fractional` with the gate DRAFractionalCapacityRange."""
+    """Return the limits in a minor version such as "1.36"; `fractional` is the DRAFractionalCapacityRange gate."""
     return replace(_BY_VERSION[version], thousandths=True) if fractional else _BY_VERSION[version]
 
 

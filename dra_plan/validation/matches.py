@@ -1,4 +1,4 @@
-"""The devices of the input that pass selectors and tolerations. Each answer is computed once and shared.
+"""The devices in the input that pass selectors and tolerations. Each result is computed once and shared.
 
 The allocator's own functions decide the matches. Devices with equal published values are evaluated once, and the cost
 of all evaluations in a run is limited.
@@ -28,7 +28,7 @@ from dra_plan.releases import Target
 BUDGET = 1_000_000
 """The total cost of all costly evaluations in one check, in the units in which the API server counts."""
 CHEAP = 1_000
-"""The cost up to which an evaluation does not count; ordinary selectors cost about ten units."""
+"""The cost up to which an evaluation is not counted; ordinary selectors cost about ten units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Offer:
 
     @cached_property
     def on_one_node(self) -> int:
-        """The maximum number of the devices that any one node can reach, as far as node names show."""
+        """The maximum number of these devices that a single node can reach, as far as node names show."""
         nodes = Counter(device.slice.object.spec.node_name or device.device.node_name for device in self.devices)
         everywhere = nodes.pop(None, 0) + nodes.pop("", 0)
         return everywhere + max(nodes.values(), default=0)
@@ -94,10 +94,10 @@ class ConditionOutcome(NamedTuple):
 
 
 class Matches:
-    """The devices, and those of them that pass conditions and tolerations.
+    """The devices, and which of them pass conditions and tolerations.
 
-    Answers are None if unknown: a condition does not compile, the API server rejects it for its cost, or the budget is
-    used up; `untried` counts the last case.
+    Results are None if they are unknown because a condition does not compile, the API server rejects it for its cost,
+    or the budget is used up; `untried` is the number of results with the last reason.
     """
 
     def __init__(self, devices: Sequence[PoolDevice], target: Target) -> None:
@@ -130,7 +130,7 @@ class Matches:
         return tuple(condition.expression for condition in conditions)
 
     def of(self, conditions: Sequence[SelectorCondition]) -> ChosenDevices | None:
-        """Return the devices for which all conditions hold."""
+        """Return the devices for which all conditions are true."""
         if not conditions:
             return self._all
         outcome = self.outcome(conditions)
@@ -150,7 +150,7 @@ class Matches:
         return self._offers[key]
 
     def outcome(self, conditions: Sequence[SelectorCondition]) -> ConditionOutcome | None:
-        """Return the results of the last condition on the devices for which the earlier ones hold."""
+        """Return the results of the last condition on the devices for which the earlier conditions are true."""
         key = self.key(conditions)
         if key not in self._outcomes:
             asked, selector = self.of(conditions[:-1]), _tried(conditions[-1])
@@ -213,7 +213,7 @@ def _kinds(devices: Sequence[PoolDevice]) -> list[list[PoolDevice]]:
         try:
             key: bytes | int = encode((device.id.driver, shares, seen.attributes, seen.capacity))
         except (OverflowError, UnicodeError):
-            key = len(kinds)  # numbers and texts that JSON does not have equal nothing
+            key = len(kinds)  # numbers and texts that JSON cannot represent equal nothing
         kinds.setdefault(key, []).append(device)
     return list(kinds.values())
 

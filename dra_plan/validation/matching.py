@@ -1,4 +1,4 @@
-"""DRA220 to DRA223: selectors evaluated on the devices of the input. Selectors that do not compile are skipped."""
+"""DRA220 to DRA223: selectors evaluated against the devices in the input. Selectors that do not compile are skipped."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all selectors of classes and requests."""
+    """Check all selectors in classes and requests."""
     judging = _Judging(given)
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")
@@ -76,14 +76,14 @@ def check(given: Input) -> Found:
 
 
 class _Judging:
-    """The problems of conditions, reported once for conditions with the same result."""
+    """The problems with conditions, reported once for conditions with the same result."""
 
     def __init__(self, given: Input) -> None:
         self._given = given
         self._known: dict[tuple[str, ...], list[Problem]] = {}
 
     def each(self, conditions: Sequence[SelectorCondition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
-        """Check each condition from the first on, on the devices for which the earlier ones hold."""
+        """Check each condition from the first on, on the devices for which the earlier conditions are true."""
         known: list[SelectorCondition] = []
         for position, condition in enumerate(conditions):
             outcome = self._given.matches.outcome([*known, condition])
@@ -94,7 +94,7 @@ class _Judging:
                 place = (*path, condition.index, "cel", "expression")
                 yield from (replace(problem, path=place) for problem in self._of_last(known, outcome))
                 if outcome.fails and not outcome.holds:
-                    known.pop()  # it lets no device through to the next ones because of its own fault
+                    known.pop()  # no devices reach the next conditions because of this condition's own fault
 
     def _of_last(self, conditions: Sequence[SelectorCondition], outcome: ConditionOutcome) -> list[Problem]:
         """Return the problems of the last condition, as if it were at the root."""
@@ -123,8 +123,8 @@ def _failures(given: Input, condition: SelectorCondition, outcome: ConditionOutc
         every = {1: "the only device", 2: "both devices"}.get(of, f"all {of} devices")
         where = every if number == of else f"{number} of {of} devices"
         message = f"fails on {where}, such as {failing.first.id}: {outcome.text}"
-        # If it fails on all devices, a guard only makes it false on all: the names are wrong, which another rule
-        # reports.
+        # If it fails on all devices, a guard only makes it false for all devices; the names are wrong, which another
+        # rule reports.
         better = _compared(given, condition, failing)
         yield FAILS.at((), message, better or ("" if number == of else _mended(given, condition, failing)))
 
@@ -136,9 +136,9 @@ def _compared(given: Input, condition: SelectorCondition, failing: ChosenDevices
 
 
 def _mended(given: Input, condition: SelectorCondition, failing: ChosenDevices) -> str:
-    """Return the expression with guards, or for one driver only, that never fails on the devices.
+    """Return the expression with guards, or for only one driver, so that it never fails on the devices.
 
-    The text is empty if there is none.
+    The result is empty if there is no such expression.
     """
     return mended(condition.expression, lambda text: _first_failing(given, text, failing)) or ""
 
@@ -151,13 +151,13 @@ def _first_failing(given: Input, expression: str, devices: ChosenDevices) -> Poo
 
 
 def _readings(given: Input, conditions: Sequence[SelectorCondition]) -> Iterator[Problem]:
-    """Check each part that `&&` joins on the devices for which the earlier parts hold."""
+    """Check each part that `&&` joins on the devices for which the earlier parts are true."""
     expression, known = conditions[-1].expression, list(conditions[:-1])
     told: set[tuple[Rule, Reference]] = set()
     for clause in clauses(expression):
         devices = given.matches.of(known)
         if not devices:
-            return  # none is left, or the earlier part has no meaning of its own
+            return  # no devices are left, or the earlier part has no meaning of its own
         for reference in references(clause, "read", "optional"):
             problem = _reading(clause, expression, reference, devices)
             if problem is not None and (problem.rule, reference) not in told:
@@ -199,5 +199,5 @@ def _absent(expression: str, reference: Reference, devices: ChosenDevices) -> Pr
 
 
 def _is_guarded(expression: str, reference: Reference) -> bool:
-    """Return whether the expression tests for the name, or reads it as optional: it expects devices without it."""
+    """Return whether the expression tests for the name, or reads it as optional, and so expects devices without it."""
     return any(mention.reference.name == reference.name and mention.use != "read" for mention in mentions(expression))

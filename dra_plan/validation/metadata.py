@@ -1,4 +1,4 @@
-"""DRA157, and the rules of names, for object metadata: the same for every kind (`ValidateObjectMeta`)."""
+"""DRA157, and the rules for names, for object metadata, which are the same for every kind (`ValidateObjectMeta`)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _STANDARD_FINALIZERS = ("foregroundDeletion", "kubernetes", "orphan")
 _EXCLUSIVE_FINALIZERS = ("foregroundDeletion", "orphan")
 _OPERATIONS = ("Apply", "Update")
 _LONGEST_START = 58
-"""The number of characters of `generateName` that are kept; five letters follow."""
+"""The number of characters in `generateName` that are kept; five letters follow."""
 _COPIED = ("labels", "annotations")
-"""The metadata that claims get from their template."""
+"""The metadata that claims get from their templates."""
 
 
 def check(metadata: ObjectMeta, path: FieldPath = ("metadata",)) -> Iterator[Problem]:
@@ -82,14 +82,14 @@ def _version(api_version: str) -> str:
 
 
 def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Iterator[Problem]:
-    """Check the object's name, a DNS subdomain, and the prefix of a generated one, which may end in a dash.
+    """Check the object's name, a DNS subdomain, and the prefix of a generated name, which may end in a dash.
 
-    Without `generated`, the check applies to the name made from the prefix instead.
+    If `generated` is not set, the name made from the prefix is checked instead.
     """
     if metadata.name:
         yield from names.subdomain((*path, "name"), metadata.name, "object name")
     start = metadata.generate_name
-    # As upstream: the dash at the end and the letter before it count as one valid letter.
+    # As in upstream, the dash at the end and the letter before it count as one valid letter.
     wrong = bool(start) and not formats.is_subdomain(f"{start[:-2]}a" if len(start) > 1 and start[-1] == "-" else start)
     if generated and wrong:
         message = f"{shown(start)} cannot begin an object name: {formats.SUBDOMAIN}"
@@ -100,9 +100,9 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
 
 
 def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:
-    """Check the metadata in the manifest that planning does not read, which controllers and servers write.
+    """Check the metadata in the manifest that controllers and servers write, and that planning does not read.
 
-    `counted` is set if the API server counts generations of the kind itself and ignores the given value.
+    `counted` is set if the API server itself counts the kind's generations and ignores the given value.
     """
     if not isinstance(written, dict):
         return
@@ -134,6 +134,6 @@ def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterato
     """Check the metadata that a template's claims get; `written` is the metadata as in the manifest."""
     yield from check(metadata, path)
     for name, value in (written if isinstance(written, dict) else {}).items():
-        # Missing values and empty texts are not set. Empty lists and other zeros are.
+        # Missing values and empty strings count as not set; empty lists and other zeros count as set.
         if name not in _COPIED and value is not None and value != "" and (name, value) != ("generation", 0):
             yield METADATA.at((*path, name), "can't be set: claims get only labels and annotations from their template")

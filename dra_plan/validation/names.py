@@ -1,4 +1,4 @@
-"""DRA10x: names: their format, uniqueness, and required texts. Used by the checks of every kind."""
+"""DRA10x: the format and uniqueness of names, and required texts. The checks for every kind use these rules."""
 
 from __future__ import annotations
 
@@ -105,18 +105,18 @@ def is_template(text: str) -> bool:
 
 
 def _why(text: str, words: str) -> str:
-    """Return why a string is not of the form that `words` describe."""
+    """Return why a string does not have the form that `words` describe."""
     return TEMPLATE if is_template(text) else words
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
-    """Check that a required text is not empty; the schema rules report missing ones."""
+    """Check that a required text is not empty; the schema rules report missing texts."""
     if not text:
         yield MISSING_FIELD.at(path, "missing or empty")
 
 
 def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) -> Iterator[Problem]:
-    """Check the name of an attribute or capacity; `checked` if the API server checks names here."""
+    """Check the name of an attribute or capacity; `checked` is set if the API server checks names here."""
     if not formats.is_qualified(text):
         message = f"{shown(text)} is not a valid {noun} name: {_why(text, formats.QUALIFIED)}"
         rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME

@@ -1,6 +1,6 @@
-"""The checks of one object alone, for every kind, and of objects that are in the input more than once.
+"""The checks of one object on its own, for every kind, and of objects that are in the input more than once.
 
-First keys that YAML reads as true or false, then everything else, which mostly calls the modules of the single kinds.
+Keys that YAML reads as true or false come first, then everything else, which mostly calls the modules for single kinds.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ def check_bare_keys(subject: Subject) -> Iterator[Problem]:
 
 
 def _written(subject: Subject, path: FieldPath) -> str:
-    """Return a key as in the text; empty if it has none."""
+    """Return a key as in the text; empty if there is none."""
     document = subject.place.find_text()
     extent = document.extents.get((*subject.place.prefix, *subject.as_written(path))) if document else None
     return document.lines.text[extent.key_begin : extent.key_end] if document and extent else ""
 
 
 def _free_maps(obj: Object) -> _Maps:
-    """Yield the maps of an object that may have any keys."""
+    """Yield the maps in an object that may have any keys."""
     metadata = getattr(obj, "metadata", None)
     for name in ("labels", "annotations") if metadata is not None else ():
         yield ("metadata", name), getattr(metadata, name)
@@ -125,9 +125,9 @@ _QUOTA = ("v1", "ResourceQuota")
 def check(
     subjects: Iterable[Subject], target: Target, config: RuntimeConfig | None = None
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield every problem visible in an object alone, and repeated objects.
+    """Yield every problem visible in a single object, and repeated objects.
 
-    `config` is the API server's `--runtime-config`; None: it serves every version that the release can serve.
+    `config` is the API server's `--runtime-config`; None means that it serves every version that the release can serve.
     """
     first: dict[tuple[str, str, str], Subject] = {}
     for subject in subjects:
@@ -151,7 +151,7 @@ def _where(first: Subject, again: Subject) -> str:
 
 
 def of_one(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
-    """Yield every problem visible in one object, by its text and by its decoded form."""
+    """Yield every problem visible in one object, from its text and from its decoded form."""
     yield from subject.problems
     if (subject.value.get("apiVersion"), subject.value.get("kind")) == _QUOTA:
         yield from resources.check_quota(subject.value)
@@ -165,13 +165,13 @@ def of_one(subject: Subject, target: Target, config: RuntimeConfig | None) -> It
     if subject.obj is not None:
         told = {problem.path for problem in subject.problems if problem.rule is schema.MISSING_FIELD}
         for problem in of_typed(subject, subject.obj, target):
-            # A missing field counts as empty, too.
+            # A missing field also counts as empty.
             if problem.rule is not schema.MISSING_FIELD or subject.as_written(problem.path) not in told:
                 yield problem
 
 
 def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
-    """Check whether the object's version is served, and for how long; the server that set its uid serves it."""
+    """Check whether the object's version is served, and for how long; the server that set its UID serves it."""
     kind, obj = subject.kind, subject.obj
     if kind is None or not served.is_versioned(kind):
         return
@@ -190,7 +190,7 @@ def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> I
 
 
 def of_metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
-    """Yield the problems of an object's names, labels and owners."""
+    """Yield the problems with an object's names, labels and owners."""
     kind = subject.kind
     if kind is not None and (kind.group == served.DRA or kind.name == "Pod"):
         yield from metadata.check_name(("metadata",), given, generated=kind.name != "DeviceClass")
@@ -203,7 +203,7 @@ def of_metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
 
 
 def of_typed(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
-    """Yield the problems of the decoded object, and of the object as the target would store it."""
+    """Yield the problems with the decoded object, and with the object as the target would store it."""
     stored = gates.stored(given, target)
     yield from map(stored.explained, _of_stored(subject, stored.kept, target))
     yield from stored.problems
@@ -239,7 +239,7 @@ def _of_stored(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
 
 
 def _of_new(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
-    """Check what is validated only on creation; dumps of a cluster leave out fields that existed then."""
+    """Check what is validated only on creation; cluster dumps omit fields that existed then."""
     if subject.kind is not None and subject.kind.pod_spec:
         path = subject.kind.pod_spec
         yield from pod_specs.check(path, pod_spec_of(obj), subject.value, target)

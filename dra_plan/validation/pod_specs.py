@@ -1,7 +1,7 @@
 """DRA149, DRA151, DRA165, DRA168, DRA171: pod specs of new pods and of templates, as the API server validates them.
 
-First the spec itself (`ValidatePodSpec`), then its claims. `resources` checks requests and limits. Fields that do not
-affect scheduling (probes, volumes, security) are not checked.
+The spec itself comes first (`ValidatePodSpec`), then its claims. `resources` checks requests and limits. Fields that do
+not affect scheduling (probes, volumes, security) are not checked.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Ta
 
 
 def one_of(rule: Rule, path: FieldPath, text: str, known: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for a string that is not among the known ones."""
+    """Yield a problem for a string that is not among the known strings."""
     if text not in known:
         yield rule.at(path, f"{shown(text)} is not one of {', '.join(known)}", nearest(text, known) or "")
 
@@ -136,7 +136,7 @@ def _port(path: FieldPath, port: ContainerPort) -> Iterator[Problem]:
 
 
 def _host_ports(path: FieldPath, container: Container, taken: set[tuple[str, str, int]]) -> Iterator[Problem]:
-    """Check the ports of the node, which the containers of a pod share."""
+    """Check the node's ports, which a pod's containers share."""
     for index, port in enumerate(container.ports):
         key = (port.protocol, port.host_ip, port.host_port)
         if port.host_port and key in taken:

@@ -1,6 +1,6 @@
-"""DRA210 to DRA217: the slices of a pool together, as the allocator gathers them.
+"""DRA210 to DRA217: the slices in a pool together, as the allocator gathers them.
 
-First the slices that one node gathers together, because only these can contradict each other; then the rules.
+The slices that one node gathers together come first, because only these can contradict each other; then the rules.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .subject import Subject
 
 
 class Sighting:
-    """The knowledge of which slices one node sees, for nodes in the input and for those that slices name."""
+    """Which slices one node sees, for nodes in the input and for nodes that slices name."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Return whether a known node sees both, or a node that matches the same selector would."""
+        """Return whether a known node sees both slices, or a node that matches the same selector would."""
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:
             return spec.node_name == beside.node_name
@@ -57,11 +57,11 @@ def _meet(spec: ResourceSliceSpec, beside: ResourceSliceSpec) -> bool:
 
 _EVERYWHERE = True
 _Place = str | NodeSelector | bool
-"""The name of a node, a selector of nodes, or `_EVERYWHERE`."""
+"""The name of a node, a node selector, or `_EVERYWHERE`."""
 
 
 def _places(spec: ResourceSliceSpec) -> list[_Place]:
-    """Return the nodes of the slice, or with per-device node selection those of its devices."""
+    """Return the slice's nodes, or with per-device node selection its devices' nodes."""
     fields: Sequence[ResourceSliceSpec | Device] = spec.devices if spec.per_device_node_selection else [spec]
     return [place for each in fields if (place := _place(each)) is not None]
 
@@ -194,7 +194,7 @@ def _expected(piece: PlacedSlice) -> int:
 
 
 def _devices(pool: PoolID, newest: list[PlacedSlice], sighting: Sighting) -> Found:
-    """Check for repeated device names: each that a node sees twice, and one for each slice for other nodes."""
+    """Check for repeated device names: every name that a node sees twice, and one name per slice for other nodes."""
     names = _DeviceNames(sighting)
     for piece in newest:
         apart: list[tuple[int, str, PlacedSlice]] = []
@@ -213,7 +213,7 @@ def _devices(pool: PoolID, newest: list[PlacedSlice], sighting: Sighting) -> Fou
 
 
 class _DeviceNames:
-    """The device names in slices of one pool: by the single node of a slice, and in slices for several nodes."""
+    """The device names in a pool's slices, by the slice's single node, and in slices for several nodes."""
 
     def __init__(self, sighting: Sighting) -> None:
         self._sighting = sighting
@@ -222,7 +222,7 @@ class _DeviceNames:
         self._shared: dict[str, list[PlacedSlice]] = {}
 
     def add(self, name: str, piece: PlacedSlice) -> tuple[PlacedSlice | None, bool]:
-        """Return a slice that already has the name, and whether a node sees both; visible ones are preferred."""
+        """Return a slice that already has the name, and whether a node sees both; visible slices are preferred."""
         node = piece.slice.object.spec.node_name
         known = self._pieces.setdefault(name, [])
         first = next((one for one in known if one is not piece), None)
@@ -258,7 +258,7 @@ def _counters(placed: PlacedPool, target: Target) -> Found:
     for piece in placed.newest:
         sets = everything if pool_wide else _sets([piece])
         if not sets and pool.seen < pool.expected:
-            continue  # the slice with the counters is one of the missing ones
+            continue  # the slice with the counters is missing
         for index, device in enumerate(piece.slice.object.spec.devices):
             path = (*_DEVICES, index, "consumesCounters")
             for at, entry in enumerate(device.consumes_counters):

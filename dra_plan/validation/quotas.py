@@ -1,6 +1,6 @@
 """DRA228, DRA229: pods, claims and workloads that exceed a ResourceQuota even if nothing else uses it.
 
-`controllers/quota.py` defines the charges. Objects that already exist in a cluster are not checked.
+`controllers/quota.py` defines what is charged. Objects that already exist in a cluster are not checked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check everything new in the input against the quotas of the input."""
+    """Check everything new in the input against the quotas in the input."""
     quotas = [one for _, one in given.of(ResourceQuota)]
     if not quotas:
         return
@@ -73,7 +73,7 @@ def check(given: Input) -> Found:
 
 
 class _ChargedPods:
-    """A pod, or those of a workload, with the claims that are created for them."""
+    """A pod, or a workload's pods, with the claims that are created for them."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class _ChargedPods:
         ]
 
     def problems(self) -> Iterator[Problem]:
-        """Yield what exceeds a quota: the pod, one of its claims, all of these, or all pods of the workload."""
+        """Yield what exceeds a quota: the pod, one of its claims, all its claims, or all of the workload's pods."""
         found = list(self._of_pod())
         if not found:
             found = list(self._of_claims())
@@ -114,7 +114,7 @@ class _ChargedPods:
         return (each if isinstance(self._obj, Pod) else of_workload(each) for each in problems)
 
     def _of_claims(self) -> Iterator[Problem]:
-        """Check single claims, then all claims of one pod."""
+        """Check single claims, then all of one pod's claims."""
         for index, claim in self._claims:
             for excess in beyond(self._quotas, [(claim, 1)]):
                 path = (*self._path, "resourceClaims", index)

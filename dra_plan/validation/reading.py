@@ -1,6 +1,6 @@
 """Turn paths into subjects. Only text that is not a document is rejected.
 
-Its contents are validated later.
+A document's contents are validated later.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ class Reading:
     texts: dict[str, str] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
     unread: list[tuple[Subject, Problem, Finding]] = field(default_factory=list)
-    """The documents that cannot be read, which are left out of the subjects."""
+    """The documents that cannot be read, which are omitted from the subjects."""
     faults: list[Fault] = field(default_factory=list)
-    """The reasons why they cannot be read."""
+    """The reasons why documents cannot be read."""
 
     def whole(self) -> Reading:
-        """Return the reading, if nothing is left out. Raises `ManifestErrors`."""
+        """Return the reading, if nothing is omitted; otherwise, raise `ManifestErrors`."""
         if self.faults:
             raise ManifestErrors(self.faults)
         return self
 
     def cluster(self) -> Inventory:
-        """Return only the objects that tell the release of the cluster: ClusterInfo and Nodes."""
+        """Return only the objects that show the cluster's release, which are ClusterInfo and Nodes."""
         nodes = {one.name: one.obj for one in self.subjects if isinstance(one.obj, Node)}
         return Inventory(nodes=list(nodes.values()), cluster_info=self._cluster_info())
 
@@ -77,10 +77,10 @@ def read(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Reading:
-    """Return all objects of the paths, after those of `before`.
+    """Return all objects in the paths, after those in `before`.
 
-    A document that cannot be read is left out and listed in `unread`. Raises `ManifestErrors` for a file that cannot be
-    read, or if there is nothing at all.
+    A document that cannot be read is omitted and listed in `unread`. Raises `ManifestErrors` for a file that cannot be
+    read, or if there is nothing to read.
     """
     names = [os.fspath(path) for path in paths]
     if stdin is None and STDIN in names:
@@ -117,7 +117,7 @@ def _read_source(source: Source, reading: Reading, report: Report, namespace: st
 
 
 def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
-    """Return a document that cannot be read as a finding that marks the line."""
+    """Return a finding that marks the line in a document that cannot be read."""
     message = f"{fault.message} ({fault.hint})" if fault.hint else fault.message
     problem = schema.UNREADABLE.at((), message)
     subject = Subject(
@@ -126,7 +126,7 @@ def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
     lines = source.data.decode().split("\n")
     number = min(int(fault.line), len(lines))
     while number > 1 and not lines[number - 1].strip():
-        number -= 1  # unclosed text is noticed at the end of the text
+        number -= 1  # an unclosed string is noticed at the end of the text
     line = lines[number - 1].rstrip()
     begin = len(line) - len(line.lstrip())
     excerpt = SourceExcerpt(text=line[begin : begin + MOST_SHOWN], column=begin + 1)
@@ -144,7 +144,7 @@ def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
 
 
 def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
-    """Return all objects of a string, which findings call `name`. `unread` lists documents that cannot be read."""
+    """Return all objects in a string, which findings call `name`. `unread` lists documents that cannot be read."""
     report, reading = Report(), Reading()
     _read_source(Source(name, text.encode()), reading, report, namespace)
     if report.faults:
@@ -162,7 +162,10 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
 
 
 def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
-    """Return an object of an inventory from its text; None if that is not stored. Its place is only its start."""
+    """Return an inventory's object from its text; None if the text is not stored.
+
+    The place is only the object's start.
+    """
     if not written.data:
         return None
     value = json_reader.plain(memoryview(written.data))
@@ -224,7 +227,7 @@ def _text(value: object) -> str:
 
 
 def _decoded(value: dict[str, Any], kind: Kind, version: str) -> _Decoded:
-    """Return the object as the API server would store it, as far as it can be decoded, and its schema problems."""
+    """Return the object as the API server would store it, as far as it can be decoded, and the schema problems."""
     if fits(value, kind, version):
         obj = _typed(value, kind, version)
         if obj is not None:

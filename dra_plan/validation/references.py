@@ -1,4 +1,4 @@
-"""DRA201 to DRA208, DRA227: references to other objects, and whether these exist."""
+"""DRA201 to DRA208, DRA227: references to other objects, and whether these objects exist."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all references of the input."""
+    """Check all references in the input."""
     yield from _classes(given)
     yield from _extended(given)
     known = _KnownClaims.of(given)
@@ -154,11 +154,11 @@ class _KnownClaims:
     claims: dict[tuple[str, str], ResourceClaimSpec]
     templates: dict[tuple[str, str], ResourceClaimSpec]
     made: dict[tuple[str, str], str]
-    """The templates that controllers will create, and the object from which they do so."""
+    """The templates that controllers will create, each with the object from which it is created."""
 
     @classmethod
     def of(cls, given: Input) -> _KnownClaims:
-        """Return the known claims of the input."""
+        """Return the known claims in the input."""
         claims = {(s.namespace, s.name): claim.spec for s, claim in given.of(ResourceClaim)}
         templates = {(s.namespace, s.name): made.spec.spec for s, made in given.of(ResourceClaimTemplate)}
         return cls(claims, templates, {key: maker for maker, key in given.template_makers() if key not in templates})
@@ -234,7 +234,7 @@ def _admin(given: Input) -> Found:
 
 
 def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
-    """Check that a namespace allows the admin access at a path; `labels` are those of the namespaces in the input."""
+    """Check that a namespace allows the admin access at a path; `labels` are the labels of namespaces in the input."""
     if namespace not in labels:
         message = f'namespace {namespace} needs the label {ADMIN_ACCESS}: "true"; it is not in the input'
         yield ADMIN_UNKNOWN.at(path, message)

@@ -1,7 +1,7 @@
-"""Check whether the API server accepts the objects of a question: pods, workloads, their claims, templates and classes.
+"""Check whether the API server accepts the planned objects: pods, workloads, their claims, templates and classes.
 
-Checks objects one by one, new ones by their text, others as loaded, so that it can run before every answer; a rejected
-object is never part of a positive answer. `run` validates whole inputs and points into their text.
+Objects are checked one by one, new objects by their text and others as loaded, so that the check can run before every
+command; a rejected object is never part of a positive result. `run` validates whole inputs and points into their text.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ _MARK = b'"\0"'
 
 
 class ApiServerRefusals:
-    """The objects of an inventory that the API server rejects, and why; each object is checked once.
+    """The objects in an inventory that the API server rejects, and why; each object is checked once.
 
-    `runtime_config` sets the versions it serves, `{}` the stable ones; None: every version that the target can serve.
+    `runtime_config` sets the versions that the API server serves; `{}` means the stable versions, and None every
+    version that the target can serve.
     """
 
     def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
@@ -53,22 +54,24 @@ class ApiServerRefusals:
         self._classes = {one.metadata.name: one for one in inventory.classes}
         self._admission = of_inventory(inventory)
         self._judged: dict[int, tuple[Object, tuple[Finding, ...]]] = {}
-        """Results by the object's identity, with the object to keep it alive: copies have the names of others."""
+        """The results by object identity, with the object to keep it alive, because copies have other objects'
+        names."""
         self._sound: set[tuple[str, str, bytes]] = set()
-        """Texts without findings and without the object's name: the texts of many pods differ only in the name."""
+        """Texts without findings and without the object's name, because many pods' texts differ only in the name."""
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
-        """Return the findings enforced by the API server for the object, everything it needs, and its pods.
+        """Return the findings that the API server enforces for the object, everything it needs, and its pods.
 
-        First those of the object, then of its controllers in the input, and of claims, templates and classes in the
-        order in which it names them. Empty if, according to the input, the API server accepts them all.
+        The object's findings come first, then those for its controllers in the input, and for claims, templates and
+        classes in the order in which the object names them. The result is empty if, according to the input, the API
+        server accepts all of these.
         """
         found = [finding for each in self._about(asked) for finding in self._findings(each)]
         return tuple(dict.fromkeys([*found, *self._of_claims_to_come(asked)]))
 
     def _of_claims_to_come(self, asked: Question) -> Iterator[Finding]:
-        """Yield the findings of claims still to be created from the cluster's templates.
+        """Yield the findings for claims still to be created from the cluster's templates.
 
         The API server validates these claims again.
         """
@@ -122,14 +125,14 @@ class ApiServerRefusals:
         origin = self._inventory.origins.get(key, Origin(""))
         place = Place(origin.source, line=origin.line)
         for subject, problem in self._problems(obj, kind, key, place):
-            if problem.path[:1] == ("status",):  # written by drivers and the scheduler: it is the actual state
+            if problem.path[:1] == ("status",):  # written by drivers and the scheduler, so it is the actual state
                 continue
             refuses = problem.rule.refused_by == "APIServer" and problem.rule.severity is Severity.ERROR
             if (refuses or problem.rule is REFUSED_PODS) and not subject.follows_from_fault(problem):
                 yield replace(subject.finding(problem), line=origin.line)
 
     def _problems(self, obj: Any, kind: Kind, key: ObjectKey, place: Place) -> Iterator[tuple[Subject, Problem]]:
-        """Yield the problems of a new object by its text, which has fields that planning ignores.
+        """Yield the problems with a new object from its text, which has fields that planning ignores.
 
         Other objects are checked as loaded.
         """
@@ -172,7 +175,7 @@ class ApiServerRefusals:
         yield from objects.of_typed(subject, obj, self._target)
 
     def _of_new(self, subject: Subject, obj: Any) -> Iterator[Problem]:
-        """Check what is looked up in other objects when this one is created."""
+        """Check what is looked up in other objects when this object is created."""
         kind, namespace = subject.kind, subject.namespace
         if kind is not None and kind.namespaced:
             yield from self._admission.namespace(namespace)
@@ -182,7 +185,7 @@ class ApiServerRefusals:
             yield from self._of_admin_access(obj)
 
     def _of_pods(self, subject: Subject, obj: Any) -> Iterator[Problem]:
-        """Check what is looked up when a pod is created, or one of a workload."""
+        """Check what is looked up when a pod, or one of a workload's pods, is created."""
         path: FieldPath = subject.kind.pod_spec if subject.kind is not None else ()
         for problem in self._admission.pod(path, pod_spec_of(obj), subject.namespace):
             yield problem if isinstance(obj, Pod) else of_workload(problem)
@@ -201,7 +204,7 @@ class ApiServerRefusals:
 
 
 def _nameless(written: WrittenText, name: str) -> tuple[str, str, bytes] | None:
-    """Return the text with a mark for the name wherever it stands alone; None if the name is not usable for this."""
+    """Return the text with a mark for the name wherever it stands alone; None if the name cannot be used for this."""
     if not written.data or not is_dns_label(name):
         return None
     return written.api_version, written.kind, written.data.replace(f'"{name}"'.encode(), _MARK)

@@ -1,6 +1,6 @@
-"""Every rule, by code, and the selection of rules. A code is never reused, and the subject of its rule never changes.
+"""Every rule by code, and the selection of rules. A code is never reused, and its rule's subject never changes.
 
-First the table; then selection by `--select`, `--ignore` and settings per file; then comments in YAML.
+The table comes first, then selection by `--select`, `--ignore` and settings per file, then comments in YAML.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_RULES, key=lambda 
 
 
 # -- selection of rules ------------------------------------------------------------------------------------------------
-# `select` and `ignore` take codes or their prefixes; the longer one takes precedence, of equally long ones `ignore`.
+# `select` and `ignore` take codes or their prefixes; the longer prefix takes precedence, and if both are equally long,
+# `ignore` does.
 
 ALL = "DRA"
 """The prefix of every code."""
@@ -88,7 +89,7 @@ ALL = "DRA"
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The selected rules, and those that are ignored for files matching a shell pattern."""
+    """The selected rules, and the rules that are ignored for files matching a shell pattern."""
 
     select: tuple[str, ...] = (ALL,)
     ignore: tuple[str, ...] = ()
@@ -132,13 +133,14 @@ def unknown_code(code: str) -> str:
 
 
 def _longest(codes: Iterable[str], code: str) -> int:
-    """Return the length of the longest text that is a prefix of the code, -1 without any."""
+    """Return the length of the longest text that is a prefix of the code; -1 if there is none."""
     return max((len(start) for start in codes if code.startswith(start)), default=-1)
 
 
 # -- comments that suppress findings -----------------------------------------------------------------------------------
-# `# dra-plan: ignore=DRA101` in YAML: after a field for its line, above a field for it and everything in it, above the
-# first field of a document for the whole document. Without codes it suppresses every rule.
+# The YAML comment `# dra-plan: ignore=DRA101` applies to a field's line if it is after the field, to a field and
+# everything in it if it is above the field, and to the whole document if it is above the document's first field. If it
+# has no codes, it suppresses every rule.
 
 _COMMENT = re.compile(r"(?:^|\s)#\s*dra-plan:\s*ignore(?:\s*=\s*(?P<codes>[A-Za-z0-9]+(?:\s*,\s*[A-Za-z0-9]+)*))?\s*$")
 _DIRECTIVE = re.compile(r"(?:^|\s)#\s*dra-plan:\s*(?P<word>[A-Za-z_-]+)(?P<rest>.*)$")
@@ -147,7 +149,7 @@ _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
 class SparedLines(NamedTuple):
-    """Lines (from 1, both included) in which rules with these code prefixes are ignored."""
+    """Lines (from 1, both included) in which rules with these code prefixes are suppressed."""
 
     first: int
     last: int
@@ -168,7 +170,7 @@ class CommentMistake(NamedTuple):
 
 
 class Comments:
-    """The comments of all sources."""
+    """The comments in all sources."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._spared = {name: spared_by(text) for name, text in texts.items()}
@@ -182,7 +184,7 @@ class Comments:
 
 
 def spared_by(text: str) -> list[SparedLines]:
-    """Return what the comments of a string suppress."""
+    """Return what the comments in a string suppress."""
     lines = text.split("\n")
     found = []
     for number, line in enumerate(lines, 1):
@@ -196,7 +198,7 @@ def spared_by(text: str) -> list[SparedLines]:
 
 
 def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines and faults of comments that are meant to suppress findings and do not, or name unknown codes."""
+    """Yield the lines and faults of comments that are meant to suppress findings but do not, or name unknown codes."""
     for number, line in enumerate(text.split("\n"), 1):
         match, meant = _COMMENT.search(line), _DIRECTIVE.search(line)
         if match is not None:
@@ -214,7 +216,7 @@ def _codes(match: re.Match[str]) -> tuple[str, ...]:
 
 
 def _next(lines: list[str], number: int) -> int:
-    """Return the line of the next field after a comment, the comment's own if there is none."""
+    """Return the line of the next field after a comment, or the comment's own line if there is none."""
     for at in range(number, len(lines)):
         if not _is_empty(lines[at]):
             return at + 1
@@ -235,7 +237,7 @@ def _last(lines: list[str], first: int) -> int:
             break
         if _is_empty(line):
             continue
-        # Items of a list may be indented like the key that holds them.
+        # List items may have the same indentation as the key that contains them.
         inside = _indent(line) > indent or (_indent(line) == indent and not is_item and line.lstrip().startswith("- "))
         if not (inside or starts_document):
             break

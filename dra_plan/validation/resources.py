@@ -107,7 +107,7 @@ def _names_and_amounts(path: FieldPath, given: ResourceRequirements, *, containe
         for name, value in amounts.items():
             at = (*path, field, name)
             if field == "requests" and given.limits.get(name) == value:
-                continue  # a single fault in both the limit and the request
+                continue  # the limit and the request have the same fault
             if container:
                 yield from _container_resource(at, name)
             yield from amount(at, name, value)
@@ -144,7 +144,7 @@ def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
 
 
 def _quantity(written: object) -> Quantity | None:
-    """Return the quantity; None for anything else, which other rules report."""
+    """Return the quantity; None for any other value, which other rules report."""
     try:
         return parse(written) if isinstance(written, str | int | float) else None
     except QuantityError:

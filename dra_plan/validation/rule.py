@@ -1,4 +1,4 @@
-"""A rule as data, a problem (a rule that an object breaks at a field), and a finding (a problem with its place).
+"""A rule as data, a problem (a rule that an object violates at a field), and a finding (a problem with its place).
 
 The checks that find problems are in other modules.
 """
@@ -25,7 +25,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: its stable code, its subject, why it matters and how to fix a violation."""
+    """A rule, with its stable code, its subject, why it matters, and how to fix a violation."""
 
     code: str
     severity: Severity
@@ -40,13 +40,13 @@ class Rule:
         return RuleEntry(code=self.code, severity=str(self.severity), title=self.title, why=self.why, fix=self.fix)
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
-        """Return a problem with the field at `path` (as in v1); `suggestion` is the corrected text if there is one."""
+        """Return a problem with the field at `path` (as in v1); `suggestion` is the corrected text, if there is one."""
         return Problem(self, path, message, suggestion)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A rule that an object breaks. The path is the v1 path; an object's own path is found when it is reported."""
+    """A rule that an object violates. The path is the v1 path; an object's own path is found when it is reported."""
 
     rule: Rule
     path: FieldPath
@@ -55,38 +55,38 @@ class Problem:
     written: bool = False
     """True if the path is already as in the manifest."""
     of_key: bool = False
-    """True if the key is wrong, and not the value."""
+    """True if the key is wrong instead of the value."""
     offset: int | None = None
-    """The position in the text of the field, in characters; None for the field as a whole."""
+    """The position in the field's text, in characters; None for the field as a whole."""
     field: str = ""
-    """The API server's name for the place, if that differs from the path."""
+    """The API server's name for the field, if it differs from the path."""
     value: str = ""
     """The value that the field should have, if a fix needs it."""
     expression: str = ""
     """The selector that does not compile."""
 
     def called(self, field: str) -> Problem:
-        """Return the same problem, for a field that the API server calls by this name."""
+        """Return the same problem, for a field to which the API server gives this name."""
         return replace(self, field=field)
 
 
 def refused(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that the API server enforces on writes, or kubectl's strict decoding before that."""
+    """Return a rule that the API server enforces on writes, or that kubectl's strict decoding enforces before that."""
     return Rule(code, Severity.ERROR, title, why, fix, "APIServer")
 
 
 def unschedulable(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that the scheduler enforces: pods stay pending, or devices are not used."""
+    """Return a rule that the scheduler enforces, so that pods stay pending or devices are not used."""
     return Rule(code, Severity.ERROR, title, why, fix, "Scheduler")
 
 
 def error(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that is only broken by mistake, although nothing rejects the object."""
+    """Return a rule that is violated only by mistake, although nothing rejects the object."""
     return Rule(code, Severity.ERROR, title, why, fix)
 
 
 def warning(code: str, title: str, why: str, fix: str, refused_by: Refuser | None = None) -> Rule:
-    """Return a rule that is probably broken by mistake; `refused_by` names the component that rejects it, if any."""
+    """Return a rule that is probably violated by mistake; `refused_by` names the component that rejects it, if any."""
     return Rule(code, Severity.WARNING, title, why, fix, refused_by)
 
 
@@ -96,15 +96,15 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 
 
 # -- findings ----------------------------------------------------------------------------------------------------------
-# Ready for any output.
+# Findings are ready for any output.
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault and its position. Lines and columns are counted from 1, and the end is exclusive; 0 means unknown.
+    """A fault and its position. Lines and columns count from 1, and the end is exclusive; 0 means unknown.
 
-    `file` is as the user named it (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, and `field` is the path
-    as in the manifest; `suggestion` is the corrected text, or empty if there is none.
+    `file` is the name that the user gave (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, and `field` is
+    the path as in the manifest; `suggestion` is the corrected text, or empty if there is none.
     """
 
     rule: Rule
@@ -118,7 +118,7 @@ class Finding:
     end_line: int = 0
     end_column: int = 0
     field_line: int = 0
-    """The line of the field's key, after which comments stand; the value may begin below it."""
+    """The line of the field's key, at the end of which comments may be; the value may begin below it."""
     excerpt: SourceExcerpt | None = None
 
     @property
@@ -132,7 +132,7 @@ class Finding:
         return self.rule.severity
 
     def entry(self) -> FindingEntry:
-        """Return the finding as documents show it, but without its fix, which is unknown here."""
+        """Return the finding as documents show it, but without the fix, which is unknown here."""
         return FindingEntry(
             code=self.code,
             severity=str(self.severity),

@@ -1,4 +1,4 @@
-"""Apply all rules to one input: reported findings are sorted by place, suppressed ones are counted."""
+"""Apply all rules to one input; reported findings are sorted by place, and suppressed findings are counted."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _TOGETHER = (references, admission, quotas, pools, matching, fitness, taint_rule
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result: `objects` were checked, and `spared` findings were left out because of comments or settings.
+    """The result; `objects` were checked, and `spared` findings were suppressed by comments or settings.
 
-    `untried` selectors were not tried on all devices, because that costs more than a check may spend.
+    `untried` selectors were not tried on all devices, because this would cost more than a check may spend.
     """
 
     findings: tuple[Finding, ...]
@@ -49,8 +49,8 @@ def judge(
 ) -> Judgement:
     """Return every reported finding, in input order. `ignore_unknown` suppresses fields that no schema has.
 
-    Objects that are also in `against` are validated as updates. `runtime_config` sets the served versions; None: every
-    version that the release can serve.
+    Objects that are also in `against` are validated as updates. `runtime_config` sets the served versions; None means
+    every version that the release can serve.
     """
     comments = Comments(reading.texts)
     with uncollected():

@@ -1,4 +1,4 @@
-"""DRA0xx: the rules of the published schemas: headers, types, unknown and required fields, versions."""
+"""DRA0xx: the rules in the published schemas, for headers, types, unknown and required fields, and versions."""
 
 from __future__ import annotations
 
@@ -147,14 +147,14 @@ _EMPTY = frozenset(
 _DRA = "resource.k8s.io"
 _HOMES = {kind.name: kind for kind in kinds.every()}
 _GROUPS = frozenset(kind.group for kind in kinds.every())
-"""The API groups of Kubernetes itself: new kinds cannot be added to them."""
+"""Kubernetes' own API groups, to which new kinds cannot be added."""
 _UNREAD = frozenset({"ResourcePoolStatusRequest"})
-"""Kinds of the group that exist and are not read here."""
+"""Kinds in the group that exist but are not read here."""
 _MEND_SHOWN = 6
 
 
 def header_problems(header: Header) -> Iterator[Problem]:
-    """Yield the reasons why an object has no kind."""
+    """Yield the reasons why an object's kind is unknown."""
     if header.api_version in (None, "") and header.kind in (None, ""):
         yield NO_HEADER.at((), "has neither apiVersion nor kind, and so is no manifest")
         return
@@ -166,7 +166,7 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
-    """Return the problem of an apiVersion of a known group that was never published."""
+    """Return the problem for an apiVersion in a known group that was never published."""
     return wrong_version(UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version)
 
 
@@ -196,9 +196,9 @@ def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)
     for path in decoded.missing:
         if path[0] == "status" and kind.group != "resource.k8s.io":
-            continue  # components report it, and it is not written by hand
+            continue  # components report this object, and it is not written by hand
         if path[-2:] == ("requestPolicy", "default"):
-            continue  # a separate rule checks when it is needed
+            continue  # a separate rule checks when this is needed
         if path[-1] == "deviceClassName" and _has_alternatives(value, path[:-1]):
             continue  # v1beta1 has the fields of `exactly` next to firstAvailable, where they must be omitted
         if kind.group == "resource.k8s.io" and pattern(path) in _EMPTY:
@@ -237,7 +237,7 @@ def _unknown(
 def _as_decoder(path: FieldPath) -> str:
     """Return the path as strict decoding writes it.
 
-    Unusual keys follow a dot too, and control characters are quoted as in Go.
+    Unusual keys also follow a dot, and control characters are quoted as in Go.
     """
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return go_quote(text[1:])[1:-1]

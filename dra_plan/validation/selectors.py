@@ -1,7 +1,7 @@
 """DRA12x, DRA131, DRA137, DRA138, DRA154: selectors and taints as the API server validates them.
 
-First CEL selectors of classes and requests, compiled by the rules for new expressions, with their estimated cost; then
-node selectors; then taints and tolerations. `matching` evaluates selectors on the devices of the input.
+CEL selectors in classes and requests come first, compiled by the rules for new expressions, with their estimated cost;
+then node selectors; then taints and tolerations. `matching` evaluates selectors against the devices in the input.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ RULES = (NO_CEL, DOES_NOT_COMPILE, TOO_COSTLY)
 
 
 def check(path: FieldPath, selectors: Sequence[DeviceSelector], target: Target) -> Iterator[Problem]:
-    """Check the selectors of a class or request."""
+    """Check the selectors in a class or request."""
     yield from at_most(path, selectors, SELECTORS, "selector")
     for index, selector in enumerate(selectors):
         at = (*path, index, "cel")
@@ -106,9 +106,9 @@ def _without_excerpts(text: str) -> str:
 
 
 # -- node selectors ----------------------------------------------------------------------------------------------------
-# DRA131, DRA154, of slices, devices and allocations. The API server (`ValidateNodeSelector`) checks each field of a
-# requirement separately and lists all faults; the scheduler's parser, which stops at faults that the API server lets
-# pass, is in `api/selectors.py`.
+# DRA131, DRA154, for slices, devices and allocations. The API server (`ValidateNodeSelector`) checks each field in a
+# requirement separately and lists all faults. The scheduler's parser, which stops at faults that the API server
+# accepts, is in `api/selectors.py`.
 
 NODE_SELECTOR = refused(
     "DRA131",
@@ -181,7 +181,7 @@ def _expression(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterat
 
 
 def _field(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Problem]:
-    """Check a requirement for a node field: only `metadata.name` is supported."""
+    """Check a requirement on a node field; only `metadata.name` is supported."""
     operator, values = requirement.operator, requirement.values
     if operator not in _FIELD_OPERATORS:
         yield _no_operator(path, operator, _FIELD_OPERATORS)
@@ -200,7 +200,7 @@ def _no_operator(path: FieldPath, operator: str, known: Sequence[str]) -> Proble
 
 
 # -- taints and tolerations --------------------------------------------------------------------------------------------
-# DRA137, DRA138: taints of devices and of taint rules, tolerations of requests.
+# DRA137, DRA138: taints on devices and in taint rules, and tolerations in requests.
 
 TAINT = refused(
     "DRA137",
@@ -223,7 +223,7 @@ _EFFECTS = ("None", "NoSchedule", "NoExecute")
 
 
 def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
-    """Check the device selector of a taint rule: each given name must have the right format."""
+    """Check a taint rule's device selector, in which each given name must have the right format."""
     if given is not None and given.driver is not None:
         yield from names.driver((*path, "driver"), given.driver)
     if given is not None and given.pool is not None:

@@ -11,7 +11,7 @@ from dra_plan.releases import Target
 
 DRA = "resource.k8s.io"
 RuntimeConfig = Mapping[str, bool]
-"""The switches of `--runtime-config`: `api/all`, `api/beta`, `GROUP/VERSION`, optionally `/RESOURCE`."""
+"""The `--runtime-config` switches: `api/all`, `api/beta`, `GROUP/VERSION`, optionally with `/RESOURCE`."""
 
 _COULD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "DeviceTaintRule": {
@@ -23,15 +23,16 @@ _COULD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "PodGroup": {"1.34": (), "1.35": (), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
     "Workload": {"1.34": (), "1.35": ("v1alpha1",), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
 }
-"""Kind -> release -> the versions that it can serve, the newest first; other kinds are the same in all releases."""
+"""The versions that a release can serve, by kind and release, newest first; other kinds are the same in all
+releases."""
 _GATES = {"DeviceTaintRule": "DRADeviceTaintRules", "PodGroup": "GenericWorkload", "Workload": "GenericWorkload"}
-"""Kinds whose newest version is enabled with a gate, which is only set if the API is served."""
+"""Kinds whose newest version is enabled with a gate, which is set only if the API is served."""
 _STAGE = re.compile(r"v[0-9]+(alpha|beta)[0-9]+\Z")
 _ENTRY = re.compile(r"[a-z0-9.-]+/[a-z0-9]+(/[a-z]+)?\Z")
 
 
 def is_versioned(kind: Kind) -> bool:
-    """Return whether releases differ in the versions of the kind, or may leave one of them out."""
+    """Return whether releases differ in the kind's versions, or may omit one of them."""
     return kind.group == DRA or kind.name in _COULD
 
 
@@ -42,9 +43,9 @@ def could_serve(kind: Kind, target: Target) -> tuple[str, ...]:
 
 
 def served(kind: Kind, target: Target, config: RuntimeConfig | None) -> tuple[str, ...]:
-    """Return the versions that are served with this `--runtime-config`; None: all.
+    """Return the versions that are served with this `--runtime-config`; None means all.
 
-    By default only stable versions are served (KEP-3136).
+    By default, only stable versions are served (KEP-3136).
     """
     could = could_serve(kind, target)
     if config is None:

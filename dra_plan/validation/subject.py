@@ -1,6 +1,6 @@
-"""One object to validate: as it was written, and as the API server would store it.
+"""One object to validate, as it was written and as the API server would store it.
 
-First the characters of the manifest to show for a problem, then the object itself.
+The characters in the manifest to show for a problem come first, then the object itself.
 """
 
 from __future__ import annotations
@@ -21,23 +21,26 @@ from .claims import flattened, is_flat
 from .rule import Finding, Problem
 
 # -- the text to show for a problem ------------------------------------------------------------------------------------
-# The value, the key, or the nearest existing field.
+# This is the value, the key, or the nearest existing field.
 
 MOST_SHOWN = 240
-"""The maximum number of characters in an excerpt; of a longer line it is the part around the place."""
+"""The maximum number of characters in an excerpt, which is the part around the place if the line is longer."""
 _BEFORE = 80
 """The maximum number of characters before the place in the excerpt of a long line."""
 
 
 class MarkedText(NamedTuple):
-    """Characters in a source, and the line in which they begin. Lines and columns count from 1, ends not included."""
+    """Characters in a source, and the line on which they begin.
+
+    Lines and columns count from 1, with ends not included.
+    """
 
     line: int
     column: int
     end_line: int
     end_column: int
     field_line: int
-    """The line of the field with its key, which differs if the value begins below it."""
+    """The line with the field's key, which differs if the value begins below it."""
     excerpt: str
     """The line, or a part of it if it is long."""
     excerpt_column: int
@@ -84,7 +87,7 @@ def _word_end(value: str, offset: int) -> int:
 
 
 def _value(lines: LinedText, extent: Extent) -> tuple[int, int] | None:
-    """Return the value, unless its key shows it better: if it is empty, or spans several lines."""
+    """Return the value, or None if its key is better to show because the value is empty or spans several lines."""
     if extent.begin == extent.end:
         return None
     if extent.form is Form.BLOCK:
@@ -136,7 +139,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     faults: tuple[FieldPath, ...] = ()
     """The fields, as written, that cannot be decoded. `obj` has their probable meaning."""
     lost: bool = False
-    """True if the meaning of one of them is unclear."""
+    """True if the meaning of one of these fields is unclear."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -145,7 +148,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_flat(self) -> bool:
-        """True if the version has the fields of `exactly` in the request itself, and devices in `basic`."""
+        """True if the version has the `exactly` fields in the request itself, and devices in `basic`."""
         return self.version in FLAT_VERSIONS
 
     def follows_from_fault(self, problem: Problem) -> bool:
@@ -174,7 +177,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return (*path[:3], "basic", *inner)
 
     def _with_source(self, path: FieldPath) -> FieldPath:
-        """Return the path in the form before 1.31, in which pod claims had their references in `source`."""
+        """Return the path in the form before 1.31, where pod claims had their references in `source`."""
         if path[-1:] not in (("resourceClaimName",), ("resourceClaimTemplateName",)):
             return path
         entry = value_at(self.value, path[:-1])

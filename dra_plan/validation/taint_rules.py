@@ -1,4 +1,4 @@
-"""DRA250 to DRA252: device taint rules together with the devices of the input."""
+"""DRA250 to DRA252: device taint rules together with the devices in the input."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SELECTOR: FieldPath = ("spec", "deviceSelector")
 
 
 def check(given: Input) -> Iterator[tuple[Subject, Problem]]:
-    """Check all taint rules of the input."""
+    """Check all taint rules in the input."""
     for subject, rule in given.of(DeviceTaintRule):
         if not given.target.features.device_taint_rules:
             message = f"Kubernetes {given.target.version} ignores this object: feature gate DRADeviceTaintRules is off"
@@ -71,7 +71,7 @@ def _reach(given: Input, rule: DeviceTaintRule) -> Iterator[Problem]:
 
 
 def _meant(given: Input, rule: DeviceTaintRule) -> str:
-    """Return the first field that no device has, with the nearest name that one has."""
+    """Return the first field with a name that no device has, and the nearest name that a device has."""
     selector = rule.spec.device_selector
     for name in ("driver", "pool", "device"):
         value = getattr(selector, name)

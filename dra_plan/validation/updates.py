@@ -1,4 +1,4 @@
-"""DRA30x: an object as an update of an existing one: immutable fields, and existing faults that may remain.
+"""DRA30x: an object as an update to an existing one, with immutable fields, and existing faults that may remain.
 
 The rules are those of `ValidateResourceClaimUpdate` and similar functions; no run of an API server was recorded for
 them.
@@ -57,13 +57,13 @@ _WITH_CONTAINERS = frozenset({"Pod", "Job"})
 _DECODING = frozenset({one.code for one in schema.RULES} - {schema.MISSING_FIELD.code})
 """The rules whose violations are rejected before the old object is read."""
 _AS_A_WHOLE: tuple[FieldPath, ...] = (("spec", "selectors"), ("spec", "config"))
-"""Lists of a class that are validated again if anything in them changes."""
+"""Lists in a class that are validated again if anything in them changes."""
 
 
 def as_updates(
     found: Iterable[tuple[Subject, Problem]], subjects: Sequence[Subject], against: Iterable[Subject], target: Target
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield the problems of subjects that update others: without the existing ones, with rejected changes."""
+    """Yield the problems with subjects that update others, without existing problems, but with rejected changes."""
     old = {subject.key: subject for subject in against if _is_named(subject)}
     pairs = {subject: old[subject.key] for subject in subjects if _is_named(subject) and subject.key in old}
     known: dict[Subject, set[tuple[str, FieldPath, str]]] = {}
@@ -88,7 +88,10 @@ def _is_named(subject: Subject) -> bool:
 
 
 def _is_spared(subject: Subject, before: Subject, problem: Problem, known: set[tuple[str, FieldPath, str]]) -> bool:
-    """Return whether the API server does not report it for an update: it existed before, or the spec is immutable."""
+    """Return whether the API server does not report the problem for an update.
+
+    It existed before, or the spec is immutable.
+    """
     rule = problem.rule
     if rule.refused_by != "APIServer" or rule.code in _DECODING:
         return False
@@ -112,7 +115,7 @@ def _differ(subject: Subject, before: Subject, path: FieldPath) -> bool:
 
 
 def _told(subject: Subject, problem: Problem) -> tuple[str, FieldPath, str]:
-    """Return a key for the problem that stays the same when entries of lists move."""
+    """Return a key for the problem that stays the same when list entries move."""
     path = problem.path if problem.written else subject.as_written(problem.path)
     named = tuple(
         _name(value_at(subject.value, path[: at + 1]), step) if isinstance(step, int) else step
@@ -152,7 +155,7 @@ def _changes(subject: Subject, old: dict[str, Any], new: dict[str, Any]) -> Iter
 
 
 def _fixed(old: dict[str, Any], new: dict[str, Any], path: FieldPath) -> Iterator[Problem]:
-    """Yield one problem for all differences below a path, at the first of them."""
+    """Yield one problem for all differences below a path, at the first difference."""
     found = list(_differences(value_at(old, path), value_at(new, path), path))
     if not found:
         return
@@ -171,7 +174,7 @@ def _fixed(old: dict[str, Any], new: dict[str, Any], path: FieldPath) -> Iterato
 
 
 def _differences(old: Any, new: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Any, Any]]:
-    """Yield the fields that differ, with both values; None for a missing one. An empty value counts as missing."""
+    """Yield the fields that differ, with both values; a missing value is None. An empty value counts as missing."""
     if _is_empty(old) and _is_empty(new):
         return
     if isinstance(old, dict) and isinstance(new, dict):

@@ -1,4 +1,4 @@
-"""DRA166, DRA167, DRA169, DRA170, DRA172: workloads, disruption budgets and priority classes alone."""
+"""DRA166, DRA167, DRA169, DRA170, DRA172: workloads, disruption budgets and priority classes on their own."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ PRIORITY_CLASS = refused(
 RULES = (SELECTOR, NUMBER, JOB, BUDGET, PRIORITY_CLASS)
 
 HIGHEST_PRIORITY = 1_000_000_000
-"""The highest value of a class that is not built into Kubernetes."""
+"""The highest value for a class that is not built into Kubernetes."""
 SYSTEM = "system-"
 _SYSTEM_CLASSES = ("system-node-critical", "system-cluster-critical")
 _PREEMPTION = ("Never", "PreemptLowerPriority")
@@ -93,7 +93,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(workload: AnyWorkload, template_path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check a workload as in the manifest, except the pod spec of its template at `template_path`."""
+    """Check a workload as in the manifest, except the pod spec in its template at `template_path`."""
     template = pod_template(workload)
     if isinstance(workload, CustomWorkload):
         return
@@ -123,7 +123,7 @@ def _selector(
 ) -> Iterator[Problem]:
     labels, at = template.metadata.labels or {}, (*path, "metadata", "labels")
     if isinstance(workload, ReplicationController):
-        # Without a selector the API server uses the labels of the template.
+        # If there is no selector, the API server uses the template's labels.
         selector: LabelSelector | None = LabelSelector(match_labels=workload.spec.selector or labels)
     else:
         selector = workload.spec.selector
@@ -140,7 +140,7 @@ def _selector(
 
 
 def _job(workload: Job | CronJob, path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check a job whose spec is at a path, or the one that a CronJob creates."""
+    """Check a job whose spec is at a path, or the job that a CronJob creates."""
     job = workload.spec.job_template.spec if isinstance(workload, CronJob) else workload.spec
     yield from _numbers(written, path, _JOB_COUNTS)
     yield from _pods_restart(job.template, (*path, "template"), (ON_FAILURE, NEVER), required=True)

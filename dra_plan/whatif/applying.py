@@ -1,4 +1,4 @@
-"""Edits that write: objects applied over those of a cluster, and the restart of every pod."""
+"""Edits that write: objects applied to a cluster, and the restart of every pod."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from dra_plan.manifests import kinds
 from .edits import Edited, belongs_to_node, comes_back, depart, pod_name, replaced, successor
 
 _LOOKUPS = ("origins", "as_written", "template_makers", "texts")
-"""The attributes of an inventory that hold facts about objects by name."""
+"""The inventory's attributes that hold facts about objects by name."""
 
 
 @dataclass(frozen=True)
 class Apply:
-    """An edit that writes the objects, like `kubectl apply`: new ones are created, existing ones replaced.
+    """An edit that writes the objects like `kubectl apply`, which creates new objects and replaces existing ones.
 
-    Fields that the API server sets are kept if the manifest lacks them: status, uid and creation time; for a pod also
-    its node. Fields that the manifest leaves out are not merged with those of the cluster.
+    Fields that the API server sets (status, UID and creation time, and for a pod also its node) are kept if the
+    manifest lacks them. Other fields that the manifest omits are not merged from the cluster.
     """
 
     objects: Inventory
@@ -89,7 +89,7 @@ def _is_default(status: Object | None) -> bool:
 
 @dataclass(frozen=True)
 class Restart:
-    """An edit that restarts every pod: all running pods leave their nodes and are pending under the same names.
+    """An edit that restarts every pod, so that all running pods are evicted and are pending under the same names.
 
     This includes pods without a controller, which their owner recreates. Pods of DaemonSets and static pods stay.
     """

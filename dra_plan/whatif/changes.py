@@ -1,4 +1,4 @@
-"""Edits that change one field of an object: labels of a node, replicas of a workload, taints of a device."""
+"""Edits that change one field in an object: a node's labels, a workload's replicas, a device's taints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _applied(obj: Any, was: Any) -> AppliedEdit:
 
 @dataclass(frozen=True)
 class Label:
-    """An edit that sets labels of a node; None removes one, like `kubectl label NODE KEY-`."""
+    """An edit that sets labels on a node; None removes a label, like `kubectl label NODE KEY-`."""
 
     node: str
     labels: Mapping[str, str | None]
@@ -51,16 +51,17 @@ class Label:
 
 @dataclass(frozen=True)
 class Scale:
-    """An edit that sets the replicas of the workload KIND/NAME or KIND/NAMESPACE/NAME; of a Job, its parallelism.
+    """An edit that sets the replicas (for a Job, the parallelism) of the workload KIND/NAME or KIND/NAMESPACE/NAME.
 
-    Additional replicas are pending pods. With fewer, running pods stay: the controller chooses which of them to delete.
+    Additional replicas are pending pods. If there are fewer replicas, running pods stay, because the controller chooses
+    which of them to delete.
     """
 
     workload: str
     replicas: int
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the number.
+        """Return the cluster with this number of replicas.
 
         Raises UsageError for an unknown workload, and for one without replicas.
         """
@@ -80,7 +81,7 @@ class Scale:
 class TaintDevice:
     """An edit that taints a device, as if its driver published the taint.
 
-    It replaces a taint of the same key and effect.
+    The taint replaces one with the same key and effect.
     """
 
     device: DeviceID

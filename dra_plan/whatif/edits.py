@@ -1,4 +1,4 @@
-"""Edits of a cluster: values that create a new inventory from an existing one, and report their effects.
+"""Edits to a cluster, which are values that create a new inventory from an existing one, and report their effects.
 
 The interface of every edit comes first; then `Cordon`; the actions of controllers when pods leave; the edits that make
 pods leave, `Drain` and `Evict`; `Bind`, which puts a pending pod on a node; and `Without`, which removes an object. New
@@ -58,7 +58,7 @@ class Edit(Protocol):
 
 
 def node_named(inventory: Inventory, name: str) -> Node:
-    """Return the node of that name. Raises UsageError, with a similar name, if there is none."""
+    """Return the node with that name. Raises UsageError, with a similar name, if there is none."""
     for node in inventory.nodes:
         if node.metadata.name == name:
             return node
@@ -72,7 +72,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
 
 
 def with_node(inventory: Inventory, changed: Node) -> list[Node]:
-    """Return the nodes, with the changed one in place of the one of the same name."""
+    """Return the nodes, with the changed node in place of the one with the same name."""
     name = changed.metadata.name
     return [changed if node.metadata.name == name else node for node in inventory.nodes]
 
@@ -102,11 +102,11 @@ def cordoned(node: Node) -> Node:
 
 
 # -- when pods leave ---------------------------------------------------------------------------------------------------
-# Generated claims are deleted, other claims are freed, successors wait for a node: the actions of the garbage
-# collector, the resource claim controller and the controllers of workloads. The edits decide which pods leave, and why.
+# When pods leave, generated claims are deleted, other claims are freed, and successors wait for a node, as by the
+# garbage collector, the resource claim controller and workload controllers. The edits decide which pods leave, and why.
 
 _LEFT_TO_NODES = ("DaemonSet", "Node")
-"""The kinds that control pods which belong to their node: those of DaemonSets, and static pods."""
+"""The kinds that control pods which belong to their node, namely DaemonSet pods and static pods."""
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,13 @@ class Departed:
 
 
 def belongs_to_node(pod: Pod) -> bool:
-    """Return whether the pod stays on its node in a drain: a DaemonSet's pod, or a static one."""
+    """Return whether the pod, as a DaemonSet pod or static pod, stays on its node in a drain."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind in _LEFT_TO_NODES
 
 
 def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
-    """Return the cluster after these pods have left; `index`, if given, is that of the inventory's claims.
+    """Return the cluster after these pods have left; if `index` is given, it is the index of the inventory's claims.
 
     Claims that they control are deleted with them. Other claims are no longer reserved for them; a claim without users
     then loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes empty).
@@ -154,10 +154,12 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
 
 
 def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
-    """Return the cluster after these pods have left, with a successor of each that comes back; `index` as for `depart`.
+    """Return the cluster after these pods have left, with a successor for each that comes back.
 
-    Successors are as old as the youngest pod, and noted as `returning`: if StatefulSets create their pods in order,
-    they do not exist at once. With `recreates`, the user recreates bare pods.
+    `index` is as in `depart`.
+
+    Successors are as old as the youngest pod, and are recorded as `returning`, because they do not exist immediately if
+    StatefulSets create their pods in order. If `recreates` is set, the user recreates bare pods.
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
@@ -179,7 +181,7 @@ def comes_back(pod: Pod) -> bool:
 
 
 def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
-    """Return namespace and name of the claims that are deleted with the pods."""
+    """Return the namespaces and names of the claims that are deleted with the pods."""
     controlled, generated = index.dependent_claims, index.generated_claims
     found = {(c.metadata.namespace, c.metadata.name) for pod in pods for c in controlled.of(pod)}
     for pod in pods:
@@ -192,14 +194,14 @@ def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
 
 
 class _Users:
-    """The leaving pods, as users of claims."""
+    """The pods that leave, as users of claims."""
 
     def __init__(self, pods: Sequence[Pod]) -> None:
         self._uids = {pod.metadata.uid for pod in pods if pod.metadata.uid}
         self._names = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
 
     def freed(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim without these users; the same object if they do not use it."""
+        """Return the claim without these users, or the same object if they do not use it."""
         status = claim.status
         if status is None or not status.reserved_for:
             return claim
@@ -218,7 +220,7 @@ class _Users:
 def successor(pod: Pod, time: str | None) -> Pod:
     """Return the pod that its controller creates in its place, under the same name so that it can be followed.
 
-    It is as old as `time`, and has neither node nor claims yet.
+    The pod is as old as `time`, and does not yet have a node or claims.
     """
     metadata = structs.replace(
         pod.metadata,
@@ -233,7 +235,7 @@ def successor(pod: Pod, time: str | None) -> Pod:
 def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
     """Return claims for the successor, if the template is not in the input but the claim created from it is.
 
-    The spec of a claim never changes, so the old one has the template's contents at the time when it was created.
+    A claim's spec never changes, so the old claim has the template's contents at the time when it was created.
     """
     heir = successor(pod, None)
     made = []
@@ -254,10 +256,10 @@ def pod_name(pod: Pod) -> ObjectName:
 
 
 # -- pods that only claims know ----------------------------------------------------------------------------------------
-# Pods that have to leave, and that are known only from the reservations of claims.
+# These pods have to leave, and are known only because claims are reserved for them.
 
 MOST_NAMED = 3
-"""The number of pods that the warning names before it counts the rest."""
+"""The maximum number of pods that the warning names; the rest are counted."""
 
 
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
@@ -284,10 +286,10 @@ def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notic
 class Drain:
     """An edit that drains a node, like `kubectl drain --ignore-daemonsets --force`.
 
-    Pods with a controller are recreated as pending pods, with new claims from their templates. Bare pods are gone. Pods
-    of DaemonSets and static pods stay: they are deleted with the node. Disruption budgets do not delay the drain: the
-    entry lists those for which kubectl would wait. Claims that are reserved for pods missing from the input keep their
-    devices.
+    Pods with a controller are recreated as pending pods, with new claims from their templates. Bare pods are gone.
+    DaemonSet pods and static pods stay, because they are deleted only with the node. Disruption budgets do not delay
+    the drain; the entry lists the budgets for which kubectl would wait. Claims that are reserved for pods missing from
+    the input keep their devices.
     """
 
     node: str
@@ -314,7 +316,7 @@ class Drain:
 
 
 def _notices(node: Node, ending: Iterable[Pod], index: Index, event: tuple[str, str]) -> list[Notice]:
-    """Return the warnings about bare pods among those that end with the node, and about pods that only claims know."""
+    """Return the warnings about bare pods that end with the node, and about pods that are known only from claims."""
     done, name = event
     notices = [bare_pod_notice(pod, f"{node.metadata.name} is {done}") for pod in ending if is_bare(pod)]
     absent = index.absent_pods.on(node)
@@ -350,9 +352,9 @@ def bare_pod_notice(pod: Pod, event: str) -> Notice:
 
 @dataclass(frozen=True)
 class Evict:
-    """An edit that evicts a pod: with a controller, it is recreated as a pending pod of the same name.
+    """An edit that evicts a pod, which is recreated as a pending pod with the same name if it has a controller.
 
-    Disruption budgets do not delay it.
+    Disruption budgets do not delay the eviction.
     """
 
     namespace: str
@@ -377,7 +379,7 @@ class Evict:
 
 
 def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
-    """Return the pod of that name. Raises UsageError if there is none."""
+    """Return the pod with that name. Raises UsageError if there is none."""
     for pod in inventory.pods:
         if (pod.metadata.namespace, pod.metadata.name) == (namespace, name):
             return pod
@@ -391,8 +393,9 @@ def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
 class Bind:
     """An edit that binds the pod to the node, and reserves its claims for it.
 
-    `claims` are all claims that it uses, each with its allocation: those of the input replace their earlier versions,
-    the others are new. `pod` names its generated claims in its status. This does not check whether the pod fits.
+    `claims` are all claims that the pod uses, each with its allocation; claims in the input replace their earlier
+    versions, and the others are new. `pod` names its generated claims in its status. This does not check whether the
+    pod fits.
     """
 
     pod: Pod
@@ -427,10 +430,10 @@ class Bind:
 class Without:
     """An edit that removes the object, and everything that the garbage collector deletes with it.
 
-    With a pod it deletes the claims that it controls, with a workload the objects that it controls, with a namespace
-    everything in it, whether there is a Namespace object or not. With a node it deletes its node-local slices and its
-    pods; controllers recreate these, except those of DaemonSets and static pods.
-    `kind` is any name of the kind that kubectl accepts; without a namespace all of them are searched.
+    For a pod, it deletes the claims that the pod controls; for a workload, the objects that it controls; for a
+    namespace, everything in it, whether there is a Namespace object or not. For a node, it deletes the node-local
+    slices and the pods; controllers recreate these pods, except DaemonSet pods and static pods. `kind` is any name for
+    the kind that kubectl accepts; if there is no namespace, all namespaces are searched.
     """
 
     kind: str
@@ -464,7 +467,7 @@ class Without:
         return Edited(_dropped(departed.inventory, doomed), entry)
 
     def _without_node(self, node: Node, doomed: Sequence[Kinded], inventory: Inventory) -> Edited:
-        """Return the cluster after the node is lost: its pods are deleted, and their controllers recreate them."""
+        """Return the cluster after the node is lost, where its pods are deleted and recreated by their controllers."""
         returning: list[Pod] = []
         ending: list[Pod] = []
         for obj in doomed:
@@ -485,14 +488,14 @@ class Without:
         return Edited(_dropped(departed.inventory, doomed), entry, notices)
 
     def target(self, inventory: Inventory) -> Kinded:
-        """Return the object itself. Raises UsageError like `apply`."""
+        """Return the object itself. Raises UsageError as `apply` does."""
         kind = kinds.named(self.kind)
         if kind is None:
             raise unknown("kind", self.kind, (known.name for known in kinds.every()))
         return self._target(kind, self._known(kind, inventory))
 
     def _known(self, kind: Kind, inventory: Inventory) -> Sequence[Kinded]:
-        """Return the objects of the input; for namespaces also those that only other objects name."""
+        """Return the objects in the input; for namespaces, also those that only other objects name."""
         listed: Sequence[Kinded] = getattr(inventory, kind.holder)
         if kind.name != "Namespace":
             return listed
@@ -516,7 +519,7 @@ class Without:
 
 
 def _dependents(target: Kinded, inventory: Inventory) -> Iterator[Kinded]:
-    """Yield the objects deleted with the object, except for the claims of pods."""
+    """Yield the objects deleted with the object, except pods' claims."""
     if isinstance(target, Namespace):
         yield from (obj for obj in _namespaced(inventory) if obj.metadata.namespace == target.metadata.name)
     elif isinstance(target, Node):
@@ -542,7 +545,7 @@ def _namespaced(inventory: Inventory) -> Iterator[Kinded]:
 
 
 def _dropped(inventory: Inventory, doomed: Sequence[Kinded]) -> Inventory:
-    """Return the inventory without these very objects; lists that had none of them are the same objects."""
+    """Return the inventory without exactly these objects; lists that had none of them are the same objects."""
     gone = {id(obj) for obj in doomed}
     holders = {kind.holder for kind in kinds.every() if any(obj.kind == kind.name for obj in doomed)}
     changed: dict[str, Any] = {

@@ -1,8 +1,8 @@
-"""New nodes like an existing one, in the way the cluster autoscaler builds nodes from a template.
+"""New nodes like an existing one, built as the cluster autoscaler builds nodes from a template.
 
-The model comes first: the node without its individual parts, its slices, and the pods that every node has. Copies have
-new, unique names; devices, attributes and capacities stay the same, and so does the order in which pools are searched.
-Then comes `AddNodes`, the edit.
+The model comes first, which is the node without its individual parts, with its slices and the pods that every node has.
+Copies have new, unique names; devices, attributes and capacities stay the same, and so does the order in which pools
+are searched. Then comes `AddNodes`, the edit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dra_plan.errors import UsageError
 from .edits import Edited, belongs_to_node, node_named
 
 _PASSING_TAINTS = "node.kubernetes.io/"
-"""The prefix of taints that describe the state of one node, not its kind."""
+"""The prefix of taints that describe the state of one node, and not its kind."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class NodeModel:
     slices: list[ResourceSlice]
     pods: list[Pod]
     claims: Mapping[tuple[str, str], list[ResourceClaim]]
-    """The claims that each of the pods controls."""
+    """The claims that each pod controls."""
     prefixed: frozenset[str]
     """The drivers that have a pool whose name does not start with the node's name."""
     csi_nodes: list[CSINode]
 
     @classmethod
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
-        """Return the node as a model. Raises UsageError for a pool that lacks slices, or has others' slices."""
+        """Return the node as a model. Raises UsageError for a pool that lacks slices, or has other nodes' slices."""
         name = node.metadata.name
         own = [slice_ for slice_ in inventory.slices if slice_.spec.node_name == name]
         pools = {_pool_id(slice_) for slice_ in own}
@@ -74,7 +74,7 @@ class NodeModel:
         return cls(node, slices, pods, claims, prefixed, csi_nodes)
 
     def copy(self, name: str) -> NodeCopy:
-        """Return a new node of that name with its slices, pods and claims."""
+        """Return a new node with that name, with its slices, pods and claims."""
         pods = [self._pod(pod, name) for pod in self.pods]
         claims = [self._claim(claim, pod, name) for pod in self.pods for claim in self._claims_of(pod)]
         slices = [self._slice(slice_, name) for slice_ in self.slices]
@@ -97,7 +97,7 @@ class NodeModel:
         )
 
     def _pool(self, pool: PoolID, name: str) -> str:
-        """Return the pool's name on the new node: pools of one driver keep the order of their names."""
+        """Return the pool's name on the new node; a driver's pools keep the order of their names."""
         if pool.driver in self.prefixed:
             return f"{name}-{pool.pool}"
         return name + pool.pool.removeprefix(self.node.metadata.name)
@@ -172,7 +172,7 @@ def not_like(node: str) -> str:
 
 
 def _newest(pool: PoolID, slices: list[ResourceSlice], node: str) -> list[ResourceSlice]:
-    """Return the slices of the pool's newest generation, all of which must exist and belong to the node."""
+    """Return the slices in the pool's newest generation, all of which must exist and belong to the node."""
     generation = max(slice_.spec.pool.generation for slice_ in slices)
     newest = [slice_ for slice_ in slices if slice_.spec.pool.generation == generation]
     refusal = f"{not_like(node)}: pool {pool}"
@@ -231,7 +231,8 @@ MOST_ADDED = 10_000
 class AddNodes:
     """An edit that adds `count` nodes like the one named `like`, with their own node-local slices.
 
-    The model is a node of the cluster, or of `template`, the objects of a file that holds it with its slices.
+    The model is a node in the cluster or in `template`, which are the objects in a file that contains the node and its
+    slices.
     """
 
     count: int
@@ -242,8 +243,9 @@ class AddNodes:
     def of(cls, inventory: Inventory, count: int, like: str | os.PathLike[str]) -> AddNodes:
         """Create the edit.
 
-        `like` is a node of the inventory or, if none has that name, a file with one node and its slices. Raises
-        UsageError for neither, or a file without exactly one node; InputError for a file that can't be read.
+        `like` is a node in the inventory or, if none has that name, a file with one node and its slices. Raises
+        UsageError if it is neither, or if the file does not have exactly one node, and InputError for a file that can't
+        be read.
         """
         from dra_plan.manifests.faults import NO_SUCH_PATH
         from dra_plan.manifests.sources import is_meant_as_path, is_there
@@ -259,11 +261,11 @@ class AddNodes:
         return cls(count, template.nodes[0].metadata.name, template)
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the nodes at its end: LIKE-new-1 and so on, in free names.
+        """Return the cluster with the nodes at its end, under the unused names LIKE-new-1 and so on.
 
-        Raises UsageError for an unknown node, a number out of bounds, and a model that can't be copied: either it sees
-        devices through a slice that is not its own, which a copy would not see, or a pool of its own lacks slices, so
-        that the copy's pool would stay incomplete.
+        Raises UsageError for an unknown node, a number out of range, and a model that can't be copied, either because
+        it sees devices in a slice that is not its own and that a copy would not see, or because one of its own pools
+        lacks slices, so that the copy's pool would stay incomplete.
         """
         if not 1 <= self.count <= MOST_ADDED:
             raise UsageError(f"cannot add {self.count} nodes: expected 1 to {MOST_ADDED:,}")
@@ -294,7 +296,7 @@ def model_file(path: str | os.PathLike[str]) -> Inventory:
 
 
 def number_and_model(option: str, text: str) -> tuple[int, str]:
-    """Parse N=NODE, for the option of that name. Raises UsageError for other texts."""
+    """Parse N=NODE, for the option with that name. Raises UsageError for other texts."""
     count, equals, like = text.partition("=")
     if not equals or not like or not count.isascii() or not count.isdecimal():
         raise UsageError(f"{option}: {text!r} is not N=NODE or N=FILE")
@@ -302,7 +304,7 @@ def number_and_model(option: str, text: str) -> tuple[int, str]:
 
 
 def _joined(before: list[T], new: list[T]) -> list[T]:
-    """Return the lists as one; the same object as before if nothing is new."""
+    """Return the lists as one, or the same object as before if nothing is new."""
     return [*before, *new] if new else before
 
 
@@ -333,7 +335,7 @@ def _reached(slice_: PoolSlice, node: Node) -> Iterator[PoolDevice]:
         if targets(slice_, node):
             yield from (device for device in slice_.devices if device_is_on(device, node))
     except AllocationError:
-        return  # a selector that can't be read: scheduling ends with that error, with or without new nodes
+        return  # if a selector can't be read, scheduling ends with that error, with or without new nodes
 
 
 def _node_field(slice_: ResourceSlice) -> str:

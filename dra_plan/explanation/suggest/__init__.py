@@ -1,1 +1,1 @@
-"""Suggestions that would make a claim set fit: changes worth trying, tried one by one and in pairs."""
+"""Suggestions that would make a claim set fit, found by trying changes one by one and in pairs."""

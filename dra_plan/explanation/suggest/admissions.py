@@ -1,6 +1,6 @@
-"""Changes that would admit pods to nodes with enough devices that the scheduler's rules exclude, tried by these rules.
+"""Changes that would admit pods to excluded nodes with enough devices, tried with the scheduler's rules.
 
-Devices play no part: the allocator has already found that all claims fit there.
+Devices do not matter, because the allocator has already found that all claims fit on these nodes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 def is_of_condition(key: str) -> bool:
     """Return whether controllers or agents of the node set the taint while the node has a problem, starts or leaves.
 
-    To tolerate or remove it does not help then.
+    Tolerating or removing such a taint does not help.
     """
     return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS or key.endswith(NOT_READY)
 
@@ -56,7 +56,7 @@ class Tolerating:
     path: str
     tolerations: tuple[Toleration, ...]
     recreate: bool = False
-    """True if the API server rejects all changes of them."""
+    """True if the API server rejects all changes to the tolerations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class NodeOpening:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Return its rank among suggestions."""
+        """Return the rank of the changes among suggestions."""
         return suggestion_rank(self.told.changes)
 
 

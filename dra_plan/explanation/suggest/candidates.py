@@ -1,4 +1,4 @@
-"""Changes that might make a claim set fit: candidates drawn from the findings, not tried here.
+"""Changes that might make a claim set fit, which are candidates drawn from the findings and not tried here.
 
 Changes to a request's capacities come first, then other classes, labels that a node lacks, and changes to selectors;
 then all candidates for a node together: these, others for the reasons that reject devices, and those for errors and
@@ -79,7 +79,7 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
 
 
 def of_short(want: Want, short: CapacityShort, removal: Removal) -> Iterator[Change]:
-    """Yield a request for only as much of the capacity as is left, and as the policy of the first device allows."""
+    """Yield a request for only as much of the capacity as is left and as the first device's policy allows."""
     most = _allowed(removal.devices[0].device.capacity[short.name].request_policy, short.left)
     if most <= 0:
         return

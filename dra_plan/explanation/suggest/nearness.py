@@ -1,4 +1,4 @@
-"""How near other values for a selector come to those that it asks for, by the amounts of their devices."""
+"""How near other values for a selector come to the requested values, by their devices' amounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suggested changes, and the JSON patches (RFC 6902) that make them in the objects of the input.
+"""Suggested changes, and the JSON patches (RFC 6902) that make them in the input's objects.
 
 Changes come first; then patches, created by comparing the objects of the input with those that were tried, so they
 state exactly what was tried; then the comparison itself, and the other users of a class that a change affects. Paths
@@ -83,12 +83,12 @@ class Change:
 
     @property
     def code(self) -> str:
-        """Return its kind."""
+        """Return the change's kind."""
         return self.told.code
 
     @property
     def rank(self) -> int:
-        """Return its position in the order of suggestions."""
+        """Return the change's position in the order of suggestions."""
         return rank(self.told)
 
     @property
@@ -167,7 +167,7 @@ def _of_node(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
 
 
 def of_node_spec(before: Node, after: Node) -> ObjectPatch:
-    """Return the patch of a node that has another spec."""
+    """Return the patch for a node that gets another spec."""
     operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
     return _patch(CORE_API, ("Node", "", before.metadata.name), operations)
 
@@ -175,7 +175,7 @@ def of_node_spec(before: Node, after: Node) -> ObjectPatch:
 def of_object(
     key: ObjectKey, version: str, operations: Iterable[PatchOperation], *, recreate: bool = False
 ) -> ObjectPatch:
-    """Return the patch of an object with these operations."""
+    """Return the patch for an object with these operations."""
     return _patch(version, key, list(operations), recreate=recreate)
 
 
@@ -195,7 +195,7 @@ def of_tolerations(
 ) -> ObjectPatch:
     """Return the patch of an object with tolerations of pods at a path.
 
-    Those of an existing pod can only be added to.
+    An existing pod's tolerations can only be extended.
     """
     operations = list(_differences(_plain(list(before)), _plain(list(after)), path))
     return _patch(version, key, operations, recreate=recreate)

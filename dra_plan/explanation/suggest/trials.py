@@ -1,4 +1,4 @@
-"""The trial of changes on a node, alone and in pairs: those with which the claims fit become suggestions.
+"""The trial of changes on a node, alone and in pairs; changes with which the claims fit become suggestions.
 
 The trials on one node after another come first, then the search: the groups of nodes that are tried, the nodes chosen
 in them, and the other nodes on which a suggestion must hold.
@@ -141,7 +141,7 @@ class Trials:
             self._try(placement, [change])
 
     def try_two(self, placement: Placement, changes: Sequence[Change]) -> None:
-        """Try changes with a second one each, drawn from the obstacles that remain after the first."""
+        """Try each change with a second change, drawn from the obstacles that remain after the first."""
         last = self.tried + MOST_TRIES
         for first in _distinct([change for change in changes if change.code in _REPAIRS])[:MOST_FIRSTS]:
             for second in _seconds(placement, first, self._nowhere):
@@ -187,7 +187,7 @@ class Trials:
 
 
 def _order(found: Suggestion) -> tuple[object, ...]:
-    """Return the position of a suggestion: single changes first, by plausibility, then those that release less."""
+    """Return a suggestion's position: single changes first, by plausibility, then those that release less."""
     released = sum(change.devices for change in found.changes)
     return len(found.changes), sorted((change.rank for change in found.changes), reverse=True), released
 

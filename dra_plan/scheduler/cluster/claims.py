@@ -1,6 +1,7 @@
 """All claims as the scheduler sees them: stored claims, claims being allocated, and the devices these leave free.
 
-The binding conditions of claims are at the end: devices that drivers prepare before the pod may be bound (KEP-5007).
+The binding conditions of claims are at the end. They are for devices that drivers prepare before the pod may be bound
+(KEP-5007).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .keys import ClaimKey, claim_key
 class ClaimStore:
     """Claims by namespace and name, in order of arrival.
 
-    Claims in flight have been allocated for a pod that is not bound yet. They are stored by uid, because a claim for
+    Claims in flight have been allocated for a pod that is not yet bound. They are stored by UID, because a claim for
     extended resources gets its name later.
     """
 
@@ -31,7 +32,7 @@ class ClaimStore:
         self._consumable = consumable_capacity
         self._in_flight: dict[str, ResourceClaim] = {}
         self._sharers: Counter[str] = Counter()
-        """Uid of a claim in flight to the number of additional pods that share its allocation."""
+        """The number of additional pods that share an allocation, by the UID of the claim in flight."""
         self._state: AllocatedState | None = None
         self.revision = 0
         """A number that grows with each change."""
@@ -39,7 +40,7 @@ class ClaimStore:
         """The position of each claim in the order of arrival."""
         self._arrivals = 0
         self._uses: dict[str, dict[ClaimKey, None]] = {}
-        """By uid or key of a pod, the claims that are reserved for it or were created for it."""
+        """For each pod, by UID or key, the claims that are reserved for it or were created for it."""
         self.written: dict[ClaimKey, None] = {}
         """The claims that were stored since this was last emptied."""
         for claim in claims:
@@ -55,7 +56,7 @@ class ClaimStore:
         return iter(self._claims.values())
 
     def seen(self) -> Iterator[ResourceClaim]:
-        """Yield the claims as an attempt sees them: those in flight with their devices."""
+        """Yield the claims as an attempt sees them, with the devices of claims in flight."""
         flying = dict(self._in_flight)
         yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
         yield from flying.values()
@@ -133,7 +134,7 @@ class ClaimStore:
         return (key for uid in uids for key in self._uses.get(uid, ()))
 
     def listed(self, keys: Iterable[ClaimKey]) -> list[ResourceClaim]:
-        """Return those of these claims that exist, each once, in order of arrival."""
+        """Return those of these claims that exist, in order of arrival and without duplicates."""
         there = {key for key in keys if key in self._claims}
         return [self._claims[key] for key in sorted(there, key=self._numbers.__getitem__)]
 
@@ -181,9 +182,9 @@ class ClaimStore:
     # Claims that are being allocated
 
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
-        """Put the claim in flight with its allocation: its devices count as used immediately.
+        """Put the claim in flight with its allocation, so that its devices count as used immediately.
 
-        If it is already in flight, it is shared: the first allocation stays.
+        If the claim is already in flight, it is shared, and keeps the first allocation.
         """
         if claim.metadata.uid in self._in_flight:
             self._sharers[claim.metadata.uid] += 1
@@ -194,13 +195,13 @@ class ClaimStore:
             self._state.add(claim, consumable_capacity=self._consumable)
 
     def pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Return the claim in flight with this uid, or None."""
+        """Return the claim in flight with this UID, or None."""
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Remove one user of the claim in flight; return the claim if that frees devices.
+        """Remove one user of the claim in flight, and return the claim if this frees devices.
 
-        It frees them if the stored claim has none.
+        Devices are freed if the stored claim has none.
         """
         if self._sharers[uid] > 0:
             self._sharers[uid] -= 1
@@ -215,7 +216,7 @@ class ClaimStore:
 
     @property
     def state(self) -> AllocatedState:
-        """The devices in use, by stored claims and by those in flight."""
+        """The devices used by stored claims and by claims in flight."""
         if self._state is None:
             claims = [c for c in self._claims.values() if c.metadata.uid not in self._in_flight]
             self._state = AllocatedState.of([*claims, *self._in_flight.values()], consumable_capacity=self._consumable)
@@ -223,9 +224,9 @@ class ClaimStore:
 
 
 def users(claim: ResourceClaim) -> list[str]:
-    """Return the uids of the pods that the claim is reserved for or was created for.
+    """Return the UIDs of the pods that the claim is reserved for or was created for.
 
-    A pod without a uid is represented as NAMESPACE/NAME.
+    A pod without a UID is represented as NAMESPACE/NAME.
     """
     namespace, owner = claim.metadata.namespace, claim.metadata.controller
     reserved = claim.status.reserved_for if claim.status is not None else ()

@@ -1,7 +1,7 @@
-"""The simulated cluster: the objects of the API server, and the scheduler's view of nodes and pods.
+"""The simulated cluster: the objects in the API server, and the scheduler's view of nodes and pods.
 
 The pod groups with their pods come first, then the nodes and pods that simulations of related clusters share, then the
-cluster. Every change goes through a method of the cluster, which updates the sums of nodes and notifies the listener.
+cluster. Every change goes through a method of the cluster, which updates the nodes' totals and notifies the listener.
 Claims, volumes and nodes have their own modules in this package.
 """
 
@@ -29,11 +29,11 @@ from .nodes import Journal, NodeInfo, PodInfo, scheduling_order
 from .volumes import VolumeStore
 
 # -- pod groups --------------------------------------------------------------------------------------------------------
-# The groups of a cluster, the pods of each that the scheduler has seen, and their nodes.
+# These are the groups in a cluster, each group's pods that the scheduler has seen, and the pods' nodes.
 
 
 class PodGroups:
-    """PodGroups by namespace and name, and their pods by uid. A group's pods may exist before the group does."""
+    """The PodGroups by namespace and name, and their pods by UID. A group's pods may exist before the group does."""
 
     def __init__(self) -> None:
         self._groups: dict[GroupKey, PodGroup] = {}
@@ -44,7 +44,7 @@ class PodGroups:
         """The groups for which other pods are being evicted."""
 
     def put(self, group: PodGroup) -> None:
-        """Create a group or write a new version of it."""
+        """Create a group, or store a new version of it."""
         self._groups[group.metadata.namespace, group.metadata.name] = group
 
     def remove(self, key: GroupKey) -> None:
@@ -58,7 +58,7 @@ class PodGroups:
     def of(self, pod: Pod) -> PodGroup | None:
         """Return the group that the pod is scheduled with.
 
-        None for a pod without a group, or if the group does not exist.
+        The result is None for a pod without a group, or if the group does not exist.
         """
         return self.get(group_key(pod))
 
@@ -69,29 +69,29 @@ class PodGroups:
     # Pods
 
     def saw(self, info: PodInfo) -> None:
-        """Note a pod that waits for a node and that one of the profiles schedules."""
+        """Record a pod that waits for a node and that one of the profiles schedules."""
         if info.group is not None:
             self._waiting.setdefault(info.group, {})[info.uid] = None
 
     def placed(self, info: PodInfo, node: str) -> None:
-        """Note that a pod of a group was assumed on a node, or bound."""
+        """Record that a pod in a group was assumed on a node, or bound."""
         if info.group is not None:
             self._placed.setdefault(info.group, {})[info.uid] = info
             self._nodes[info.uid] = node
 
     def displaced(self, info: PodInfo) -> None:
-        """Note that a pod of a group is no longer on its node."""
+        """Record that a pod in a group is no longer on its node."""
         if info.group is not None:
             self._placed.get(info.group, {}).pop(info.uid, None)
             self._nodes.pop(info.uid, None)
 
     def gone(self, info: PodInfo) -> None:
-        """Note that the pod was deleted."""
+        """Record that the pod was deleted."""
         if info.group is not None:
             self._waiting.get(info.group, {}).pop(info.uid, None)
 
     def seen(self, key: GroupKey) -> Collection[str]:
-        """Return the uids of the pods that have waited for a node, in order of arrival; some may be bound already."""
+        """Return the UIDs of the pods that have waited for a node, in order of arrival; some may already be bound."""
         return self._waiting.get(key, {})
 
     def on_nodes(self, key: GroupKey) -> Collection[PodInfo]:
@@ -99,22 +99,22 @@ class PodGroups:
         return self._placed.get(key, {}).values()
 
     def bound(self, key: GroupKey) -> int:
-        """Return the number of pods of the group that are bound, without those only assumed on a node."""
+        """Return the number of pods in the group that are bound, excluding those only assumed on a node."""
         return sum(bool(info.pod.spec.node_name) for info in self.on_nodes(key))
 
     def node_of(self, uid: str) -> str:
-        """Return the node of a group's pod, "" if it has none."""
+        """Return the node of a group's pod, or "" if it has none."""
         return self._nodes.get(uid, "")
 
     def count(self, key: GroupKey) -> int:
-        """Return the number of pods of the group that the scheduler knows, in any state."""
+        """Return the number of pods in the group that the scheduler knows, in any state."""
         return len(self._waiting.get(key, {}).keys() | self._placed.get(key, {}).keys())
 
 
 # -- nodes and pods shared by simulations ------------------------------------------------------------------------------
-# Nodes and pods as the scheduler knows them before it schedules, created once for simulations that share them. A node
-# that is unchanged, with the same pods and the same devices in use, has the same version in all of them: the answers
-# about it in one simulation hold in the others.
+# Nodes and pods, as the scheduler knows them before it schedules, are created once for simulations that share them. A
+# node that is unchanged, with the same pods and the same devices in use, has the same version in all simulations, so
+# results for the node in one simulation are valid in the others.
 
 
 class KnownObjects:
@@ -132,7 +132,7 @@ class KnownObjects:
         self._in_use: dict[ClaimKey, AllocationResult] = {}
         self._reach: dict[str, dict[str, None] | None] = {}
         self._changed: set[str] | None = set()
-        """The nodes that reach devices whose claims have changed; None for all."""
+        """The nodes that reach devices whose claims have changed; None stands for all nodes."""
         self._first = False
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
@@ -159,9 +159,9 @@ class KnownObjects:
         return names
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the pod as the first simulation has it, if the two are equal.
+        """Return the first simulation's object for the pod, if the two are equal.
 
-        Pods whose uid or priority the input lacks are created again for each simulation.
+        Pods without a UID or priority in the input are created again for each simulation.
         """
         return pod if (known := self._admitted.setdefault(pod_uid(pod), pod)) != pod else known
 
@@ -216,8 +216,8 @@ class SimulatedCluster:
 
     `nodes` is in scheduling order; `pods` holds every pod that has not been deleted.
 
-    `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, and `workloads` are by
-    kind, namespace and name.
+    `affinity_pods` is the number of placed pods with affinity rules. `services` are stored by namespace, and
+    `workloads` by kind, namespace and name.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class SimulatedCluster:
     ) -> None:
         """Set up the cluster; `known` is shared with simulations of related clusters.
 
-        The `view`, if given, is the inventory's. `arranged` puts nodes in the order in which they arrived.
+        If `view` is given, it is the inventory's. `arranged` sorts nodes into the order in which they arrived.
         """
         self._arranged = arranged
         self.view = View.of(inventory, target) if view is None else view
@@ -247,11 +247,11 @@ class SimulatedCluster:
         self.positions: dict[str, int] = {}
         """The position of each node in scheduling order."""
         self.changed_pods: dict[str, None] = {}
-        """The uids of the pods that were added, changed or removed, except by binding, since this was last emptied."""
+        """The UIDs of the pods that were added, changed or removed, except by binding, since this was last emptied."""
         self.moved_pods: dict[str, None] = {}
-        """The uids of these, and of the pods that were bound, since this was last emptied."""
+        """The UIDs of the pods that were added, changed, removed or bound since this was last emptied."""
         self._priorities: Counter[int] = Counter()
-        """The number of pods on nodes by priority."""
+        """The number of pods on nodes, by priority."""
         self.in_order: Sequence[NodeInfo] = ()
         """The nodes in scheduling order."""
         self._given_nodes: Sequence[Node] = ()
@@ -339,7 +339,7 @@ class SimulatedCluster:
         return True
 
     def append_node(self, node: Node) -> None:
-        """Add a node, last in scheduling order, for callers that only want to know which pods fit on it."""
+        """Add a node, which is last in scheduling order, for callers that only want to know which pods fit on it."""
         name = node.metadata.name
         info = self._known.node(node, self._on_unknown_nodes.pop(name, {}), self.journal)
         info.position = self.positions[name] = len(self.in_order)
@@ -418,7 +418,7 @@ class SimulatedCluster:
                 self.groups.displaced(info)
 
     def assume(self, info: PodInfo, node: str) -> None:
-        """Count the pod on the node although it is not bound yet."""
+        """Count the pod on the node, although it is not yet bound."""
         self._place(info, node)
 
     def forget(self, info: PodInfo, node: str) -> None:
@@ -470,7 +470,10 @@ class SimulatedCluster:
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
-        """Count the resources that devices take from the node for the pod assumed there; its status lists them too."""
+        """Count the resources that devices take from the node for the pod assumed there.
+
+        The pod's status lists them too.
+        """
         uid = pod_uid(pod)
         current = self.pods.get(uid, pod)
         status = replace(current.status, node_allocatable_resource_claim_statuses=claimed)
@@ -485,7 +488,7 @@ class SimulatedCluster:
         self.emit(Resource.ASSIGNED_POD if placed else Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
 
     def replace_pod(self, old: Pod, new: Pod, action: Action) -> None:
-        """Replace a pod on a node. If it has finished, it leaves the node, unless the API keeps showing it."""
+        """Replace a pod on a node. A finished pod is removed from the node, unless the API keeps showing it."""
         node = old.spec.node_name
         self._displace(pod_uid(old), node)
         self._note_change(pod_uid(new))
@@ -510,7 +513,10 @@ class SimulatedCluster:
         node.restate(info)
 
     def _holds(self, pod: Pod) -> bool:
-        """Return whether the pod counts on its node. Finished pods do only if the API server does not filter them."""
+        """Return whether the pod counts on its node.
+
+        Finished pods count only if the API server does not filter them.
+        """
         return self.shows_finished or not ended(pod)
 
     def delete_pod(self, pod: Pod) -> None:
@@ -546,7 +552,7 @@ class SimulatedCluster:
         return self._extended
 
     def put_claim(self, claim: ResourceClaim) -> None:
-        """Create a claim or write a new version of it."""
+        """Create a claim, or store a new version of it."""
         old = self.claims.put(claim)
         if old is None:
             self._touch(claim)
@@ -566,18 +572,18 @@ class SimulatedCluster:
             self.emit(Resource.CLAIM, Action.DELETE, old, None)
 
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
-        """Note that a claim is being allocated."""
+        """Record that a claim is being allocated."""
         self.claims.signal_pending_allocation(claim)
         self._touch(claim)
 
     def remove_pending_allocation(self, uid: str) -> None:
-        """Note that a claim is no longer being allocated."""
+        """Record that a claim is no longer being allocated."""
         freed = self.claims.remove_pending_allocation(uid)
         if freed is not None:
             self._touch(freed)
 
     def _touch(self, claim: ResourceClaim) -> None:
-        """Invalidate the answers about nodes that can reach the claim's devices."""
+        """Invalidate the results for nodes that can reach the claim's devices."""
         if claim.allocation is None:
             return
         for pool in dict.fromkeys(result.pool for result in claim.allocation.devices.results):
@@ -588,9 +594,9 @@ class SimulatedCluster:
         return any(self._on_unknown_nodes.values())
 
     def touch_pool(self, pool: str) -> None:
-        """Invalidate the answers about nodes that reach a pool.
+        """Invalidate the results for nodes that reach a pool.
 
-        Only its name is used: upstream keeps counters by pool name.
+        Only the pool's name is used, because upstream keeps counters by pool name.
         """
         if self._pool_nodes is None:
             self._pool_nodes = pool_reach(self.view.slices)
@@ -601,11 +607,11 @@ class SimulatedCluster:
                 info.touch()
 
     def set_slices(self, slices: Sequence[ResourceSlice]) -> None:
-        """Replace the slices; remembered answers are no longer valid."""
+        """Replace the slices; cached results are no longer valid."""
         self._see_devices(self.view.with_slices(slices))
 
     def set_devices(self, inventory: Inventory) -> None:
-        """Replace the input's slices, classes and taint rules; remembered answers are no longer valid."""
+        """Replace the input's slices, classes and taint rules; cached results are no longer valid."""
         self._see_devices(View.of(inventory, self.view.target).ordered(self.view.device_order))
 
     def _see_devices(self, view: View) -> None:

@@ -1,4 +1,4 @@
-"""Data shared by simulations whose states have most objects in common, so that each further simulation costs little."""
+"""Data shared by simulations whose states have most objects in common, so that each further simulation is cheap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .memo import NodeTables
 
 @dataclass(frozen=True)
 class Common:
-    """The data shared by successive simulations with the same target and step budget. No answer depends on it."""
+    """The data shared by successive simulations with the same target and step budget. No results depend on it."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)

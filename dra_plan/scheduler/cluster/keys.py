@@ -13,11 +13,11 @@ from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.scheduler.clock import parse_time
 
 ClaimKey = tuple[str, str]
-"""(namespace, name) of a claim."""
+"""A claim's (namespace, name)."""
 
 
 GroupKey = tuple[str, str]
-"""(namespace, name) of a pod group."""
+"""A pod group's (namespace, name)."""
 
 
 def group_key(pod: Pod) -> GroupKey | None:
@@ -32,7 +32,7 @@ def claim_key(claim: ResourceClaim) -> ClaimKey:
 
 
 def pod_uid(pod: Pod) -> str:
-    """Return the identity of a pod: its uid, or its key if the manifest gives none."""
+    """Return the pod's identity, which is its UID, or its key if the manifest gives no UID."""
     return pod.metadata.uid or pod.key
 
 
@@ -42,8 +42,8 @@ def pod_uid(pod: Pod) -> str:
 def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:
     """Return a map from resource names to class names, for classes that arrive in name order.
 
-    On a clash, the newer class wins; between classes of equal age, the one with the lower name wins.
-    `loser_loses_implicit` (quirk E2): a class that loses on arrival is dropped altogether, including its implicit name.
+    On a clash, the newer class wins; between classes of equal age, the one with the lower name wins. With
+    `loser_loses_implicit` (quirk E2), a class that loses on arrival is dropped completely, including its implicit name.
     """
     mapping: dict[str, str] = {}
     owners: dict[str, DeviceClass] = {}
@@ -67,11 +67,11 @@ def _newer(one: DeviceClass, other: DeviceClass) -> bool:
 
 
 # -- nodes that reach a pool -------------------------------------------------------------------------------------------
-# The nodes that the slices of the pool name.
+# These are the nodes that the pool's slices name.
 
 
 def pool_reach(slices: Iterable[ResourceSlice]) -> dict[str, dict[str, None] | None]:
-    """Return a map from pool names to the nodes that reach the pool; None stands for all nodes."""
+    """Return a map from pool names to the nodes that reach each pool; None stands for all nodes."""
     reach: dict[str, dict[str, None] | None] = {}
     for slice_ in slices:
         spec = slice_.spec

@@ -1,7 +1,7 @@
-"""Answers about nodes, remembered until the node changes.
+"""Results for nodes, which are cached until the node changes.
 
-With them, the cost of a simulation grows with the number of node states instead of pods times nodes: pods of the same
-shape get the same answer from a node that has not changed.
+With the cache, the cost of a simulation grows with the number of node states instead of pods times nodes, because pods
+with the same shape get the same result from a node that has not changed.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from .cluster import SimulatedCluster
 _Answer = TypeVar("_Answer")
 
 MOST_SHAPES = 512
-"""The number of pod shapes whose answers are remembered at a time."""
+"""The number of pod shapes whose results are cached at the same time."""
 
 NodeTables = Remembered[Hashable, dict[str, tuple[int, _Answer]]]
-"""Per shape (key), a table of node name to (node version, answer), for direct reading and writing."""
+"""For each shape (key), a table from node names to (node version, result), for direct reading and writing."""
 
 
 class ShapeAnswers(Generic[_Answer]):
-    """The answers for one shape, in scheduling order; they include changes up to entry `read` of the journal.
+    """The results for one shape, in scheduling order; they include changes up to entry `read` in the journal.
 
-    `open` are the positions of nodes, sorted, except those that were closed and have not changed since. `renewed` are
-    the positions of answers that were dropped since this was last emptied; None if all were. `common` is the answer for
-    all nodes, if `find_common` has found one.
+    `open` contains the sorted positions of all nodes except those that were closed and have not changed since.
+    `renewed` contains the positions of the results that were dropped since it was last emptied; it is None if all were.
+    `common` is the result for all nodes, if `find_common` has found one.
     """
 
     __slots__ = ("_closed", "answers", "common", "open", "read", "renewed", "revision")
@@ -43,20 +43,20 @@ class ShapeAnswers(Generic[_Answer]):
         self._closed: set[int] = set()
 
     def find_common(self) -> None:
-        """Check whether all nodes have the same answer."""
+        """Check whether all nodes have the same result."""
         answers = self.answers
         if answers.count(answers[0]) == len(answers):
             self.common = answers[0]
 
     def forget_all(self, unknown: _Answer, number: int) -> None:
-        """Start over with this number of nodes and no answers."""
+        """Start over with this number of nodes and no results."""
         self.answers = [unknown] * number
         self.open = list(range(number))
         self.renewed = self.common = None
         self._closed.clear()
 
     def forget(self, unknown: _Answer, positions: Sequence[int]) -> None:
-        """Drop the answers for these nodes."""
+        """Drop the results for these nodes."""
         answers, closed = self.answers, self._closed
         self.common = None
         if self.renewed is not None:
@@ -75,7 +75,7 @@ class ShapeAnswers(Generic[_Answer]):
 
 
 class NodeAnswers(Generic[_Answer]):
-    """The answers of all nodes in scheduling order, per shape (key).
+    """The results for all nodes in scheduling order, for each shape (key).
 
     The least recently used shapes are dropped.
 
@@ -93,9 +93,9 @@ class NodeAnswers(Generic[_Answer]):
         self._shapes: Remembered[Hashable, ShapeAnswers[_Answer]] = Remembered(most)
 
     def of(self, key: Hashable) -> ShapeAnswers[_Answer]:
-        """Return the answers for a shape; `unknown` stands for a missing one.
+        """Return the results for a shape; `unknown` stands for a missing result.
 
-        Callers read and write them directly in this cycle.
+        Callers read and write the results directly in this cycle.
         """
         found = self._shapes.of(key, ShapeAnswers)
         cluster = self._cluster

@@ -1,6 +1,6 @@
 """The scheduler's view of a node and of a pod: parsed once, and summed up as pods are added and removed.
 
-Affinity terms come first, then pods and nodes with their sums (upstream: PodInfo, NodeInfo), then the order in which
+Affinity terms come first, then pods and nodes with their totals (upstream: PodInfo, NodeInfo), then the order in which
 nodes are examined.
 """
 
@@ -38,7 +38,7 @@ from .pod_requests import (
 from .pod_volumes import PodVolumes, pod_volumes
 
 # -- pod affinity terms ------------------------------------------------------------------------------------------------
-# Ready for matching: namespaces and label keys are filled in.
+# Terms are ready for matching, with namespaces and label keys filled in.
 
 NamespaceLabels = Callable[[str], Mapping[str, str]]
 """The labels of a namespace, empty if it is unknown."""
@@ -46,7 +46,10 @@ NamespaceLabels = Callable[[str], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One affinity term. It selects pods by label in `namespaces` and in those that `namespace_selector` selects."""
+    """An affinity term.
+
+    It selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
+    """
 
     selector: LabelSelector | None
     namespaces: frozenset[str]
@@ -66,7 +69,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class AffinityTerms:
-    """All affinity terms of a pod."""
+    """All of a pod's affinity terms."""
 
     required: tuple[Term, ...] = ()
     required_anti: tuple[Term, ...] = ()
@@ -83,7 +86,7 @@ _NONE = AffinityTerms()
 
 
 def parse_terms(pod: Pod) -> AffinityTerms:
-    """Return the affinity terms of a pod."""
+    """Return the pod's affinity terms."""
     affinity = pod.spec.affinity
     if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
         return _NONE
@@ -148,7 +151,7 @@ Port = tuple[str, str, int]
 
 
 class Journal:
-    """The names of nodes that changed, in order, for code that remembers answers about nodes.
+    """The names of nodes that changed, in order, for code that caches results for nodes.
 
     A node that keeps changing while no code reads the journal is named once. `objects` is the journal of the nodes
     whose objects were replaced. `kept` holds, for each open fork, the nodes that have changed since, as they were then.
@@ -164,17 +167,17 @@ class Journal:
         self.kept: list[dict[NodeInfo, NodeInfo]] = []
 
     def end(self) -> int:
-        """Return the number of entries: pass it to `since` later to get the entries added after them."""
+        """Return the number of entries, which can be passed to `since` later to get the entries added after them."""
         self._seen = len(self._names)
         return self._seen
 
     def note(self, name: str) -> None:
-        """Note that a node has changed."""
+        """Record that a node has changed."""
         if self._seen == len(self._names) or self._names[-1] != name:
             self._names.append(name)
 
     def since(self, read: int) -> Iterable[str]:
-        """Yield the nodes that changed since the journal had this many entries, each once."""
+        """Yield the nodes that changed since the journal had this many entries, without duplicates."""
         return dict.fromkeys(self._names[read:])
 
     def forked(self) -> None:
@@ -219,7 +222,7 @@ class PodInfo:
     def restated(self, pod: Pod) -> PodInfo | None:
         """Return this info for the pod with a different status.
 
-        Return None if anything else changed, or the resources that devices take.
+        Return None if anything else changed, or if the resources that devices take changed.
         """
         told = "node_allocatable_resource_claim_statuses"
         if pod.spec is not self.pod.spec or pod.metadata is not self.pod.metadata:
@@ -232,7 +235,7 @@ class PodInfo:
 
     @property
     def uid(self) -> str:
-        """The pod's uid, or its key if it has none: its identity."""
+        """The pod's identity, which is its UID, or its key if it has no UID."""
         return self.pod.metadata.uid or self.pod.key
 
     @cached_property
@@ -267,12 +270,12 @@ class PodInfo:
 
     @property
     def placed_requests(self) -> Amounts:
-        """The amounts that are counted for the pod on its node."""
+        """The amounts that count for the pod on its node."""
         return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
 
     @cached_property
     def scored_requests(self) -> tuple[int, int]:
-        """The cpu and memory that are counted for a placed pod in scores, with defaults filled in."""
+        """The CPU and memory that count for a placed pod in scores, with defaults filled in."""
         found = pod_requests(self.pod, defaults=True, claimed=self.claimed)
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
@@ -290,22 +293,22 @@ class PodInfo:
 
     @cached_property
     def terms(self) -> AffinityTerms:
-        """The pod's affinity rules, namespaces and label keys filled in."""
+        """The pod's affinity rules, with namespaces and label keys filled in."""
         return parse_terms(self.pod)
 
     @cached_property
     def start_time(self) -> float:
-        """The time when the pod was started; a pod that has not started yet is treated as the one that started last."""
+        """The time when the pod was started; a pod that has not yet started is treated as the one that started last."""
         started = parse_time(self.pod.status.start_time)
         return float("inf") if started is None else started
 
 
 class NodeInfo:
-    """A node, the pods on it and their sums.
+    """A node, the pods on it, and the pods' totals.
 
-    `version` changes whenever an answer about the node may change.
+    `version` changes whenever a result for the node may change.
 
-    The journal, if there is one, gets the node's name at each of these changes. `position` is the node's position in
+    If there is a journal, the node's name is added to it at each of these changes. `position` is the node's position in
     scheduling order.
     """
 
@@ -369,9 +372,9 @@ class NodeInfo:
         self._count(info, 1)
 
     def remove(self, uid: str) -> PodInfo | None:
-        """Remove a pod from the sums; None if it is not on the node.
+        """Remove a pod from the totals; return None if it is not on the node.
 
-        The last pod moves to its position, as in upstream's list.
+        The last pod takes the removed pod's position, as in upstream's list.
         """
         info = self.pods.get(uid)
         if info is None:
@@ -438,13 +441,13 @@ class NodeInfo:
             index.pop(info.uid, None)
 
     def clone(self) -> NodeInfo:
-        """Return a copy for a trial: changes to it do not affect the original. Its versions are its own."""
+        """Return a copy for a trial, with its own versions; changes to the copy do not affect the original."""
         other = self.copy(None)
         other.touch()
         return other
 
     def copy(self, journal: Journal | None) -> NodeInfo:
-        """Return a copy whose changes go into that journal. It has the same version until it changes."""
+        """Return a copy whose changes go into that journal. The copy has the same version until it changes."""
         other = object.__new__(NodeInfo)
         other.journal = journal
         other.become(self)
@@ -466,7 +469,7 @@ class NodeInfo:
 
 
 # -- the order of nodes ------------------------------------------------------------------------------------------------
-# Round robin over zones, in order of arrival inside a zone (upstream: node_tree.go).
+# The order is round robin over zones, and order of arrival within a zone (upstream: node_tree.go).
 
 
 def _label(labels: Mapping[str, str], old: str, new: str) -> str:

@@ -1,8 +1,8 @@
-"""The cpu, memory and other resources that a pod requests from its node, and its host ports.
+"""The CPU, memory and other resources that a pod requests from its node, and its host ports.
 
-Cpu is in thousandths, everything else in units, both rounded up. The rules of `k8s.io/component-helpers/resource` for
-init containers, sidecars, overhead, pod-level resources and pods that are being resized; and the resources that the
-devices of claims take from the node (KEP-5517).
+CPU is in thousandths and everything else in units, both rounded up. The rules for init containers, sidecars, overhead,
+pod-level resources and pods that are being resized are those in `k8s.io/component-helpers/resource`. The resources that
+the devices in claims take from the node (KEP-5517) are also included.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ PODS = "pods"
 DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
 _DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
-"""The requests that scoring assumes for a container without any, in billionths."""
+"""The requests that scoring assumes for a container without requests, in billionths."""
 
 Amounts = dict[str, int]
-"""Resource name to amount; cpu in thousandths."""
+"""Amounts by resource name; CPU is in thousandths."""
 
 _CORE = frozenset({CPU, MEMORY, EPHEMERAL})
 _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is that of an extended resource: it has a domain other than Kubernetes' own."""
+    """Return whether the name is an extended resource's, with a domain other than Kubernetes' own."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def is_scalar(name: str) -> bool:
-    """Return whether nodes are compared by this resource, in addition to cpu, memory and ephemeral storage."""
+    """Return whether this resource is checked on nodes, in addition to CPU, memory and ephemeral storage."""
     return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 
@@ -62,13 +62,13 @@ def amount_text(resource: str, number: int) -> str:
 
 
 Claimed = Sequence[NodeAllocatableResourceClaimStatus]
-"""The resources that the devices of a pod's claims take from its node."""
+"""The resources that the devices in a pod's claims take from its node."""
 
 
 def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
-    """Return the aggregated request of a pod.
+    """Return a pod's aggregated request.
 
-    `defaults` fills in the values that scoring assumes if cpu or memory is not set.
+    `defaults` fills in the values that scoring assumes if CPU or memory is not set.
     """
     return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
 
@@ -78,7 +78,7 @@ def exact_requests(
 ) -> dict[str, int]:
     """Return the aggregated request of a pod for every resource, in billionths.
 
-    Resources that claims take are added to those of all containers.
+    Resources that claims take are added to the requests of all containers.
     """
     total = _aggregate(pod, _DEFAULTS if defaults else {})
     for claim in claimed:
@@ -122,7 +122,7 @@ def _comparable(nano: Mapping[str, int]) -> Amounts:
 
 
 def _aggregate(pod: Pod, defaults: Mapping[str, int]) -> dict[str, int]:
-    """Return the sum over containers and sidecars, or the peak of the init phase if that is larger; in billionths."""
+    """Return the sum over containers and sidecars, or the init phase's peak if that is larger, in billionths."""
     statuses = {s.name: s for s in (*pod.status.container_statuses, *pod.status.init_container_statuses)}
     infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in pod.status.conditions)
     total: dict[str, int] = {}

@@ -1,6 +1,6 @@
-"""What the volumes of a pod require: claims, disks that pods on one node can't share, and disks that count.
+"""What a pod's volumes require: claims, disks that pods on one node can't share, and disks that count.
 
-The last are counted towards a node's limit. Everything is read from the plain objects of `spec.volumes`.
+Disks that count do so towards a node's limit. Everything is read from the plain objects in `spec.volumes`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .volumes import INLINE_DISKS
 
 
 class ClaimUse(NamedTuple):
-    """A volume that is a claim, by name; an ephemeral claim is created for the pod and named after it."""
+    """A volume that is a claim, given by its name; an ephemeral claim is created for the pod and named after it."""
 
     name: str
     ephemeral: bool
 
 
 class Disk(NamedTuple):
-    """An inline disk that two pods on one node cannot both use, unless both only read it."""
+    """An inline disk that two pods on one node cannot both use, unless both of them only read it."""
 
     kind: str
     identity: tuple[str, ...]
     read_only: bool
     monitors: frozenset[str] = frozenset()
-    """One monitor in common makes two disks the same; kinds without monitors need none."""
+    """The disk's monitors; one in common makes two disks the same, and kinds without monitors need none."""
 
     def conflicts(self, other: Disk) -> bool:
         """Return whether the two disks are the same and at least one of them is not read-only."""
@@ -42,7 +42,10 @@ class Disk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PodVolumes:
-    """`claims` are in the order of the volumes; `counted` are inline disks as (CSI driver, handle)."""
+    """A pod's volumes.
+
+    `claims` are in the order of the volumes, and `counted` are inline disks as (CSI driver, handle).
+    """
 
     claims: tuple[ClaimUse, ...] = ()
     disks: tuple[Disk, ...] = ()
@@ -53,11 +56,14 @@ class PodVolumes:
 
     @property
     def named(self) -> list[str]:
-        """The claims that the pod itself names, as often as it names them; no other pod uses ephemeral ones."""
+        """The claims that the pod itself names, as often as it names them.
+
+        Ephemeral claims are used by no other pod.
+        """
         return [use.name for use in self.claims if not use.ephemeral]
 
     def uses(self, name: str) -> bool:
-        """Return whether the pod uses the claim of this name, generated or not."""
+        """Return whether the pod uses the claim with this name, generated or not."""
         return any(use.name == name for use in self.claims)
 
 
@@ -86,7 +92,7 @@ def _claims(pod: Pod) -> Iterator[ClaimUse]:
 
 
 def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | None:
-    """Return the requirements of the claim that is created for an ephemeral volume of a pod; None for other volumes."""
+    """Return the requirements of the claim that is created for a pod's ephemeral volume; None for other volumes."""
     ephemeral = _source(volume, "ephemeral")
     template = ephemeral.get("volumeClaimTemplate") if ephemeral is not None else None
     spec = template.get("spec") if isinstance(template, Mapping) else None
@@ -99,7 +105,7 @@ def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | No
 
 
 def is_claim(volume: Mapping[str, Any]) -> bool:
-    """Return whether a volume of a pod is a claim, either named by the pod or created for it."""
+    """Return whether a pod's volume is a claim, which is either named by the pod or created for it."""
     return any(_source(volume, kind) is not None for kind in ("persistentVolumeClaim", "ephemeral"))
 
 
@@ -123,7 +129,7 @@ def _disk(volume: Mapping[str, Any]) -> Disk | None:
         source = _source(volume, kind)
         if source is None:
             continue
-        # a read-only EBS volume conflicts as well
+        # even a read-only EBS volume conflicts
         read_only = source.get("readOnly") is True and kind != "awsElasticBlockStore"
         identity = tuple(_text(source, name) or ("rbd" if name == "pool" else "") for name in fields)
         monitors = source.get("monitors") if kind == "rbd" else None

@@ -1,9 +1,9 @@
-"""Volumes and claims on them as the scheduler sees them, with the assumptions it has made about them.
+"""Volumes and claims on them as the scheduler sees them, with the assumptions that it has made about both.
 
 Disks of in-tree plugins and the CSI drivers that replace them come first, then one volume and one claim, then the store
 of all storage objects. Assumptions apply immediately to the pods that follow; they are written when the pod is bound,
-and dropped if it is not. Upstream: the assume caches of volumebinding, and the listers of the other plugins. The rules
-are in `plugins/volumes.py` and `plugins/volume_binding.py`.
+and dropped if it is not. In upstream, these are volumebinding's assume caches, and the other plugins' listers. The
+rules are in `plugins/volumes.py` and `plugins/volume_binding.py`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from dra_plan.api.well_known import (
 from dra_plan.scheduler.events import Action, Resource
 
 # -- CSI migration -----------------------------------------------------------------------------------------------------
-# Disks of providers that were once part of Kubernetes: the CSI driver that replaced each of them, and its topology key.
-# Upstream: csi-translation-lib.
+# For disks from providers that were once part of Kubernetes, this is the CSI driver that replaced each provider, and
+# the driver's topology key (upstream: csi-translation-lib).
 
 ZONE_SEPARATOR = "__"
 
@@ -72,11 +72,11 @@ INLINE_DISKS = {
     "cinder": (_CINDER.driver, "volumeID"),
     "portworxVolume": (_PORTWORX.driver, "volumeID"),
 }
-"""Field of a pod's volume to its driver and the field that identifies the disk."""
+"""The driver, and the field that identifies the disk, for each field of a pod's volume."""
 
 
 def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
-    """Return the CSI driver of an in-tree volume, and its handle in that driver; None for all other volumes."""
+    """Return an in-tree volume's CSI driver, and its handle in that driver; None for all other volumes."""
     spec = volume.spec
     if spec.gce_persistent_disk is not None:
         # disk names are unique only within a zone
@@ -100,9 +100,9 @@ def provisioner_driver(provisioner: str) -> str:
 
 
 def translated(volume: PersistentVolume, node: CSINode | None) -> PersistentVolume:
-    """Return the volume as its CSI driver would describe it, if the node says that the plugin was migrated there.
+    """Return the volume as its CSI driver would describe it, if the plugin was migrated according to the node.
 
-    Its zone, in its affinity or else in its label, becomes the driver's own topology key.
+    The volume's zone, in its affinity or else in its label, becomes the driver's own topology key.
     """
     found = migrated_source(volume)
     if found is None or node is None or found[0].plugin not in _plugins(node):
@@ -152,18 +152,18 @@ def _with_zones(terms: list[NodeSelectorTerm], key: str, zones: list[str]) -> li
 
 
 # -- volumes and claims ------------------------------------------------------------------------------------------------
-# Each is created once from its object, with everything that scheduling derives from it.
+# Each volume and claim is created once from its object, with everything that scheduling derives from it.
 
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAITS = "WaitForFirstConsumer"
 _NOTHING = parse("0")
 
 ClaimKey = tuple[str, str]
-"""(namespace, name) of a claim."""
+"""A claim's (namespace, name)."""
 
 
 def claim_text(name: str) -> str:
-    """Return the name of a claim on a volume in the format of Kubernetes' messages."""
+    """Return the name of a claim on a volume in the format used in Kubernetes' messages."""
     return f'persistentvolumeclaim "{name}"'
 
 
@@ -173,7 +173,7 @@ def _class_name(metadata: ObjectMeta, name: str | None) -> str:
 
 
 class VolumeReach:
-    """The nodes from which a volume can be used, by their labels only: fields, such as the name, are ignored."""
+    """The nodes from which a volume can be used, by their labels only; fields, such as the name, are ignored."""
 
     def __init__(self, required: NodeSelector | None) -> None:
         self._terms: list[Sequence[NodeSelectorRequirement]] | None = None
@@ -185,12 +185,12 @@ class VolumeReach:
             ]
         self._keys = sorted({r.key for term in self._terms or () for r in term})
         self._known: dict[object, bool] = {}
-        """The answers by the values of the requested labels: nodes have few different ones."""
+        """The results by the values of the requested labels, because nodes have few different values."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether the volume can be used from a node with these labels.
 
-        A volume without any affinity can be used from every node.
+        A volume without affinity can be used from every node.
         """
         if self._terms is None:
             return True
@@ -207,7 +207,7 @@ class VolumeReach:
 
     @cached_property
     def hosts(self) -> frozenset[str] | None:
-        """The only host names that can match, None if they are unknown."""
+        """The only host names that can match; None if they are unknown."""
         found: set[str] = set()
         for term in [()] if self._terms is None else self._terms:
             named = next((r.values for r in term if r.key == HOSTNAME and r.operator == "In"), None)
@@ -227,7 +227,7 @@ class Volume:
 
     @cached_property
     def size(self) -> Quantity:
-        """The capacity of the volume."""
+        """The volume's capacity."""
         text = self.object.spec.capacity.get("storage")
         return _NOTHING if text is None else parse(text)
 
@@ -239,7 +239,7 @@ class Volume:
 
     @cached_property
     def is_migrated(self) -> bool:
-        """Return whether a CSI driver has replaced the in-tree plugin of this volume."""
+        """Return whether a CSI driver has replaced this volume's in-tree plugin."""
         return migrated_source(self.object) is not None
 
     @cached_property
@@ -288,7 +288,7 @@ class Claim:
         return bool(self.volume_name) and BIND_COMPLETED in self.annotations
 
     def waits(self, storage_class: StorageClass | None) -> bool:
-        """Return whether the claim gets its volume only when a pod uses it; its class is given."""
+        """Return whether the claim, which has the given class, gets its volume only when a pod uses it."""
         return not self.volume_name and storage_class is not None and storage_class.volume_binding_mode == WAITS
 
     @cached_property
@@ -330,7 +330,7 @@ Emit = Callable[[Resource, Action, object, object], None]
 
 
 class Decision(NamedTuple):
-    """The decision for a waiting claim: the volume that it gets, or the node for which one is created."""
+    """The decision for a waiting claim: the volume that it gets, or the node for which a volume is created."""
 
     volume: str = ""
     node: str = ""
@@ -344,7 +344,7 @@ class NodeVolumes(NamedTuple):
 
 
 class VolumeStore:
-    """Storage objects by kind and name. `revision` changes with each of them, but not with assumptions."""
+    """The storage objects by kind and name. `revision` changes when an object changes, but not with assumptions."""
 
     def __init__(self, inventory: Inventory, emit: Emit) -> None:
         self._emit = emit
@@ -378,7 +378,7 @@ class VolumeStore:
         return self._assumed_volumes.get(name) or self._volumes.get(name)
 
     def volumes_of(self, class_name: str) -> list[Volume]:
-        """Return the volumes of a class by name, including assumptions about them."""
+        """Return a class's volumes by name, including assumptions about them."""
         if self._by_class is None:
             self._by_class = {}
             for name, volume in sorted(self._volumes.items()):
@@ -391,7 +391,7 @@ class VolumeStore:
         return found
 
     def class_of(self, claim: Claim) -> StorageClass | None:
-        """Return the class that the claim names; None if it names none, or if the class does not exist."""
+        """Return the class that the claim names; None if it names no class, or if the class does not exist."""
         return self.storage_class(claim.class_name) if claim.class_name else None
 
     def csi_node(self, name: str) -> CSINode | None:
@@ -446,7 +446,10 @@ class VolumeStore:
         self._emit(kind, Action.ADD if old is None else action, old, new)
 
     def bind(self, pairs: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]]) -> None:
-        """Bind claims to their volumes, which may be new. All of them are stored before any event is sent."""
+        """Bind claims to their volumes, which may be new.
+
+        All claims and volumes are stored before any event is sent.
+        """
         changed: list[tuple[Resource, Any, Any]] = []
         for pvc, pv in pairs:
             old_claim, old_volume = self._claims[_key(pvc)], self._volumes.get(pv.metadata.name)
@@ -460,7 +463,7 @@ class VolumeStore:
     # Assuming, writing, undoing
 
     def assume(self, chosen: NodeVolumes, node: str) -> None:
-        """Reserve the pod's volumes for its claims; its other claims wait for volumes on the node."""
+        """Reserve the pod's volumes for its claims; the pod's other claims wait for volumes on the node."""
         for claim, volume in chosen.static:
             if not volume.is_for(claim) or not (volume.object.spec.claim_ref or ObjectReference()).uid:
                 self._assumed_volumes[volume.name] = Volume(_set_aside(volume, claim))

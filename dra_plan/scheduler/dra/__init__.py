@@ -1,1 +1,1 @@
-"""The DynamicResources plugin: claims of pods, extended resources backed by devices, binding."""
+"""The DynamicResources plugin: pods' claims, extended resources backed by devices, and binding."""

@@ -1,6 +1,6 @@
-"""Binding claims: writing allocations and reservations to the (simulated) API server, and undoing them.
+"""Binding claims, by writing allocations and reservations to the (simulated) API server, and undoing the writes.
 
-The events that may make a pod schedulable that DynamicResources rejected are at the end.
+The events that may make a pod rejected by DynamicResources schedulable are at the end.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ MOST_CONSUMERS = 256
 
 
 class BindError(Exception):
-    """Binding a claim failed; the message is upstream's."""
+    """An error raised when a claim cannot be bound; the message is upstream's."""
 
 
 class Binder:
-    """The code that binds the claims of pods.
+    """The code that binds pods' claims.
 
-    The API server of the recordings keeps the last write, so if two pods read a shared claim before either writes to
-    it, one reservation is lost. A real API server detects the conflict, and the scheduler reads the claim again; the
-    handle's `detects_conflicts` selects between the two. `lost` lists the overwritten reservations.
+    The API server in the recordings keeps the last write, so if two pods read a shared claim before either writes to
+    it, one reservation is lost. A real API server detects the conflict, and the scheduler reads the claim again. The
+    handle's `detects_conflicts` selects one of the two behaviours. `lost` lists the overwritten reservations.
     """
 
     def __init__(self, handle: Handle, timeout: float) -> None:
@@ -113,7 +113,7 @@ class Binder:
     ) -> bool:
         """Return whether another pod of the group has written the allocation that both were given.
 
-        Upstream takes that for a conflict.
+        Upstream treats that as a conflict.
         """
         if self._handle.target.quirks.shared_claims_conflict or stored is None or stored.allocation is None:
             return False
@@ -169,7 +169,7 @@ class Binder:
 
     @staticmethod
     def _reserved(kept: PodState, claim: ResourceClaim, pod: Pod) -> bool:
-        """Return whether the claim, as the pod read it, is reserved for it, or for a group of its group's name."""
+        """Return whether the claim, as read by the pod, is reserved for it, or for a group with its group's name."""
         users = claim.status.reserved_for if claim.status is not None else []
         group = kept.group.metadata.name if kept.group is not None else None
         return any(user.uid == pod_uid(pod) or (user.resource == "podgroups" and user.name == group) for user in users)
@@ -184,7 +184,7 @@ class Binder:
     def _await(self, kept: PodState, node: str) -> Status | None:
         """Return None if the claims' devices are ready, an error if they failed or took too long, or else Wait.
 
-        Wait is returned because the work of drivers is not simulated. The first unready claim decides.
+        Wait is returned because the drivers' work is not simulated. The first claim that is not ready decides.
         """
         special = [kept.special] if kept.special is not None else []
         for claim in (*kept.claims, *special):
@@ -220,7 +220,7 @@ class Binder:
             kept.taken_from = ""
 
     def unreserve_for_group(self, kept: PodState, pod: Pod) -> bool:
-        """Drop the group's reservations if none of its pods has a node; return False if there was none.
+        """Drop the group's reservations if none of its pods has a node; return False if there were none.
 
         The next attempt may then deallocate them.
         """
@@ -240,7 +240,7 @@ class Binder:
         return changed
 
     def release(self, kept: PodState, pod: Pod) -> None:
-        """Remove the pod from its claims, except from those of its group; the special claim is deleted."""
+        """Remove the pod from its claims, except from its group's claims; the special claim is deleted."""
         uid = self._handle.cluster.info(pod).uid
         for claim in kept.claims:
             stored = self._stored(claim)
@@ -261,7 +261,7 @@ class Binder:
 def interests(store: ClaimStore) -> Sequence[Interest]:
     """Return the events of interest: nodes, claims, classes and slices that are added or changed.
 
-    Pods, and slices or classes that are removed, are never of interest.
+    Pods, and the removal of slices or classes, are never of interest.
     """
 
     def after_claim(pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
@@ -303,9 +303,9 @@ def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: Reso
 
 
 def _users_of(old: ResourceClaim | None, new: ResourceClaim | None) -> str | None:
-    """Return the claim that concerns only its users; None if it lost its allocation.
+    """Return the claim if it concerns only its users; None if it lost its allocation.
 
-    A deleted claim concerns no pod.
+    A deleted claim concerns no pods.
     """
     if new is None:
         return ""
@@ -314,7 +314,7 @@ def _users_of(old: ResourceClaim | None, new: ResourceClaim | None) -> str | Non
 
 
 def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:
-    """Queue the pod if its own generated claims were noted in its status."""
+    """Queue the pod if its own generated claims were recorded in its status."""
     if new is None or new.metadata.uid != pod.metadata.uid:
         return Hint.SKIP
     try:

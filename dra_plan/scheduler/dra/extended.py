@@ -52,17 +52,17 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """Return those of the names that are backed by devices on a node; `mapped` are the names that a class serves."""
+    """Return the names that are backed by devices on a node; `mapped` are the names that a class serves."""
     return tuple(name for name in names if is_served(allocatable.get(name, 0), mapped=name in mapped))
 
 
 def is_served(allocatable: int, *, mapped: bool) -> bool:
-    """Return whether a name is backed by devices: a class has it, and the node itself has none to allocate."""
+    """Return whether a name is backed by devices, because a class has it and the node itself has none to allocate."""
     return mapped and allocatable <= 0
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:
-    """Return the claim in memory, still without requests."""
+    """Return the claim in memory, which does not yet have requests."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
@@ -90,12 +90,15 @@ class Use:
     request: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the use in the format of the pod's status."""
+        """Return the use in the format used in the pod's status."""
         return {"containerName": self.container, "resourceName": self.resource, "requestName": self.request}
 
 
 def container_shape(pod: Pod) -> Hashable:
-    """Return everything in the pod that determines the special claim's requests: equal shapes give equal requests."""
+    """Return everything in the pod that determines the special claim's requests.
+
+    Equal shapes lead to equal requests.
+    """
     init, containers = pod.spec.init_containers, pod.spec.containers
     listed = (*init, *containers)
     return len(init), tuple((c.restart_policy, tuple(sorted(c.resources.requests.items()))) for c in listed)
@@ -114,7 +117,7 @@ class _Asking:
 def special_requests(
     pod: Pod, served: Collection[str], classes: Mapping[str, str]
 ) -> tuple[list[DeviceRequest], list[Use]]:
-    """Return the requests for names backed by devices, sorted by name as strings, and the containers of each."""
+    """Return the requests for names backed by devices, sorted by name as strings, and each request's containers."""
     containers = [*pod.spec.init_containers, *pod.spec.containers]
     plain = len(pod.spec.init_containers)
     requests: list[DeviceRequest] = []
@@ -182,15 +185,18 @@ def with_requests(claim: ResourceClaim, requests: list[DeviceRequest]) -> Resour
 
 
 # -- devices as capacity for scoring -----------------------------------------------------------------------------------
-# The number of devices that a node has for an extended resource. Coarser than the allocator, like upstream's scoring:
-# pool generations and completeness, taints and counters play no role.
+# This is the number of devices that a node has for an extended resource. Like upstream's scoring, it is coarser than
+# the allocator, and ignores pool generations and completeness, taints and counters.
 
 Totals = Callable[[str, NodeInfo], tuple[int, int]]
-"""(resource name, node) -> (devices, those in use)."""
+"""A map from (resource name, node) to (devices, devices in use)."""
 
 
 class DeviceTotals:
-    """Device counts by resource name and node. Nothing is counted for a resource whose selectors fail on the node."""
+    """The number of devices by resource name and node.
+
+    Nothing is counted for a resource whose selectors fail on the node.
+    """
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -199,7 +205,7 @@ class DeviceTotals:
         self._matching: dict[tuple[str, int], list[Device] | None] = {}
 
     def of(self, name: str, node: NodeInfo) -> tuple[int, int]:
-        """Return (devices, those in use) of the class behind the resource; (0, 0) if there is none."""
+        """Return (devices, devices in use) for the class behind the resource; (0, 0) if there is none."""
         served_by = self._cluster.extended_names().get(name)
         found = self._cluster.view.classes.get(served_by) if served_by is not None else None
         if found is None:
@@ -218,7 +224,7 @@ class DeviceTotals:
         return total, used
 
     def _follow(self) -> None:
-        """Sort the slices by node when they have changed; slices that name no single node are in every list."""
+        """Sort the slices by node if they have changed; slices that do not name a single node are in every list."""
         if self._view is self._cluster.view:
             return
         self._view = self._cluster.view
@@ -232,7 +238,7 @@ class DeviceTotals:
                 listed.append(slice_)
 
     def _devices(self, slice_: ResourceSlice, device_class: DeviceClass, node: NodeInfo) -> list[Device]:
-        """Return the slice's devices on the node that match the class. Raises ValueError where upstream gives up."""
+        """Return the slice's devices on the node that match the class. Raises ValueError if upstream gives up."""
         spec = slice_.spec
         if not spec.per_device_node_selection:
             if not _slice_is_on(slice_, node):
@@ -271,7 +277,7 @@ def _for_many(slice_: ResourceSlice) -> bool:
 def _slice_is_on(slice_: ResourceSlice, node: NodeInfo) -> bool:
     """Return whether the slice is on the node.
 
-    Unlike in the allocator, a slice that names no nodes is on every node.
+    Unlike in the allocator, a slice that does not name any nodes is on every node.
     """
     spec = slice_.spec
     if spec.all_nodes or spec.node_name == node.name:
@@ -295,7 +301,7 @@ def _selected(selector: NodeSelector, node: NodeInfo) -> bool:
 # -- score of firstAvailable alternatives ------------------------------------------------------------------------------
 
 _BEST_RANK = 8
-"""The score of a request's first alternative; each later one scores one less."""
+"""The score of a request's first alternative; each later alternative scores one less."""
 
 
 def is_ranked(claim: ResourceClaim) -> bool:

@@ -1,8 +1,8 @@
 """DynamicResources in PreFilter and Filter: finds the nodes on which a pod's claims can be allocated, and the devices.
 
 The state of one cycle comes first, then the check of one node, then the checks of claims and requests that PreFilter
-makes before any node is examined. Then come the keys under which an answer about a node can be reused for other pods,
-and the data that pods of one group share. Devices are allocated by `dra_plan.allocator`; the plugin itself is in
+makes before any node is examined. Then come the keys under which a node's result can be reused for other pods, and the
+data that pods in one group share. Devices are allocated by `dra_plan.allocator`; the plugin itself is in
 `dra/plugin.py`.
 """
 
@@ -44,17 +44,17 @@ Allocations = Sequence[AllocationResult]
 
 
 class NodeAnswer(NamedTuple):
-    """The reason why a node is rejected, or the allocations there: None if no claim waits for devices."""
+    """The reason why a node is rejected, or the allocations on it; None if no claim waits for devices."""
 
     status: Status | None
     allocations: Allocations | None = None
     only_this_pod: bool = False
-    """True if the answer does not hold for another pod: the status names a claim of the pod, or the search was cut
-    short."""
+    """True if the result is not valid for other pods, because the status names one of the pod's claims, or the search
+    was cut short."""
     claimed: Sequence[NodeAllocatableResourceClaimStatus] = ()
     """The resources that the devices would take from the node itself."""
     is_of_state: bool = False
-    """True if the answer is that of other nodes of the same state: the allocations are found once they are needed."""
+    """True if the result is that of other nodes in the same state; the allocations are found when they are needed."""
 
 
 _FITS = NodeAnswer(None, is_of_state=True)
@@ -65,9 +65,9 @@ class PodState:
     """The pod's claims as PreFilter read them; empty if PreFilter rejected the pod.
 
     `special` is the claim for extended resources; `names` are the resources that it may have to serve. `answers` are
-    the answers for nodes, by name and with the node's version, for cases in which `key` does not determine the pods
-    that they apply to. `chosen` are the results for the reserved node, for the pending claims in order, the special one
-    last; `uses` lists the containers that use the special one's requests.
+    the results for nodes, by name and with the node's version, for cases in which `key` does not determine the pods
+    that they apply to. `chosen` are the allocations on the reserved node for the pending claims in order, with the
+    special claim last; `uses` lists the containers that use the special claim's requests.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -79,16 +79,16 @@ class PodState:
     chosen: Allocations | None = None
     uses: list[Use] = field(default_factory=list)
     reserved: list[str] = field(default_factory=list)
-    """Uids of the claims that this pod put in flight."""
+    """The UIDs of the claims that this pod put in flight."""
     shared: dict[str, AllocationResult] = field(default_factory=dict)
-    """Uid to allocation of the claims that another pod of the group has put in flight in the same cycle."""
+    """The allocations, by claim UID, that another pod in the group has put in flight in the same cycle."""
     group: PodGroup | None = None
     for_group: frozenset[str] = frozenset()
-    """Uids of the claims that are reserved for the group instead of the pod."""
+    """The UIDs of the claims that are reserved for the group instead of the pod."""
     is_plain: bool = False
-    """True if all the pod has is claims of its own that wait for devices, so that only these decide."""
+    """True if the pod has only its own claims that wait for devices, so that only these claims decide."""
     known: KnownAnswers | None = None
-    """The known answers for pods of that key, once a node was examined."""
+    """The known results for pods with that key, once a node has been examined."""
     taken_from: str = ""
     """The reserved node, if the pod's status says that devices take something from it."""
 
@@ -103,10 +103,10 @@ class PodState:
         return [claim for claim in self.waiting if claim.metadata.uid not in self.shared]
 
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
-        """Return the allocations of the waiting claims in their order; `found` are those that this pod found.
+        """Return the waiting claims' allocations in claim order; `found` are the allocations that this pod found.
 
-        `mixed_up` means that upstream puts the allocations of shared claims after the new ones, but then reads them in
-        the order of the claims.
+        `mixed_up` means that upstream puts shared claims' allocations after the new ones, but then reads them in claim
+        order.
         """
         if not self.shared:
             return list(found)
@@ -118,7 +118,7 @@ class PodState:
 
     @property
     def allocated(self) -> list[ResourceClaim]:
-        """The user's claims that have their devices."""
+        """The user's claims that already have devices."""
         return [claim for claim in self.claims if claim.allocation is not None]
 
     @property
@@ -135,17 +135,17 @@ class PodState:
 # -- checking a node ---------------------------------------------------------------------------------------------------
 
 UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(plugin_names.DYNAMIC_RESOURCES)
-"""An allocated claim can't be used on the node. Recognized by object identity."""
+"""The status for an allocated claim that can't be used on the node. It is recognized by object identity."""
 _NO_DEVICES = unresolvable(Reason(CANNOT_ALLOCATE, NoDevices()))
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
 _DOES_NOT_FIT = NodeAnswer(_NO_DEVICES)
 _CANNOT_FIT = unresolvable("cannot fit resource")
 _MOST_LOOKS = 64
-"""The number of claim sets for which answers are remembered by the appearance of nodes."""
+"""The number of claim sets for which results are cached by node signature."""
 
 
 class NodeCheck:
-    """The check of nodes for pods with claims.
+    """The node check for pods with claims.
 
     A pod's allocators are kept in its state, one per set of served names.
     """
@@ -155,12 +155,12 @@ class NodeCheck:
         self._binding_timeout = binding_timeout
         self._max_steps = max_steps
         self.undecided: dict[str, list[str]] = {}
-        """Pod to the nodes on which the step budget ran out."""
+        """For each pod, the nodes on which the step budget was used up."""
         self._taking: NodeAllocatable | None = None
         self._known = _KnownLooks()
 
     def answer(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
-        """Return the reason why the claims can't be satisfied on the node, or the allocations there."""
+        """Return the reason why the claims can't be satisfied on the node, or the allocations on it."""
         served: tuple[str, ...] = ()
         taking = self._node_allocatable()
         if kept.is_plain and taking is None:
@@ -188,7 +188,7 @@ class NodeCheck:
         return answer
 
     def _by_state(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
-        """Return the answer for a pod that is plain: that of an earlier node of the same state, if there is one."""
+        """Return the result for a plain pod, which is that of an earlier node in the same state, if there is one."""
         cluster, known = self._handle.cluster, kept.known
         if known is None and kept.key is not None:
             known = kept.known = self._known.get(cluster.view, (kept.key, ()))
@@ -213,11 +213,11 @@ class NodeCheck:
         return answer
 
     def allocations(self, kept: PodState, pod: Pod, node: NodeInfo, answer: NodeAnswer) -> Allocations | None:
-        """Return the allocations of the answer for a node that has not changed since."""
+        """Return the allocations for the result on a node that has not changed since."""
         return self._allocated(kept, pod, node).allocations if answer.is_of_state else answer.allocations
 
     def _allocated(self, kept: PodState, pod: Pod, node: NodeInfo, served: tuple[str, ...] = ()) -> NodeAnswer:
-        """Return the allocator's answer for the claims that wait for devices."""
+        """Return the allocator's result for the claims that wait for devices."""
         outcome = self._allocator(kept, pod, served).allocate(node.node)
         if outcome.outcome is Outcome.FITS:
             return NodeAnswer(None, outcome.allocations)
@@ -228,7 +228,7 @@ class NodeCheck:
     def _settled(self, kept: PodState) -> list[ResourceClaim]:
         """Return the claims whose devices must be in reach.
 
-        Upstream forgets those that a pod of the group has in flight.
+        Upstream forgets claims that a pod in the group has in flight.
         """
         if not kept.shared or self._handle.target.quirks.shared_pending_anywhere:
             return kept.allocated
@@ -236,7 +236,7 @@ class NodeCheck:
         return [*kept.allocated, *(claim for claim in flying if claim is not None)]
 
     def _node_allocatable(self) -> NodeAllocatable | None:
-        """Return the devices of the current cluster that take node resources; None if the feature gate is off."""
+        """Return the devices in the current cluster that take node resources; None if the feature gate is off."""
         view = self._handle.cluster.view
         if not view.target.features.node_allocatable:
             return None
@@ -272,7 +272,7 @@ class NodeCheck:
     def _claims(self, kept: PodState, pod: Pod, served: tuple[str, ...]) -> list[ResourceClaim]:
         """Return the claims that wait for devices.
 
-        The special one, last, requests the names that a node is to serve.
+        The special claim, which comes last, requests the names that a node is to serve.
         """
         if kept.special is None:
             return kept.pending
@@ -305,16 +305,17 @@ class NodeCheck:
 
 
 class KnownAnswers(NamedTuple):
-    """The answers about nodes for pods with the same requests."""
+    """The results on nodes for pods with the same requests."""
 
     likeness: Likeness
     by_state: dict[int, NodeAnswer]
 
 
 class _KnownLooks:
-    """The answers about nodes by their appearance, for pods with the same requests.
+    """The results by node signature, for pods with the same requests.
 
-    The least recently used are dropped. A node that looks like a node of an earlier cycle is not searched again.
+    The least recently used results are dropped. A node that looks like a node in an earlier cycle is not searched
+    again.
     """
 
     def __init__(self) -> None:
@@ -324,14 +325,14 @@ class _KnownLooks:
         """The pools of the last view."""
 
     def get(self, view: View, key: Hashable | None) -> KnownAnswers | None:
-        """Return the answers for pods of that key, for the slices and classes of the view; None if there are none."""
+        """Return the results for pods with that key, for the view's slices and classes; None if there are none."""
         if view is not self._view:
             self._view, self.pools = view, KnownPools(view.gatherer)
             self._found.clear()
         return None if key is None else self._found.get(key)
 
     def keep(self, key: Hashable | None, likeness: Likeness | None) -> None:
-        """Remember the answers for pods of the same key."""
+        """Cache the results for pods with the same key."""
         if key is not None and likeness is not None:
             known = self._found.get(key)
             same = known is not None and known.likeness is likeness
@@ -346,8 +347,8 @@ def check_claim(
 ) -> Status | None:
     """Return the reason why the pod can't be scheduled with this claim, or None.
 
-    The special claim for extended resources has no requests yet. `shared` are the uids of claims in flight whose
-    allocation the pod may use as well: those of its group's cycle.
+    The special claim for extended resources does not yet have requests. `shared` are the UIDs of claims in flight whose
+    allocation the pod may also use, because they belong to its group's cycle.
     """
     if claim.allocation is not None:
         selector = claim.allocation.node_selector
@@ -361,9 +362,9 @@ def check_claim(
 
 
 def check_requests(claim: ResourceClaim, view: View) -> Status | None:
-    """Return the reason why the claim's requests exclude every node at once.
+    """Return the reason why the claim's requests exclude all nodes.
 
-    The reasons are unknown forms of requests, and missing classes.
+    The possible reasons are unknown forms of requests, and missing classes.
     """
     statuses = (_check_request(claim, request, view) for request in claim.spec.devices.requests)
     return next((status for status in statuses if status is not None), None)
@@ -393,11 +394,11 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
 
 
 # -- keys under which answers are reused -------------------------------------------------------------------------------
-# Pods with the same key get the same answer for a node's devices.
+# Pods with the same key get the same result for a node's devices.
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """Return everything that determines the answer for a node, except the node; None if that cannot be a key."""
+    """Return everything that determines a node's result, except the node; None if that cannot be a key."""
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None  # the node that is examined first decides for all; the pod's requirements for the node decide too
     if any(claims.conditional_results(claim) for claim in kept.allocated):
@@ -416,11 +417,11 @@ def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
 
 
 # -- claims of pod groups ----------------------------------------------------------------------------------------------
-# The data that pods of a group share: devices in flight in the group's cycle, and claims that belong to the group.
+# Pods in a group share the devices in flight in the group's cycle, and claims that belong to the group.
 
 
 def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, AllocationResult]:
-    """Return the allocations that other pods of the group have put in flight for these claims in this cycle, by uid."""
+    """Return the allocations that the group's other pods have put in flight for these claims in this cycle, by UID."""
     found = {}
     for claim in claims:
         flying = store.pending_allocation(claim.metadata.uid)
@@ -430,7 +431,7 @@ def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, A
 
 
 def reserve_for_group(kept: PodState, pod: Pod, entries: Sequence[ResourceClaim | None], handle: Handle) -> None:
-    """Note the pod's claims that are reserved for its group; `entries` are the claims of its entries."""
+    """Record the pod's claims that are reserved for its group; `entries` are the claims of the pod's entries."""
     kept.group = handle.cluster.groups.of(pod)
     needed = [claim is not None for claim in entries]
     flags = reservers(pod, kept.group, needed, shifted=handle.target.quirks.group_reservations_shifted)

@@ -1,8 +1,8 @@
 """Devices that represent the node's own cpu, memory or pages (DRANodeAllocatableResources, KEP-5517).
 
-This module computes the resources that the devices of an allocation take from the node, checks that the node has enough
-left after the pod's own requests, and finds other users of such a claim. The allocator chooses the devices and ignores
-all this: a first choice that does not fit rejects the node.
+This module computes the resources that an allocation's devices take from the node, checks that the node has enough left
+after the pod's own requests, and finds other users of such a claim. The allocator ignores these resources when it
+chooses the devices, so if its first choice does not fit, the node is rejected.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _FIRST = (CPU, MEMORY, EPHEMERAL)
 
 
 class ConsumedCapacityError(Exception):
-    """A mapping needs consumed capacity, and the device is not shared; the message is upstream's."""
+    """An error raised if a mapping needs consumed capacity and the device is not shared; the message is upstream's."""
 
 
 class NodeAllocatable:
-    """The devices of a cluster that take node resources.
+    """The devices in a cluster that take node resources.
 
-    Like upstream, they are found by pool name and device name alone, ignoring the driver and the generation.
+    As in upstream, devices are found by pool name and device name alone; the driver and the generation are ignored.
     """
 
     def __init__(self, view: View) -> None:
@@ -105,7 +105,7 @@ def _amount(
 def _entries(
     pod: Pod, taken: Iterable[tuple[ResourceClaim, dict[str, Quantity]]]
 ) -> Iterable[NodeAllocatableResourceClaimStatus]:
-    """Yield one entry for each claim that takes something, with the containers that name it, as often as they do."""
+    """Yield one entry for each claim that takes resources, with the containers that name it, as often as they do."""
     names = {entry.name: claim_name(pod, entry) for entry in pod.spec.resource_claims}
     listed = (*pod.spec.init_containers, *pod.spec.containers)
     uses = [(names.get(use.name), container.name) for container in listed for use in container.resources.claims]
@@ -121,7 +121,7 @@ def _entries(
 def _covered(pod: Pod, entries: Sequence[NodeAllocatableResourceClaimStatus]) -> Status | None:
     """Return a rejection if pod-level requests are less than containers and devices together.
 
-    It names the first such resource by name.
+    The rejection mentions the first such resource in name order.
     """
     if pod.spec.resources is None or not pod.spec.resources.requests:
         return None

@@ -66,7 +66,7 @@ class DynamicResources(
     ReservePlugin,
     PreBindPlugin,
 ):
-    """The plugin for claims of pods."""
+    """The plugin for pods' claims."""
 
     name = plugin_names.DYNAMIC_RESOURCES
 
@@ -84,7 +84,7 @@ class DynamicResources(
         arguments = (self.name, binding_timeout, max_steps)
         self._memo: NodeTables[NodeAnswer] = handle.answers.setdefault(arguments, Remembered(MOST_SHAPES))
         self.deallocations: list[tuple[str, list[str]]] = []
-        """(pod, the claims one of which upstream would deallocate): it takes one at random."""
+        """(pod, claims) where upstream would deallocate one of the claims, chosen at random."""
 
     def parts(self) -> Iterable[object]:
         """Return the parts that change on their own."""
@@ -92,7 +92,7 @@ class DynamicResources(
 
     @property
     def undecided(self) -> dict[str, list[str]]:
-        """A map from pods to the nodes on which the step budget ran out."""
+        """A map from pods to the nodes on which the step budget was used up."""
         return self._check.undecided
 
     @property
@@ -101,7 +101,7 @@ class DynamicResources(
         return self._binder.lost
 
     def _kept(self, state: CycleState) -> PodState | None:
-        """Return the data that PreFilter stored in the state, None if there is nothing to do."""
+        """Return the data that PreFilter stored in the state; None if there is nothing to do."""
         kept: PodState | None = state.get(self.name)
         return None if kept is None or kept.empty else kept
 
@@ -116,7 +116,7 @@ class DynamicResources(
         return None
 
     def _claims(self, pod: Pod) -> list[ResourceClaim | None]:
-        """Return the claim of each entry of the pod, None where none is needed. Raises PodClaimError."""
+        """Return the claim for each of the pod's entries, or None where none is needed. Raises PodClaimError."""
         find, of_groups = self._handle.cluster.claims.get, self._target.features.group_claims
         return [entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims]
 
@@ -176,18 +176,18 @@ class DynamicResources(
         return answer.status
 
     def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims to allocate on the node; none if there is nothing to do."""
+        """Return the claims to allocate on the node; there are none if there is nothing to do."""
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
-        """Return, by node, its version and the answer for pods like this one.
+        """Return each node's version and the result for pods like this one, by node name.
 
-        If no other pod is alike, the answers hold for this cycle only.
+        If no other pod is alike, the results are valid only in this cycle.
         """
         return self._memo.of(kept.key, dict) if kept.key is not None else kept.answers
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the claims' specifications and the nodes where allocated ones can be used."""
+        """Return the claims' specifications, and the nodes where allocated claims can be used."""
         kept: PodState = state.read(self.name)
         return kept.key
 
@@ -252,12 +252,12 @@ class DynamicResources(
         return None if kept is None else kept.key
 
     def score_everywhere(self, state: CycleState, pod: Pod) -> int | None:
-        """Return 0 if no claim has alternatives, or if they do not count."""
+        """Return 0 if no claims have alternatives, or if alternatives do not count."""
         kept = self._kept(state)
         return None if kept is not None and self._ranks(kept) else 0
 
     def _ranks(self, kept: PodState) -> bool:
-        """Return whether nodes are scored by the alternatives of claims."""
+        """Return whether nodes are scored by the alternatives in claims."""
         counts = self._target.rules.scores_devices and self._target.features.prioritized_list
         return counts and any(map(is_ranked, kept.claims))
 
@@ -308,7 +308,10 @@ class DynamicResources(
         return None
 
     def _choose(self, kept: PodState, results: Allocations) -> None:
-        """Decide the allocation of each waiting claim, the special one last; it stays if the pod is reserved again."""
+        """Decide each waiting claim's allocation, the special claim's last.
+
+        It stays the same if the pod is reserved again.
+        """
         own = len(kept.pending)
         kept.chosen = [*kept.for_waiting(results[:own], mixed_up=self._mixes_up), *results[own:]]
 

@@ -1,1 +1,1 @@
-"""The share of the idle devices that a mix of pods cannot use."""
+"""The share of idle devices that a mix of pods cannot use."""

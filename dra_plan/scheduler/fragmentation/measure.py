@@ -1,10 +1,10 @@
-"""The idle devices that the pods of a mix cannot use: the measure of fragmentation gradient descent.
+"""The idle devices that the pods in a mix cannot use, as measured by fragmentation gradient descent.
 
 Weng, Yang, Yu and others, "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
-Descent", USENIX ATC 2023: for each kind of pod, all idle units of a node count if the pod does not fit the node at all,
-otherwise the units that have too little left for it; the mean over the pods of the mix is the node's measure. A pod
-that requests no device can use none. Requests are examined one by one: constraints among devices are ignored, and only
-the first alternative of a firstAvailable request counts.
+Descent", USENIX ATC 2023: for each kind of pod, all of a node's idle units count if the pod does not fit on the node at
+all, otherwise only the units that have too little left for the pod. The mean over the pods in the mix is the node's
+measure. A pod that requests no devices can use none. Requests are examined one by one; constraints among devices are
+ignored, and only the first alternative of a firstAvailable request counts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_KNOWN = 400_000
 
 
 class Ask(NamedTuple):
-    """One request in a shape: its number among all distinct requests, and the number of devices.
+    """A request in a shape: its number among all distinct requests, and the number of devices.
 
     The number of devices is -1 if all matching devices are requested.
     """
@@ -42,7 +42,7 @@ class Ask(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The requests of a pod: of its node by resource, and of devices."""
+    """A pod's requests: those for node resources, by resource, and those for devices."""
 
     requests: tuple[tuple[str, int], ...]
     asks: tuple[Ask, ...]
@@ -58,7 +58,7 @@ class _AlikeShapes:
 
 
 class Measure:
-    """The measure of the nodes of a cluster by a mix of pods."""
+    """The fragmentation of a cluster's nodes, as measured by a mix of pods."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -66,13 +66,13 @@ class Measure:
         self._wants: list[Want] = []
         self._numbers: dict[bytes, tuple[Ask, ...]] = {}
         self._needs: list[list[int | None]] = []
-        """By number of the request and of the kind of unit."""
+        """The needs, by the number of the request and the number of the kind of unit."""
         self._groups: list[_AlikeShapes] = []
         self._names: tuple[str, ...] = ()
         self._known: dict[tuple[Left, tuple[int, ...]], float] = {}
 
     def mix(self, shapes: Iterable[Shape]) -> None:
-        """Set the pods of the mix, each as often as it occurs."""
+        """Set the pods in the mix, each as often as it occurs."""
         counts = Counter(shapes)
         whole = sum(counts.values())
         groups: dict[tuple[Ask, ...], _AlikeShapes] = {}
@@ -107,7 +107,7 @@ class Measure:
                 yield Ask(len(self._wants) - 1, -1 if want.takes_all else want.count)
 
     def needs(self, number: int) -> Sequence[int | None]:
-        """Return the amount that the request takes of a unit of each kind."""
+        """Return the amount that the request takes from a unit of each kind."""
         known = self._needs[number]
         kinds = self.units.kinds
         while len(known) < len(kinds):
@@ -121,7 +121,7 @@ class Measure:
         return self.state(self.units.left(node), self.free(node))
 
     def free(self, node: NodeInfo) -> tuple[int, ...]:
-        """Return the free amounts of the node's own resources that a pod of the mix requests."""
+        """Return the free amounts of the node's own resources that a pod in the mix requests."""
         allocatable, requested = node.allocatable, node.requested
         return tuple([allocatable.get(name, 0) - requested.get(name, 0) for name in self._names])
 
@@ -177,9 +177,9 @@ class Measure:
     # Placing
 
     def placed(self, shape: Shape, left: Left, *, fullest_first: bool) -> Left | None:
-        """Return the free units once a pod of the shape has its devices; None if there are too few.
+        """Return the free units once a pod with the shape has its devices; None if there are too few.
 
-        Units are taken in their order, or the fullest first.
+        Units are taken in order, or the fullest first.
         """
         rest = list(left)
         for ask in shape.asks:

@@ -1,7 +1,7 @@
-"""The devices of nodes as units with a free share, and the amount that a request needs of each.
+"""The nodes' devices as units with a free share, and the amount of each unit that a request needs.
 
-A unit is a device, or the counter set that devices of a pool are parts of. The free share is in thousandths of the
-unit. Devices that several nodes reach belong to none of them and are left out.
+A unit is a device, or the counter set that devices in a pool are parts of. The free share is in thousandths of the
+unit. Devices that several nodes reach belong to none of these nodes and are omitted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WHOLE = 1000
 """The free share of an unused unit."""
 
 Left = tuple[tuple[int, int], ...]
-"""For each unit of a node, in the order of its pools, the number of its kind and the free thousandths."""
+"""For each of a node's units, in pool order, the number of its kind and the free thousandths."""
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
@@ -40,7 +40,7 @@ class Unit(NamedTuple):
 
 
 class Units:
-    """The units of the nodes of a cluster. `kinds` has the devices of one unit of each kind, with its totals."""
+    """The units of a cluster's nodes. `kinds` has the devices in one unit of each kind, with its totals."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -51,7 +51,7 @@ class Units:
         self.kinds: list[Unit] = []
 
     def of(self, node: NodeInfo) -> list[Unit]:
-        """Return the units of the node."""
+        """Return the node's units."""
         view = self._cluster.view
         if view is not self._view:
             self._view = view
@@ -63,7 +63,7 @@ class Units:
         return found
 
     def left(self, node: NodeInfo) -> Left:
-        """Return the free shares of the units of the node."""
+        """Return the free shares of the node's units."""
         units = self.of(node)
         known = self._left.get(node.name)
         if known is not None and known[0] == node.version:
@@ -146,7 +146,7 @@ def _thousandths(totals: Sequence[tuple[str, int]], used: dict[str, int]) -> int
 
 
 def needed(want: Want, unit: Unit, target: Target) -> int | None:
-    """Return the thousandths of a unit of that kind that a device for the request takes; None if no device matches."""
+    """Return how many thousandths of such a unit a device for the request takes; None if no devices match."""
     found = [need for device in unit.devices if (need := _need(want, device, unit, target)) is not None]
     return min(found, default=None)
 

@@ -1,6 +1,6 @@
 """Preemption candidates and their comparison, and the interface of scheduler extenders.
 
-Candidates come first because extenders may change them (upstream: ProcessPreemption). The HTTP client of extenders is
+Candidates come first because extenders may change them (upstream: ProcessPreemption). The HTTP client for extenders is
 outside the scheduler.
 """
 
@@ -18,7 +18,7 @@ from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 
 # -- candidates for preemption -----------------------------------------------------------------------------------------
-# The pods to evict, the disruption budgets that protect them, and the node that loses least.
+# These are the pods to evict, the disruption budgets that protect them, and the node that loses least.
 
 _PRIORITY_OFFSET = 2**31
 """A number added to each victim's priority, so that more victims always weigh more."""
@@ -26,7 +26,7 @@ _PRIORITY_OFFSET = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node, the pods to evict there (most important first) and the number of them that budgets protect."""
+    """A node, the pods to evict from it (most important first), and how many of these pods budgets protect."""
 
     node: str
     victims: tuple[PodInfo, ...]
@@ -36,8 +36,8 @@ class Candidate:
 def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
     """Return the pods with the most important first: by priority, then by age.
 
-    In comparisons, pods that have not started yet are treated as started at the time of the comparison, so upstream's
-    sort considers each of them older than the previous ones: of several such pods, the last one comes first.
+    In comparisons, pods that have not yet started are treated as started at the time of the comparison, so upstream's
+    sort considers each such pod older than the previous ones, and the last one comes first.
     """
 
     def key(entry: tuple[int, PodInfo]) -> tuple[float, float, int]:
@@ -50,7 +50,7 @@ def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
 def split_by_budget(
     pods: Sequence[PodInfo], budgets: Sequence[PodDisruptionBudget]
 ) -> tuple[list[PodInfo], list[PodInfo]]:
-    """Return (pods whose eviction breaks a budget, the others), in the given order.
+    """Return (pods whose eviction violates a budget, other pods), in the given order.
 
     Each eviction uses up its budgets.
     """
@@ -86,8 +86,8 @@ def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate with the fewest violations.
 
-    Ties are broken by the least important top victim, the lowest sum, the fewest victims, the latest start, and then by
-    node order.
+    Ties are broken by the least important top victim, then the lowest sum, the fewest victims, the latest start, and
+    the node order.
     """
     left = list(candidates)
     criteria: tuple[Callable[[Candidate], float], ...] = (
@@ -109,7 +109,7 @@ def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
 
 
 class ExtenderError(DraPlanError):
-    """An extender could not be called, or answered with an error."""
+    """An error raised if an extender could not be called, or returned an error."""
 
 
 class ExtenderFilterResult:
@@ -135,7 +135,7 @@ class Extender(Protocol):
     supports_preemption: bool
 
     def is_interested(self, pod: Pod) -> bool:
-        """Return whether the pod requests a resource that the extender manages; if it manages none, every pod does."""
+        """Return whether the extender manages a resource that the pod requests, or is interested in all pods."""
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
         """Return the remaining nodes. Raises ExtenderError if the extender can't be called."""
@@ -146,7 +146,7 @@ class Extender(Protocol):
     def process_preemption(
         self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
     ) -> list[Candidate]:
-        """Return the remaining candidates, perhaps with other victims.
+        """Return the remaining candidates, possibly with other victims.
 
         Raises ExtenderError if the extender can't be called.
         """

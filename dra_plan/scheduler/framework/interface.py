@@ -1,8 +1,8 @@
 """The extension points that a plugin may implement, with Kubernetes' names.
 
-A plugin derives from the classes of its extension points. Its methods must not change their arguments, and must give
-the same answer to the same question: the simulation is repeatable. The handle follows, through which a plugin reaches
-the cluster, and then the registry of plugin factories.
+A plugin derives from the classes for its extension points. Its methods must not change their arguments, and must return
+the same result for the same arguments, so that the simulation is repeatable. The handle follows, through which a plugin
+accesses the cluster, and then the registry of plugin factories.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ MAX_PERMIT_SECONDS = 15 * 60.0
 
 
 class Plugin:
-    """Any plugin. `name` is its name in configuration and messages."""
+    """The base class of plugins. `name` is the plugin's name in configuration and messages."""
 
     name: ClassVar[str] = ""
     looks_at_object_alone: ClassVar[bool] = False
-    """True if remembered answers of Filter and Score depend only on the node's object. They then hold whatever happens
-    to the pods and devices on it."""
+    """True if cached results of Filter and Score depend only on the node's object. They then stay valid whatever
+    happens to the pods and devices on the node."""
 
 
 class QueueSortPlugin(Plugin, ABC):
@@ -56,7 +56,7 @@ class PreEnqueuePlugin(Plugin, ABC):
 
     @abstractmethod
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Return a status; anything but success keeps the pod gated."""
+        """Return a status; anything other than success keeps the pod gated."""
 
 
 class EnqueueExtensions(Plugin, ABC):
@@ -69,13 +69,13 @@ class EnqueueExtensions(Plugin, ABC):
 
 @dataclass(frozen=True, slots=True)
 class PreFilterResult:
-    """The only nodes that can fit; None means all."""
+    """The only nodes that can fit; None means all nodes."""
 
     node_names: frozenset[str] | None = None
 
 
 class PreFilterExtensions(ABC):
-    """Updates of a plugin's state while pods are added to and removed from a node on trial."""
+    """Updates to a plugin's state while pods are added to and removed from a node in a trial."""
 
     @abstractmethod
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -93,10 +93,10 @@ class PreFilterPlugin(Plugin, ABC):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Return a restriction to some nodes, or a status; Skip leaves out the plugin's Filter."""
+        """Return a restriction to some nodes, or a status; Skip skips the plugin's Filter."""
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates of the state on trial, or None if the state does not depend on pods on nodes."""
+        """Return the updates to the state in a trial, or None if the state does not depend on pods on nodes."""
         return None
 
 
@@ -108,7 +108,7 @@ class FilterPlugin(Plugin, ABC):
         """Return success, a rejection of this node, or an Error that ends the whole attempt."""
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the causes of the node's rejection, if the reasons do not state them.
+        """Return the causes of the node's rejection, if the reasons do not state the causes.
 
         Called after `filter` rejected it. This is separate from `filter`, which is called for every node, while the
         causes are rarely needed.
@@ -116,10 +116,10 @@ class FilterPlugin(Plugin, ABC):
         return ()
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key if the answer for a node depends only on the key, the node and the pods and devices on it.
+        """Return a key if a node's result depends only on the key, the node, and the pods and devices on it.
 
-        Answers with equal keys are then reused until the node changes. With None, the default, the filter is called
-        every time.
+        Results with equal keys are then reused until the node changes. If the method returns None, the default, the
+        filter is called every time.
         """
         return None
 
@@ -138,7 +138,7 @@ class PostFilterPlugin(Plugin, ABC):
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Return a status: success ends the list; a rejection lets the next plugin run; an Error ends it."""
+        """Return a status: after success or an Error, no more plugins run; after a rejection, the next plugin runs."""
 
 
 class PreScorePlugin(Plugin, ABC):
@@ -146,7 +146,7 @@ class PreScorePlugin(Plugin, ABC):
 
     @abstractmethod
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Return success, Skip (the plugin's Score is left out), or an Error."""
+        """Return success, Skip (which skips the plugin's Score), or an Error."""
 
 
 class ScorePlugin(Plugin, ABC):
@@ -157,7 +157,7 @@ class ScorePlugin(Plugin, ABC):
         """Return the score of a node, or an Error."""
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Bring the scores, in the order of the nodes, into the range 0 to 100, in place."""
+        """Scale the scores, which are in node order, to the range 0 to 100, in place."""
         return None
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
@@ -170,7 +170,7 @@ class ScorePlugin(Plugin, ABC):
 
 
 class ReservePlugin(Plugin, ABC):
-    """A plugin that notes the choice of a node, and undoes it."""
+    """A plugin that records the choice of a node, and can undo it."""
 
     @abstractmethod
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
@@ -202,7 +202,7 @@ class PreBindPlugin(Plugin, ABC):
 
 
 class BindPlugin(Plugin, ABC):
-    """A plugin that binds the pod. The first one that does not answer Skip decides."""
+    """A plugin that binds the pod. The first plugin that does not return Skip decides."""
 
     @abstractmethod
     def bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
@@ -231,7 +231,7 @@ POINTS: dict[str, type[Plugin]] = {
     "bind": BindPlugin,
     "postBind": PostBindPlugin,
 }
-"""Extension points by their name in KubeSchedulerConfiguration."""
+"""The extension points, by their names in KubeSchedulerConfiguration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +255,11 @@ class TrialFilter:
         raise NotImplementedError
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify all plugins that a pod was added on trial."""
+        """Notify all plugins that a pod was added in a trial."""
         raise NotImplementedError
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify all plugins that a pod was removed on trial."""
+        """Notify all plugins that a pod was removed in a trial."""
         raise NotImplementedError
 
 
@@ -279,15 +279,16 @@ class Handle:
     waiting: WaitingPods = field(default_factory=WaitingPods)
     extenders: Sequence[Extender] = ()
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
-    """The answers about nodes that plugins remember as long as these do not change, by plugin and its arguments."""
+    """The results for nodes that plugins cache as long as the nodes do not change, by plugin and arguments."""
     trial: TrialFilter = field(default_factory=TrialFilter)
     activate: Callable[[Pod], None] = lambda _pod: None
-    """Retry a waiting pod at once, whatever it waits for (PodActivator)."""
+    """Retry a waiting pod immediately, whatever it waits for (PodActivator)."""
     later: Callable[[str, Callable[[], None]], None] = lambda _what, _do: None
-    """Do something asynchronously: it takes effect while the next pod is being scheduled."""
+    """Do something asynchronously, so that it takes effect while the next pod is being scheduled."""
 
     victims_linger: bool = False
-    """True if preempted pods stay, terminating, until something removes them; otherwise they are removed at once."""
+    """True if preempted pods stay in the terminating state until something removes them; otherwise they are removed
+    immediately."""
     refuses_claim: Callable[[ResourceClaim], str] = lambda _claim: ""
     """Return the reason why the API server does not let the scheduler create a claim, or ""."""
     settle: Callable[[], bool] = lambda: False
@@ -305,11 +306,11 @@ class Handle:
         return list(self.waiting)
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
-        """Return the waiting pod with this uid, or None."""
+        """Return the waiting pod with this UID, or None."""
         return self.waiting.get(uid)
 
     def reject_waiting_pod(self, uid: str) -> bool:
-        """Reject a waiting pod; return False if there is none with this uid."""
+        """Reject a waiting pod; return False if no pod with this UID waits."""
         waiting = self.waiting.get(uid)
         return waiting is not None and waiting.reject("", "removed")
 
@@ -317,11 +318,11 @@ class Handle:
 # -- the registry of plugin factories ----------------------------------------------------------------------------------
 
 Factory = Callable[[Mapping[str, Any], "Handle"], Plugin]
-"""(arguments from the configuration, handle) -> plugin."""
+"""A function that takes the arguments from the configuration and the handle, and returns the plugin."""
 
 
 class Registry(dict[str, Factory]):
-    """Plugin name to factory."""
+    """The plugin factories, by name."""
 
     def register(self, name: str, factory: Factory) -> None:
         """Add a factory; raise UsageError if the name is taken."""
@@ -336,6 +337,6 @@ class Registry(dict[str, Factory]):
         del self[name]
 
     def merge(self, other: Mapping[str, Factory]) -> None:
-        """Register everything of another registry."""
+        """Register everything in another registry."""
         for name, factory in other.items():
             self.register(name, factory)

@@ -1,4 +1,4 @@
-"""The filters of a profile applied to many nodes for one pod, with remembered answers."""
+"""A profile's filters, applied to many nodes for one pod, with cached results."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .runtime import FilterPhase
 from .status import Code, CountedStatuses, CycleState, Rejection, Status
 
 UNKNOWN = Status(Code.ERROR, "not asked yet")
-"""A placeholder for an answer that is not known yet."""
+"""A placeholder for a result that is not yet known."""
 
 
 class Scan:
-    """The result of a scan: the nodes that `passed`, and the number `examined`, in order from the start."""
+    """The result of a scan: the nodes that `passed`, and how many were `examined`, in order from the start."""
 
     def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
         self.passed: list[NodeInfo] = []
         self.examined = len(nodes)
         self.others: dict[int, Status | None] = {}
-        """Answers for this pod alone, by position: errors, and the answers of nodes that other pods are nominated
+        """The results for this pod alone, by position: errors, and the results for nodes that other pods are nominated
         for."""
         self._nodes, self._start, self.answers = nodes, start, answers
 
@@ -53,14 +53,14 @@ class Scan:
 
 
 class Tally:
-    """The number of nodes of each rejection among the answers for equal pods; only new answers are counted again."""
+    """The number of nodes with each rejection among the results for equal pods; only new results are counted again."""
 
     def __init__(self) -> None:
         self._counted: list[Status | None] = []
         self._counts: Counter[Rejection] = Counter()
 
     def of(self, known: ShapeAnswers[Status | None]) -> Mapping[Rejection, int]:
-        """Return the counts for these answers, one for each node; valid until the next call."""
+        """Return the numbers for these results, one for each node; they are valid until the next call."""
         answers, before, counts = known.answers, self._counted, self._counts
         renewed = known.renewed
         if renewed is None or len(before) != len(answers):
@@ -76,7 +76,7 @@ class Tally:
 
 
 class Refused(CountedStatuses):
-    """The rejections of a scan, built only on access: most pods find a node and never need them."""
+    """The rejections in a scan, built only on access, because most pods find a node and never need them."""
 
     def __init__(self, scan: Scan, number: int, run: _Run) -> None:
         self._scan, self._number, self._run = scan, number, run
@@ -84,7 +84,7 @@ class Refused(CountedStatuses):
         self._counts: Mapping[Rejection, int] | None = None
 
     def counts(self) -> Mapping[Rejection, int]:
-        """Return the number of nodes of each rejection; valid until something changes in the cluster."""
+        """Return the number of nodes with each rejection; it is valid until something changes in the cluster."""
         if self._counts is None and self._number == len(self._scan.answers) and not self._scan.others:
             self._counts = self._run.tally.of(self._run.known)
         elif self._counts is None:
@@ -111,25 +111,25 @@ class Refused(CountedStatuses):
 
 
 class FilterAnswers:
-    """The remembered answers of a profile's filters: for equal pods, and by plugin for pods that it treats as equal."""
+    """The cached results of a profile's filters for equal pods, and of each plugin for pods that it treats as equal."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
         self.of_plugins: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
         self.of_objects: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN, of_objects=True)
-        """The answers of plugins that read only the node's object."""
+        """The results of plugins that read only the node's object."""
         self.tallies: Remembered[Hashable, Tally] = Remembered(MOST_SHAPES)
-        """The counts of the rejections of equal pods."""
+        """The numbers of rejections for equal pods."""
 
 
 class _Run:
-    """Neighbouring filters whose answers are remembered, together and plugin by plugin."""
+    """Adjacent filters whose results are cached, together and plugin by plugin."""
 
     __slots__ = ("_keys", "_made", "_plugins", "_remembered", "known")
 
     @property
     def tally(self) -> Tally:
-        """The counts of the rejections."""
+        """The number of nodes with each rejection."""
         return self._remembered.tallies.of(self._keys, Tally)
 
     def __init__(self, plugins: Sequence[FilterPlugin], keys: Sequence[Hashable], remembered: FilterAnswers) -> None:
@@ -139,7 +139,7 @@ class _Run:
 
     @property
     def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
-        """The plugins in order, with their answers by position.
+        """The plugins in order, with their results by position.
 
         Plugins that read only the Node object share their results.
         """
@@ -161,9 +161,9 @@ def _not_passing(places: Sequence[int], answers: Sequence[Status | None]) -> Ite
 
 
 class NodeFilter:
-    """The filters of a profile for one pod, with remembered answers where plugins allow it.
+    """A profile's filters for one pod, with cached results where plugins allow it.
 
-    Neighbouring plugins with a memo key share one list of answers, so that each node is examined once.
+    Adjacent plugins with a memo key share one list of results, so that each node is examined once.
     """
 
     def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: FilterAnswers) -> None:
@@ -188,7 +188,7 @@ class NodeFilter:
                 keys.clear()
 
         for plugin in self._phase.filters(self._state):
-            # a trace needs every plugin's answer, so nothing is remembered in that case
+            # a trace needs every plugin's result, so nothing is cached in that case
             key = None if self._phase.tracer else plugin.filter_memo(self._state, self._pod)
             if key is None:
                 close()
@@ -200,11 +200,11 @@ class NodeFilter:
 
     @property
     def remembers(self) -> bool:
-        """Return whether all answers are remembered, so that `scan` can be used."""
+        """Return whether all results are cached, so that `scan` can be used."""
         return len(self._runs) == 1 and isinstance(self._runs[0], _Run)
 
     def refused(self, scan: Scan) -> Refused:
-        """Return the rejections of a scan."""
+        """Return the rejections in a scan."""
         [run] = self._runs
         assert isinstance(run, _Run)
         return Refused(scan, scan.examined - len(scan.passed) - len(scan.errors()), run)
@@ -212,7 +212,7 @@ class NodeFilter:
     def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
         """Return the nodes that pass, from `start` to the end and then from the beginning, until there are enough.
 
-        `nodes` are all nodes in scheduling order. Nodes that were rejected before and have not changed cost nothing.
+        `nodes` are all nodes in scheduling order. Nodes that were rejected before and have not changed take no time.
         """
         [run] = self._runs
         assert isinstance(run, _Run)
@@ -228,7 +228,7 @@ class NodeFilter:
         places = [*places[first:], *places[:first]]
         passed, others, done = scan.passed, scan.others, 0
         while len(passed) < enough and done < len(places):
-            some = places[done : done + enough - len(passed)]  # not one too many if they all pass
+            some = places[done : done + enough - len(passed)]  # so that no extra node is examined if all of them pass
             done += len(some)
             asked = [nodes[at] for at in _not_passing(some, answers)]
             if crowded:
@@ -247,7 +247,7 @@ class NodeFilter:
         return scan
 
     def __call__(self, node: NodeInfo) -> Status | None:
-        """Return None if the pod fits the node, otherwise the first plugin's answer that is not success."""
+        """Return None if the pod fits on the node, otherwise the first plugin result that is not success."""
         crowded = self._nominator.at_least(node.name, self._priority, self._uid) if self._nominator else ()
         if crowded:
             return self._phase.filter_with_nominated(self._state, self._pod, node)
@@ -265,10 +265,10 @@ class NodeFilter:
         return None
 
     def _fill(self, run: _Run, nodes: Sequence[NodeInfo]) -> dict[int, Status]:
-        """Find the plugins' answers for these nodes and remember them; return errors, which are not remembered.
+        """Compute and cache the plugins' results for these nodes; return errors, which are not cached.
 
-        The text of an error may contain data of this pod alone. Each plugin answers for all nodes that the plugins
-        before it have not rejected.
+        An error's text may contain data that concerns only this pod. Each plugin runs for all nodes that earlier
+        plugins have not rejected.
         """
         first = run.known.answers
         errors: dict[int, Status] = {}

@@ -1,4 +1,4 @@
-"""The names of the plugins, as configuration and messages use them."""
+"""The plugins' names, as used in configuration and messages."""
 
 PRIORITY_SORT = "PrioritySort"
 SCHEDULING_GATES = "SchedulingGates"
@@ -24,4 +24,4 @@ VOLUME_ZONE = "VolumeZone"
 NODE_DECLARED_FEATURES = "NodeDeclaredFeatures"
 
 NOT_EVALUATED = (NODE_DECLARED_FEATURES,)
-"""Plugins of the default profile that are not simulated."""
+"""The plugins in the default profile that are not simulated."""

@@ -1,4 +1,4 @@
-"""The scoring plugins of a profile, and the framework: all plugins of one profile in one object.
+"""A profile's scoring plugins, and the framework, which holds all of a profile's plugins in one object.
 
 The framework has every run that the queue and the cycle need; the other extension points are in `framework/runtime.py`.
 """
@@ -24,10 +24,10 @@ from .trace import Tracer
 from .types import QueuedPod
 
 # -- PreScore and Score ------------------------------------------------------------------------------------------------
-# Weighted scores of the nodes that fit, with Kubernetes' error texts.
+# The nodes that fit get weighted scores, with Kubernetes' error texts.
 
 UNSCORED = -1
-"""A placeholder for a sum of scores that is not known yet."""
+"""A placeholder for a sum of scores that is not yet known."""
 
 _Value = TypeVar("_Value")
 
@@ -35,7 +35,7 @@ _Value = TypeVar("_Value")
 class ScorePhase(ProfilePlugins):
     """The runs of the plugins that rank nodes.
 
-    `weights` are the profile's, and `scores` are the remembered ones.
+    `weights` are the profile's weights, and `scores` are the cached scores.
 
     `scores_of_objects` are the scores of plugins that read only the node's object, and `sums` are the weighted scores
     of several plugins together, `UNSCORED` where they are missing.
@@ -47,7 +47,7 @@ class ScorePhase(ProfilePlugins):
     sums: NodeAnswers[int]
 
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Run the PreScore plugins; an Error if one fails. Plugins that answer Skip do not score."""
+        """Run the PreScore plugins, and return an Error if one fails. Plugins that return Skip do not score."""
         skipped = set()
         with Guard("PreScore", pod) as guard:
             for plugin in guard.each(self._at_pre_score):
@@ -68,8 +68,8 @@ class ScorePhase(ProfilePlugins):
     ) -> list[int] | Status:
         """Return the sums of the weighted scores in the order of the nodes (at least one), or an Error.
 
-        The plugins that remember their scores and do not normalize them share one remembered sum for each node, unless
-        `scores` are asked for: the weighted scores of each plugin are added to them.
+        The plugins that cache their scores and do not normalize them share one cached sum for each node, unless
+        `scores` is passed; each plugin's weighted scores are then added to it.
         """
         row, plugins = _Scored(nodes), self._scoring(state)
         keys: dict[ScorePlugin, Hashable] = {}
@@ -171,7 +171,7 @@ class ScorePhase(ProfilePlugins):
 
 
 class _Scored:
-    """The nodes of one cycle that are scored, and their positions in lists with an entry for each node."""
+    """The nodes that are scored in one cycle, and their positions in lists with an entry for each node."""
 
     __slots__ = ("_read", "nodes", "where")
 
@@ -186,7 +186,7 @@ class _Scored:
 
 
 def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
-    """Return the positions of missing scores one by one, because they may be filled in meanwhile.
+    """Return the positions of missing scores one by one, because scores may be filled in meanwhile.
 
     Few scores are missing.
     """
@@ -197,7 +197,10 @@ def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
 
 
 class Framework(FilterPhase, ScorePhase, BindPhase):
-    """The plugins of one profile. `weights` are those of the score plugins, `queue_sort` orders the active queue."""
+    """The plugins in one profile.
+
+    `weights` are the score plugins' weights, and `queue_sort` orders the active queue.
+    """
 
     def __init__(
         self,
@@ -225,7 +228,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
 
     def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
         """Return whether the plugin considers the event a reason to retry the pod."""
-        try:  # like `Guard`, which costs more than most hints
+        try:  # does the same as `Guard`, which takes longer than most hints
             for interest in interests:
                 if wakes(interest, event, pod):
                     return True

@@ -1,4 +1,4 @@
-"""The plugins of one profile by extension point, and their runs up to the binding of a pod.
+"""One profile's plugins by extension point, and the code that runs them until a pod is bound.
 
 The parts that all runs share come first: the lists of plugins, and the reporting of exceptions and failures. Then come
 PreFilter, Filter and PostFilter, then Reserve to PostBind, then arithmetic for scores. PreScore and Score, and the
@@ -58,7 +58,7 @@ _SomePlugin = TypeVar("_SomePlugin", bound=Plugin)
 class PluginPanicError(DraPlanError):
     """A plugin raised an exception.
 
-    Upstream a panic ends the scheduler, so nothing is unreserved; here it ends the simulation.
+    In upstream, a panic ends the scheduler, so nothing is unreserved; here it ends the simulation.
     """
 
     def __init__(self, plugin: str, point: str, pod: str, cause: BaseException) -> None:
@@ -68,7 +68,7 @@ class PluginPanicError(DraPlanError):
 
 
 class Guard:
-    """A context that turns exceptions of plugins into a PluginPanicError; dra-plan's own errors pass through."""
+    """A context that turns exceptions from plugins into a PluginPanicError; dra-plan's own errors pass through."""
 
     __slots__ = ("_plugin", "_pod", "_point")
 
@@ -76,7 +76,7 @@ class Guard:
         self._plugin, self._point, self._pod = plugin, point, pod
 
     def each(self, plugins: Iterable[_SomePlugin]) -> Iterator[_SomePlugin]:
-        """Yield the plugins; exceptions are those of the current one."""
+        """Yield the plugins; exceptions are attributed to the current plugin."""
         for plugin in plugins:
             self._plugin = plugin
             yield plugin
@@ -90,7 +90,7 @@ class Guard:
 
 
 class ProfilePlugins:
-    """The plugins of one profile by extension point, with the guard against exceptions and the trace."""
+    """One profile's plugins by extension point, with the guard against exceptions and the trace."""
 
     def __init__(
         self, profile: str, plugins: Mapping[str, Sequence[Plugin]], handle: Handle, tracer: Tracer | None
@@ -113,12 +113,12 @@ class ProfilePlugins:
         self._at_post_bind = [p for p in self.points["postBind"] if isinstance(p, PostBindPlugin)]
 
     def all_plugins(self) -> list[Plugin]:
-        """Return every plugin once, in the order of first appearance."""
+        """Return every plugin once, in the order in which it first occurs."""
         return list(dict.fromkeys(plugin for plugins in self.points.values() for plugin in plugins))
 
     @staticmethod
     def failure(point: str, plugin: Plugin, status: Status) -> Status:
-        """Return the status itself if it is a rejection; anything else as an Error that names the plugin."""
+        """Return the status itself if it is a rejection; otherwise, an Error that names the plugin."""
         if status.rejected:
             return status.by(plugin.name)
         return error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
@@ -129,10 +129,10 @@ class ProfilePlugins:
 
 
 class FilterPhase(ProfilePlugins, TrialFilter):
-    """The runs of the plugins that find the nodes for a pod, and of those that preempt when it fits nowhere."""
+    """The phase that runs the plugins that find nodes for a pod, and those that preempt if the pod fits nowhere."""
 
     quiet = False
-    """True if nothing is traced: attempts during preemption are not the pod's own cycle."""
+    """True if nothing is traced, because attempts during preemption are not the pod's own cycle."""
 
     def run_pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
@@ -172,7 +172,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return [p for p in self._at_filter if p.name not in state.skip_filter]
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return the first answer that is not success, without remembered answers."""
+        """Return the first result that is not success, without using cached results."""
         for plugin in self.filters(state):
             status = self.ask_filter(plugin, state, pod, node)
             if status is not None:
@@ -180,8 +180,8 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return None
 
     def ask_filter(self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return one plugin's answer; None for success. Anything that is neither success nor rejection is an Error."""
-        try:  # like `Guard`, which costs more than most plugins here
+        """Return one plugin's result; None for success. Anything that is neither success nor rejection is an Error."""
+        try:  # does the same as `Guard`, which takes longer than most plugins here
             status = plugin.filter(state, pod, node)
         except DraPlanError:
             raise
@@ -213,11 +213,11 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return self.filter(state, pod, node)
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was added on trial; an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was added in a trial; return an Error if one fails."""
         return self._extend(state, pod, added, node, "AddPod")
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was removed on trial; an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was removed in a trial; return an Error if one fails."""
         return self._extend(state, pod, removed, node, "RemovePod")
 
     def _extend(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, what: str) -> Status | None:
@@ -265,20 +265,20 @@ class FilterPhase(ProfilePlugins, TrialFilter):
 
 
 def _none_left(plugins: Sequence[str]) -> Status:
-    """Return the status for no nodes left after the restrictions of these plugins."""
+    """Return the status used if these plugins' restrictions leave no nodes."""
     if len(plugins) == 1:
         return left_out(plugins[0])
     return unresolvable(f"{not_satisfied(plugins)} simultaneously").by(plugins[-1])
 
 
 # -- Reserve, Permit, PreBind, Bind and PostBind -----------------------------------------------------------------------
-# With Kubernetes' error texts.
+# The error texts are Kubernetes'.
 
 ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class BindPhase(ProfilePlugins):
-    """The runs of the plugins that reserve a node for a pod, up to its binding."""
+    """The phase that runs the plugins that reserve a node for a pod, until the pod is bound."""
 
     def run_reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Return the first failure; the caller then unreserves."""
@@ -308,9 +308,9 @@ class BindPhase(ProfilePlugins):
     def ask_permit(
         self, state: CycleState, pod: Pod, node: str
     ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
-        """Return a rejection or an Error, and the plugins that answer Wait, each with its timeout.
+        """Return a rejection or an Error, and the plugins that return Wait, each with its timeout.
 
-        Nothing waits yet.
+        The pod does not yet wait.
         """
         waits: dict[str, tuple[Status, float]] = {}
         with Guard("Permit", pod) as guard:
@@ -326,7 +326,7 @@ class BindPhase(ProfilePlugins):
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Return Skip if no plugin has anything to do before binding.
 
-        Those that answer Skip are then left out of PreBind.
+        Plugins that return Skip are then not called in PreBind.
         """
         idle = []
         with Guard("PreBindPreFlight", pod) as guard:
@@ -379,16 +379,16 @@ class BindPhase(ProfilePlugins):
 
 
 # -- arithmetic of scores ----------------------------------------------------------------------------------------------
-# Shared by several plugins. All divisions are integer divisions, as in Go.
+# Several plugins share these functions. All divisions are integer divisions, as in Go.
 
 
 def is_level(scores: Sequence[int]) -> bool:
-    """Return whether all scores (at least one) are the same, which they are if a plugin has no preference."""
+    """Return whether all scores (at least one) are the same, as they are if a plugin has no preference."""
     return scores[0] == scores[-1] and scores.count(scores[0]) == len(scores)
 
 
 def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
-    """Return the sum of each of `number` columns (at least one); rows of equal scores cost almost nothing."""
+    """Return the sum of each of `number` columns (at least one); rows of equal scores take almost no time."""
     base = 0
     totals: Sequence[int] | None = None
     for row in rows:
@@ -400,9 +400,9 @@ def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
 
 
 def normalize(scores: list[int], *, reverse: bool = False) -> None:
-    """Scale to 0..100 by the largest, in place; if reversed, the largest becomes 0.
+    """Scale the scores to 0..100 by the largest score, in place; if reversed, the largest becomes 0.
 
-    If all are zero: 0, or 100 if reversed.
+    If all scores are zero, they become 0, or 100 if reversed.
     """
     most = max(scores, default=0)
     if most == 0:

@@ -1,7 +1,7 @@
-"""Answers of plugins: obstacles of a pod on a node, the status with its code and reasons, and the state of a cycle.
+"""What plugins return: a pod's obstacles on a node, the status with its code and reasons, and a cycle's state.
 
-A plain None means Success, like a nil status upstream. The cycle state stores the values that the plugins of one cycle
-computed.
+A plain None means Success, like a nil status in upstream. The cycle state stores the values that the plugins of one
+cycle computed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple, TypeGuard
 from dra_plan.api.scheduling import PodGroup
 
 # -- reasons as values -------------------------------------------------------------------------------------------------
-# The data behind a plugin's rejection of a node, in addition to the text of its reason. A plugin that knows more than
-# its text says gets a class here, so that no code has to parse the text.
+# These classes contain the data behind a plugin's rejection of a node, in addition to the text of the reason. A plugin
+# that knows more than its text says has a class here, so that no code has to parse the text.
 
 
 class ResourceShort(NamedTuple):
-    """A resource that the node has too little left of for the pod, in the units of `cluster.nodes.amounts`.
+    """A resource of which the node has too little left for the pod, in the units of `cluster.nodes.amounts`.
 
     The pod count is treated as the resource `pods`, of which each pod requests one. The free amount is never negative.
     `room` is the amount that an empty node would have, or -1 if it is unknown.
@@ -38,7 +38,7 @@ class NoDevices(NamedTuple):
 
 
 class UntoleratedTaint(NamedTuple):
-    """A taint of the node that keeps the pod away: the first that it does not tolerate."""
+    """The first taint on the node that the pod does not tolerate."""
 
     key: str
     value: str
@@ -56,7 +56,7 @@ class OtherNodeNamed(NamedTuple):
 
 
 class LabelUnmet(NamedTuple):
-    """A requirement of the pod for a label of the node that is not met; `found` is None if the node has no such label.
+    """An unmet requirement of the pod for a node label; `found` is None if the node does not have the label.
 
     The field `metadata.name`, by which a pod can name nodes, is treated like a label.
     """
@@ -68,7 +68,7 @@ class LabelUnmet(NamedTuple):
 
 
 class PortTaken(NamedTuple):
-    """A host port that a pod of the node (NAMESPACE/NAME) already uses."""
+    """A host port that a pod on the node (NAMESPACE/NAME) already uses."""
 
     protocol: str
     port: int
@@ -76,11 +76,11 @@ class PortTaken(NamedTuple):
 
 
 class AffinityUnmet(NamedTuple):
-    """A required term of pod affinity that does not hold in the node's domain.
+    """A required pod affinity term that is not satisfied in the node's domain.
 
     `kind` is "affinity", "anti-affinity", or "existing" if the term belongs to an existing pod. `domain` is None if the
-    node lacks the topology key; `pod` (NAMESPACE/NAME) is the pod to stay away from. `selector` is the pod selector of
-    the term, as text; `elsewhere` names other namespaces that have matching pods.
+    node lacks the topology key; `pod` (NAMESPACE/NAME) is the pod to stay away from. `selector` is the term's pod
+    selector, as text; `elsewhere` names other namespaces that have matching pods.
     """
 
     kind: str
@@ -94,9 +94,9 @@ class AffinityUnmet(NamedTuple):
 class SpreadUneven(NamedTuple):
     """A spread constraint that one more pod in the node's domain would violate, compared with the emptiest domain.
 
-    `domain` is None if the node lacks the topology key. `emptiest` is a domain with the `least` pods; "" if there are
-    fewer `domains` than `min_domains`, which counts as one without pods; otherwise these are 0. `selector` has the pods
-    that count.
+    `domain` is None if the node lacks the topology key. `emptiest` is a domain with the `least` pods. It is "" if there
+    are fewer `domains` than `min_domains`, which counts as a domain without pods; otherwise, `domains` and
+    `min_domains` are 0. `selector` selects the pods that count.
     """
 
     topology_key: str
@@ -120,7 +120,7 @@ class VolumeUnfit(NamedTuple):
 class VolumeInUse(NamedTuple):
     """A claim or disk that the pod needs exclusively and that another pod (NAMESPACE/NAME) uses.
 
-    It is a ReadWriteOncePod claim, or a disk on this node. `claim` is empty for a disk, and `disk` is then its kind,
+    This is a ReadWriteOncePod claim, or a disk on this node. `claim` is empty for a disk, and `disk` is then its kind,
     such as `gcePersistentDisk`.
     """
 
@@ -130,7 +130,7 @@ class VolumeInUse(NamedTuple):
 
 
 class VolumesFull(NamedTuple):
-    """A CSI driver of which the pod would bring too many volumes to the node: `left` of `limit` are free."""
+    """A CSI driver for which the pod has more volumes than the node still accepts, which is `left` of `limit`."""
 
     driver: str
     asked: int
@@ -159,7 +159,7 @@ Obstacle = (
 
 
 class Code(IntEnum):
-    """Kubernetes' status codes; the first framework (v1alpha1) had them up to SKIP."""
+    """Kubernetes' status codes; the first framework (v1alpha1) had the codes up to SKIP."""
 
     SUCCESS = 0
     ERROR = 1
@@ -179,14 +179,14 @@ _REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 
 class Reason(NamedTuple):
-    """One reason of a status: its text, as in Kubernetes, and its subject `about`, if the plugin knows it."""
+    """A reason in a status: its text, as in Kubernetes, and its subject `about`, if the plugin knows it."""
 
     text: str
     about: Obstacle | None = None
 
 
 class Status:
-    """A code, its reasons, and the name of the plugin that gave it (filled in by the framework).
+    """A code, its reasons, and the name of the plugin that returned it (which the framework fills in).
 
     A reason that is given as plain text has no `about`.
     """
@@ -223,7 +223,7 @@ class Status:
 
     @property
     def rejection(self) -> Rejection:
-        """The status without the subjects of its reasons."""
+        """The status without its reasons' subjects."""
         code, texts = self.code, tuple([reason.text for reason in self.reasons])
         return Rejection(self.plugin, code is Code.UNSCHEDULABLE, code is Code.PENDING, texts)
 
@@ -237,9 +237,9 @@ class Status:
 
 
 class Rejection(NamedTuple):
-    """The part of a rejection that many nodes have in common.
+    """The part of a rejection that many nodes share.
 
-    That is the plugin, whether preemption may cure it, whether it is Pending, and the texts of the reasons.
+    It consists of the plugin, whether preemption may help, whether the rejection is Pending, and the reasons' texts.
     """
 
     plugin: str
@@ -252,12 +252,12 @@ class CountedStatuses(Mapping[str, Status]):
     """Statuses by node, with the number of nodes that have each rejection."""
 
     def counts(self) -> Mapping[Rejection, int]:
-        """Return the number of nodes of each rejection; it may be 0."""
+        """Return the number of nodes with each rejection; it may be 0."""
         raise NotImplementedError
 
 
 def counts_of(statuses: Mapping[str, Status]) -> Mapping[Rejection, int]:
-    """Return the number of nodes of each rejection; it may be 0."""
+    """Return the number of nodes with each rejection; it may be 0."""
     if isinstance(statuses, CountedStatuses):
         return statuses.counts()
     return Counter(status.rejection for status in statuses.values())
@@ -269,33 +269,33 @@ def error(message: str) -> Status:
 
 
 def unschedulable(*reasons: Reason | str) -> Status:
-    """Return a rejection that preemption may cure."""
+    """Return a rejection that preemption may resolve."""
     return Status(Code.UNSCHEDULABLE, *reasons)
 
 
 def unresolvable(*reasons: Reason | str) -> Status:
-    """Return a rejection that preemption can't cure."""
+    """Return a rejection that preemption can't resolve."""
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, *reasons)
 
 
 @lru_cache(maxsize=4096)  # many nodes have the same amount left
 def insufficient(resource: str, asked: int, left: int, room: int = -1) -> Reason:
-    """Return the reason `Insufficient cpu` of NodeResourcesFit, and of devices that take node resources."""
+    """Return a reason such as `Insufficient cpu`, for NodeResourcesFit and for devices that take node resources."""
     return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left), room))
 
 
 def left_out(plugin: str) -> Status:
-    """Return the rejection of a node that is not among those to which a PreFilter plugin restricts the pod."""
+    """Return the rejection for a node that is not among the nodes to which a PreFilter plugin restricts the pod."""
     return unresolvable(f"node(s) didn't satisfy plugin {plugin}").by(plugin)
 
 
 def not_satisfied(plugins: Iterable[str]) -> str:
-    """Return the text for nodes that the PreFilter of these plugins leaves out together."""
+    """Return the text for nodes that these plugins' PreFilter excludes together."""
     return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
 
 
 SKIP = Status(Code.SKIP)
-"""The status for nothing to do for this pod; the plugin's Filter (or Score) is left out."""
+"""The status of a plugin that has nothing to do for this pod; its Filter (or Score) is skipped."""
 
 
 def succeeded(status: Status | None) -> bool:
@@ -304,7 +304,7 @@ def succeeded(status: Status | None) -> bool:
 
 
 def failed(status: Status | None) -> TypeGuard[Status]:
-    """Return whether a status means anything but Success."""
+    """Return whether a status means anything other than Success."""
     return not succeeded(status)
 
 
@@ -314,11 +314,11 @@ def is_skip(status: Status | None) -> bool:
 
 
 # -- cycle state -------------------------------------------------------------------------------------------------------
-# The store of one scheduling cycle (v1alpha1: PluginContext).
+# This is the store for one scheduling cycle (v1alpha1: PluginContext).
 
 
 class StateNotFoundError(KeyError):
-    """Nothing was written under the key; the message is that of Kubernetes."""
+    """An error raised if nothing was written under the key; the message is Kubernetes'."""
 
     def __str__(self) -> str:
         return "not found"
@@ -326,9 +326,9 @@ class StateNotFoundError(KeyError):
 
 @dataclass(slots=True)
 class GroupCycleState:
-    """The data that the pods of one cycle of a pod group share.
+    """The data that the pods in one pod group cycle share.
 
-    `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` means that
+    `in_flight` are the UIDs of the claims that the group's pods put in flight in this cycle. `tentative` means that
     everything taken will be released, so nothing that existed before may be lost. `postponed` are evictions that wait
     for the group's outcome.
     """
@@ -343,10 +343,10 @@ class GroupCycleState:
 class CycleState:
     """Values by key.
 
-    A value with a `clone` method is cloned with the state, any other is shared.
+    A value with a `clone` method is cloned with the state; any other value is shared.
 
-    `group` is the data that the pods of a group's cycle share, None for a pod that is tried alone. `skip_filter`,
-    `skip_score` and `skip_pre_bind` name the plugins that answered Skip in PreFilter, PreScore and PreBindPreFlight.
+    `group` is the data that the pods in a group's cycle share; None for a pod that is tried alone. `skip_filter`,
+    `skip_score` and `skip_pre_bind` name the plugins that returned Skip in PreFilter, PreScore and PreBindPreFlight.
     """
 
     __slots__ = ("_values", "group", "skip_filter", "skip_pre_bind", "skip_score")

@@ -1,4 +1,4 @@
-"""The record of each plugin's answer, for `--trace`. Recording changes nothing."""
+"""The record of each plugin's result, for `--trace`. Recording changes nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def verdict(
     node_names: Iterable[str] | None = None,
     nominated_node: str | None = None,
 ) -> PluginVerdict:
-    """Return a plugin's answer as a verdict."""
+    """Return a plugin's result as a verdict."""
     told = status is not None and status.reasons and status.code is not Code.SUCCESS
     return PluginVerdict(
         plugin=plugin,
@@ -32,7 +32,7 @@ def verdict(
 
 @dataclass
 class Attempt:
-    """One scheduling cycle of one pod."""
+    """One scheduling cycle for one pod."""
 
     pod: str
     number: int
@@ -56,7 +56,7 @@ class Tracer:
         self.wakes: list[Wake] = []
 
     def begin(self, pod: str, number: int, time: float, group: str = "", domain: str = "") -> None:
-        """Start a cycle, for the pod alone or as a member of its group, in the whole cluster or in one domain."""
+        """Start a cycle for the pod, alone or as a member of its group, in the whole cluster or in one domain."""
         self.attempts.append(Attempt(pod, number, time, group, domain))
 
     @property
@@ -65,16 +65,16 @@ class Tracer:
         return self.attempts[-1]
 
     def pre_filter(self, plugin: str, status: Status | None, result: PreFilterResult | None) -> None:
-        """Record a PreFilter answer."""
+        """Record a PreFilter result."""
         names = result.node_names if result is not None else None
         self.current.pre_filter.append(verdict(plugin, status, node_names=names))
 
     def filter(self, plugin: str, node: str, status: Status | None) -> None:
-        """Record a Filter answer."""
+        """Record a Filter result."""
         self.current.filters.setdefault(node, []).append(verdict(plugin, status))
 
     def post_filter(self, plugin: str, status: Status | None, result: NominatingInfo | None) -> None:
-        """Record a PostFilter answer."""
+        """Record a PostFilter result."""
         nominated = result.node if result is not None else None
         self.current.post_filter.append(verdict(plugin, status, nominated_node=nominated))
 

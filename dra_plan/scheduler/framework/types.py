@@ -1,4 +1,4 @@
-"""Pods in the scheduling queue with the history of their attempts (upstream: QueuedPodInfo), and nominated pods."""
+"""Pods in the scheduling queue, with the history of their attempts (upstream: QueuedPodInfo), and nominated pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class QueuedPod:
     info: PodInfo
     timestamp: float
     order: int = 0
-    """The order of arrival, which breaks ties of the timestamp."""
+    """The order of arrival, which breaks ties between equal timestamps."""
     attempts: int = 0
     rejections: int = 0
     errors: int = 0
@@ -28,11 +28,11 @@ class QueuedPod:
     passed: int = 0
     """The position at which the pod first passed PreEnqueue, in the order of all pods; 0 before that."""
     announced: str = ""
-    """The node that the pod's status named when it last failed to bind; "" if it did not get that far."""
+    """The node in the pod's status when the pod last failed to bind; "" if it did not get that far."""
     fruitless: int = 0
-    """The number of times a failed binding woke the pod since anything else happened."""
+    """How many times a failed binding has woken the pod since anything else happened."""
     fruitless_since: int = 0
-    """The number of events at the time of that count."""
+    """The number of events at the time when `fruitless` was last counted."""
     replay: list[Event] = field(default_factory=list)
     """The events that happened while the pod was being scheduled or bound."""
 
@@ -43,7 +43,7 @@ class QueuedPod:
 
     @property
     def uid(self) -> str:
-        """The pod's uid."""
+        """The pod's UID."""
         return self.info.uid
 
     @property
@@ -53,7 +53,7 @@ class QueuedPod:
 
 
 # -- nominated pods ----------------------------------------------------------------------------------------------------
-# Pods that have a node nominated, after preemption or while being bound.
+# Pods are nominated to a node after preemption, or while they are being bound.
 
 
 class Nominator:
@@ -64,7 +64,7 @@ class Nominator:
         self._where: dict[str, str] = {}
 
     def __bool__(self) -> bool:
-        """Return whether any pod is nominated to any node."""
+        """Return whether any pods are nominated to a node."""
         return bool(self._nodes)
 
     def nominate(self, info: PodInfo, node: str) -> None:
@@ -91,7 +91,7 @@ class Nominator:
         return list(self._nodes.get(node, {}).values())
 
     def at_least(self, node: str, priority: int, but: str) -> list[PodInfo]:
-        """Return the pods nominated to the node with at least this priority, without the pod with uid `but`."""
+        """Return the pods nominated to the node that have at least this priority, except the pod with UID `but`."""
         pods = self._nodes.get(node)
         if not pods:
             return []

@@ -10,7 +10,7 @@ from .status import Status, unschedulable
 
 
 def duration(seconds: float) -> str:
-    """Format a duration like Go: `10s`, `1m30s`, `15m0s`, `500ms`."""
+    """Format a duration as Go does: `10s`, `1m30s`, `15m0s`, `500ms`."""
     if seconds < 1:
         return f"{seconds * 1000:g}ms" if seconds else "0s"
     whole, rest = divmod(seconds, 60)
@@ -24,7 +24,8 @@ def duration(seconds: float) -> str:
 class WaitingPod:
     """A pod that waits for one or more plugins, each with its own deadline.
 
-    It is decided as soon as one plugin rejects it, or all have allowed it; the earliest deadline also rejects it.
+    The pod is decided as soon as one plugin rejects it, or all plugins have allowed it; the earliest deadline also
+    rejects it.
     """
 
     def __init__(self, pod: Pod, node: str, now: float, waits: Mapping[str, float]) -> None:
@@ -36,7 +37,7 @@ class WaitingPod:
 
     @property
     def pending_plugins(self) -> list[str]:
-        """The plugins that have not allowed the pod yet."""
+        """The plugins that have not yet allowed the pod."""
         return sorted(self._deadlines)
 
     @property
@@ -51,11 +52,14 @@ class WaitingPod:
 
     @property
     def verdict(self) -> Status | None:
-        """Return None if the pod was allowed, the rejection otherwise; meaningful once decided."""
+        """Return None if the pod was allowed, and otherwise the rejection.
+
+        The result is meaningful once the pod is decided.
+        """
         return self._verdict
 
     def allow(self, plugin: str) -> None:
-        """Allow the pod for the plugin; no effect once it is decided."""
+        """Allow the pod for the plugin; this has no effect once the pod is decided."""
         self._deadlines.pop(plugin, None)
 
     def reject(self, plugin: str, message: str) -> bool:
@@ -70,7 +74,7 @@ class WaitingPod:
         return self.reject(plugin, message)
 
     def expire(self, now: float) -> None:
-        """Reject the pod if a deadline has passed; the earliest plugin gives the reason."""
+        """Reject the pod if a deadline has passed; the plugin with the earliest deadline gives the reason."""
         if self.decided or now < self.deadline:
             return
         plugin = min(self._deadlines, key=lambda name: (self._deadlines[name], name))
@@ -78,7 +82,7 @@ class WaitingPod:
 
 
 class WaitingPods:
-    """All waiting pods, by uid, in the order in which they began to wait."""
+    """All waiting pods by UID, in the order in which they began to wait."""
 
     def __init__(self) -> None:
         self._pods: dict[str, WaitingPod] = {}
@@ -98,7 +102,7 @@ class WaitingPods:
         self._pods[uid] = pod
 
     def get(self, uid: str) -> WaitingPod | None:
-        """Return the waiting pod with this uid, or None."""
+        """Return the waiting pod with this UID, or None."""
         return self._pods.get(uid)
 
     def remove(self, uid: str) -> None:

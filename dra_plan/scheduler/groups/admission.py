@@ -1,4 +1,4 @@
-"""The handling of pod groups and their pods by the API server and controllers, gate by gate."""
+"""How the API server and controllers handle pod groups and their pods, gate by gate."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dra_plan.releases import Features
 from dra_plan.scheduler.clock import parse_time
 
 _LATE = "lab/late"
-"""A label of recorded cases for a group that was created after all pods; their objects have no times."""
+"""A label in recorded cases for a group that was created after all pods; objects in these cases have no times."""
 
 
 class GroupAdmission:
-    """The admission of groups: fields whose gate is off are dropped, as on creation, and priorities are filled in."""
+    """The admission of groups, which drops fields whose gate is off, as on creation, and fills in priorities."""
 
     def __init__(self, features: Features, priorities: Iterable[PriorityClass]) -> None:
         self.enabled = features.pod_groups
@@ -31,7 +31,7 @@ class GroupAdmission:
         return replace(pod, spec=replace(pod.spec, scheduling_group=None))
 
     def groups(self, given: Iterable[PodGroup]) -> list[PodGroup]:
-        """Return the groups as they are stored; none if the groups' gate is off."""
+        """Return the groups as they are stored; there are none if the groups' gate is off."""
         return [self.group(group) for group in given] if self.enabled else []
 
     def group(self, group: PodGroup) -> PodGroup:
@@ -57,8 +57,9 @@ class GroupAdmission:
 def times_are_a_servers(groups: Iterable[PodGroup], pods: Iterable[Pod]) -> bool:
     """Return whether the creationTimestamps of pods show which came first.
 
-    An API server sets one on every object. If a pod with one belongs to a group of the input without one, no server
-    wrote them, and the scheduler, which never reads them, sees the objects in list order.
+    An API server sets a creationTimestamp on every object. If a pod with a creationTimestamp belongs to a group in the
+    input without one, no server wrote the times, and the scheduler, which never reads them, sees the objects in list
+    order.
     """
     timeless = {group.key for group in groups if not group.metadata.creation_timestamp}
     return not timeless or not any(_is_timed_member(pod, timeless) for pod in pods)

@@ -1,7 +1,7 @@
-"""The cycle of a pod group: its pods are tried one after the other with the ordinary algorithm, in each placement.
+"""A pod group's cycle, which tries the pods one after the other with the ordinary algorithm, in each placement.
 
-The cycle comes first: each pod that finds a node is held there while the later ones are tried; at the end everything is
-released, last first. Then come placements (the domains of the group's topology key), the cluster restricted for a
+The cycle comes first. Each pod that finds a node is held there while later pods are tried; at the end, everything is
+released in reverse order. Then come placements (the domains of the group's topology key), the cluster restricted for a
 trial, the messages, and the search for the best placement. Nothing is bound or changed here: see
 `groups/scheduling.py`.
 """
@@ -27,11 +27,11 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 
 class GroupVerdict(Enum):
-    """The outcome of a group in one cycle."""
+    """A group's outcome in one cycle."""
 
     SCHEDULED = "scheduled"
     PREEMPTING = "preempting"
-    """Enough pods would have a node once the less important pods on some of the nodes are evicted."""
+    """Enough pods would have a node if less important pods on some of the nodes were evicted."""
     UNSCHEDULABLE = "unschedulable"
     ERROR = "error"
 
@@ -40,7 +40,7 @@ class GroupVerdict(Enum):
 class MemberAttempt:
     """One pod's part in a cycle.
 
-    `node` is the node that holds it, "" if none; `waits` is the reason why Permit delays it.
+    `node` is the node that holds the pod, or "" if there is none; `waits` is the reason why Permit delays the pod.
     """
 
     item: QueuedPod
@@ -59,11 +59,11 @@ class GroupOutcome:
     verdict: GroupVerdict
     attempts: list[MemberAttempt] = field(default_factory=list)
     score: int = 0
-    """The score of the placement, if there are several."""
+    """The placement's score, if there are several placements."""
 
 
 class GroupCycle:
-    """The cycles of groups."""
+    """The pod groups' cycles."""
 
     def __init__(self, handle: Handle, cycle: Cycle) -> None:
         self._handle = handle
@@ -82,9 +82,9 @@ class GroupCycle:
     ) -> GroupOutcome:
         """Try the pods in order.
 
-        `makes_room`: pods without a node may preempt. `score` rates a success.
+        If `makes_room` is set, pods without a node may preempt. `score` rates a success.
 
-        `domain` is the name of the set of nodes in the trace.
+        In the trace, the set of nodes has the name `domain`.
         """
         shared = GroupCycleState(group, domain)
         outcome = GroupOutcome(GroupVerdict.UNSCHEDULABLE)
@@ -139,9 +139,9 @@ class GroupCycle:
         self._handle.cluster.forget(self._handle.cluster.info(pod), node)
 
     def _verdict(self, group: PodGroup | None, attempts: Sequence[MemberAttempt]) -> GroupVerdict:
-        """Return the verdict: there are enough pods as soon as Permit lets one of them through.
+        """Return the verdict; there are enough pods as soon as Permit lets one of them through.
 
-        Any pod that preempts then delays all of them. With the defect repaired, it delays them only if the others are
+        Any pod that preempts then delays all pods. If the defect is fixed, it delays them only if the other pods are
         not enough.
         """
         if any(attempt.result.failed_with_error for attempt in attempts):
@@ -159,26 +159,28 @@ class GroupCycle:
 
 
 # -- placements of a group ---------------------------------------------------------------------------------------------
-# The places for the group as a whole: one domain of its topology key, and the choice among several.
+# A placement for the whole group is one domain of its topology key; if there are several, one is chosen.
 
 
 class PlacementError(Exception):
-    """The nodes of the group's pods do not determine its domain; the message is upstream's."""
+    """An error raised if the nodes of the group's pods do not determine its domain; the message is upstream's."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupPlacement:
-    """The nodes of one domain; `nodes` is None for all nodes of the cluster."""
+    """The nodes in one domain; `nodes` is None for all nodes in the cluster."""
 
     domain: str = ""
     nodes: frozenset[str] | None = None
 
 
 def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None) -> list[GroupPlacement]:
-    """Return one placement for each value of the group's topology key, in node order; all nodes without such a key.
+    """Return a placement for each value of the group's topology key, in node order.
 
-    Pods of the group that already have a node determine the domain. Raises PlacementError if they have none, or
-    several.
+    Without a key, all nodes are one placement.
+
+    The group's pods that already have a node determine the domain. Raises PlacementError if these nodes have no domain,
+    or several.
     """
     label = group.topology_key if group is not None else ""
     if not label:
@@ -192,7 +194,7 @@ def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None)
 
 
 def _fixed(cluster: SimulatedCluster, key: GroupKey, label: str) -> str | None:
-    """Return the domain that already has pods of the group; upstream names two of several at random."""
+    """Return the domain that already has pods in the group; if there are several, upstream mentions two at random."""
     found: dict[str, None] = {}
     for info in cluster.groups.on_nodes(key):
         node = cluster.nodes.get(cluster.groups.node_of(info.uid))
@@ -210,7 +212,7 @@ def _undetermined(why: str) -> str:
 
 
 def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
-    """Return the index of the best success: more pods of the group, then fuller nodes.
+    """Return the index of the best success, which has the most pods in the group, and then the fullest nodes.
 
     `counts` are the group's pods in each outcome.
     """
@@ -220,9 +222,9 @@ def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
 
 
 def fullness(nodes: Sequence[NodeInfo]) -> int:
-    """Return the share of cpu and memory of all nodes together that is in use, 0 to 100.
+    """Return the share of all nodes' CPU and memory that is in use, from 0 to 100.
 
-    This is NodeResourcesFit's score of a placement.
+    This is NodeResourcesFit's score for a placement.
     """
     used = {CPU: sum(n.scored_cpu for n in nodes), MEMORY: sum(n.scored_memory for n in nodes)}
     scores = []
@@ -234,7 +236,7 @@ def fullness(nodes: Sequence[NodeInfo]) -> int:
 
 
 # -- restricting the cluster for a trial -------------------------------------------------------------------------------
-# The cluster has only some of its nodes, or some pods are removed: all is undone at the end.
+# The cluster has only some of its nodes, or some pods are removed; everything is undone at the end.
 
 
 @contextmanager
@@ -262,7 +264,7 @@ def same_order(cluster: SimulatedCluster) -> Iterator[None]:
 
 
 # -- messages about a group --------------------------------------------------------------------------------------------
-# The scheduler's messages for the pods of a group and the group itself (docs/framework.md, Pod groups).
+# These are the scheduler's messages for a group's pods and the group itself (docs/framework.md, Pod groups).
 
 UNSCHEDULABLE = "pod group is unschedulable"
 PREEMPTING = "pod group is waiting for preemption to complete"
@@ -270,12 +272,12 @@ NO_PLACEMENT = "no feasible placements found"
 
 
 def others_failed(error: str) -> str:
-    """Return the message for the other pods of a group when one pod fails with an error."""
+    """Return the message for a group's other pods when one pod fails with an error."""
     return f"failed to schedule other pod from a pod group: {error}"
 
 
 def different_schedulers(first: str, second: str) -> str:
-    """Return the message for pods of one group that name different schedulers."""
+    """Return the message for pods in one group that name different schedulers."""
     what = "all pods in a single pod group should have the same .spec.schedulerName set"
     return f'{what}, got: "{first}" and "{second}"'
 
@@ -288,8 +290,8 @@ def no_placement_fits(count: int, first: str) -> str:
 def held_back(attempt: MemberAttempt) -> CycleResult:
     """Return the result for a pod that found a node, in a group that did not find enough.
 
-    No node is nominated for it; but if it failed to bind before, its status still names the node, and that nomination
-    is used.
+    No node is nominated for the pod. However, if the pod failed to bind before, its status still names the node, and
+    that nomination is used.
     """
     reasons = [status.message for status in attempt.waits]
     nomination = NominatingInfo(attempt.item.announced) if attempt.preempts or attempt.item.announced else None
@@ -299,13 +301,13 @@ def held_back(attempt: MemberAttempt) -> CycleResult:
 def waits_for_preemption(node: str) -> CycleResult:
     """Return the result for a pod that found a node, in a group that waits for preemption.
 
-    The node is "" if none is nominated for it.
+    The node is "" if no node is nominated for the pod.
     """
     return CycleResult(message=f"{UNSCHEDULABLE}, {PREEMPTING}", nomination=NominatingInfo(node) if node else None)
 
 
 def failed(error: str) -> CycleResult:
-    """Return the result for a pod of a group that ended in an error."""
+    """Return the result for a pod in a group that ended in an error."""
     return CycleResult(message=error, failed_with_error=True, unexplained=True, nomination=NominatingInfo(""))
 
 
@@ -314,24 +316,24 @@ def failed(error: str) -> CycleResult:
 
 @dataclass(frozen=True, slots=True)
 class GroupTask:
-    """A group and those of its pods that are tried together, in order."""
+    """A group, and the pods in it that are tried together, in order."""
 
     key: GroupKey
     group: PodGroup | None
     items: Sequence[QueuedPod]
     framework: Framework
     percentage: int
-    """The percentage of nodes that are enough if they fit."""
+    """The percentage of nodes that are enough if the pod fits on them."""
 
 
 @dataclass(slots=True)
 class GroupAnswer:
-    """The outcome for the group's pods; `message` is the group's own if it is not scheduled."""
+    """The outcome for the group's pods; if the group is not scheduled, `message` is its own message."""
 
     outcome: GroupOutcome
     message: str = ""
     for_all: str = ""
-    """The message for every pod, if none was tried."""
+    """The message for every pod, if no pods were tried."""
 
 
 class GroupSearch:
@@ -379,6 +381,6 @@ class GroupSearch:
             )
 
     def _count(self, task: GroupTask, outcome: GroupOutcome) -> int:
-        """Return the number of the group's pods that have a node, including those that would get one."""
+        """Return how many of the group's pods have a node, including those that would get one."""
         new = sum(bool(attempt.node) for attempt in outcome.attempts)
         return len(self._handle.cluster.groups.on_nodes(task.key)) + new

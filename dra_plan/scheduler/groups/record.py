@@ -1,4 +1,4 @@
-"""The known results of each pod group's scheduling: its conditions."""
+"""The known scheduling results for each pod group, which are its conditions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCHEDULED = "PodGroupScheduled"
 
 @dataclass(frozen=True, slots=True)
 class MemberAnswer:
-    """A pod of a cycle: the node that it found there, or the scheduler's message."""
+    """A pod in a cycle, with the node that it found, or the scheduler's message."""
 
     pod: str
     node: str = ""
@@ -27,7 +27,7 @@ class PodGroupRecord:
     conditions: dict[str, PodGroupCondition] = field(default_factory=dict)
     attempts: int = 0
     last: tuple[MemberAnswer, ...] = ()
-    """The results for the pods of the last cycle, in the order in which they were tried."""
+    """The results for the pods in the last cycle, in the order in which they were tried."""
 
     def scheduled(self) -> None:
         """Record that enough pods have found a node."""
@@ -50,7 +50,7 @@ class PodGroupRecords:
         self.by_key: dict[GroupKey, PodGroupRecord] = {}
 
     def of(self, group: PodGroup) -> PodGroupRecord:
-        """Return the group's record, created on first use with the conditions that the group already has."""
+        """Return the group's record, which is created on first use with the conditions that the group already has."""
         key = (group.metadata.namespace, group.metadata.name)
         found = self.by_key.get(key)
         if found is None:

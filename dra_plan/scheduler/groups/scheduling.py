@@ -1,4 +1,4 @@
-"""Scheduling of a pod group: when one of its pods is first in the queue, the group is tried, and bound or rejected.
+"""Scheduling a pod group. When one of its pods is first in the queue, the group is tried, and bound or rejected.
 
 Preemption for a whole group comes first, then the code that joins the group's cycle (`groups/cycle.py`) to the queue
 and the binding of the ordinary scheduler.
@@ -42,7 +42,7 @@ from .cycle import (
 from .record import MemberAnswer, PodGroupRecords
 
 # -- preemption for a group --------------------------------------------------------------------------------------------
-# The choice of the pods to evict so that enough of the group fits (gate WorkloadAwarePreemption).
+# This chooses the pods to evict so that enough of the group's pods fit (the WorkloadAwarePreemption gate).
 
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 _CONSTRAINED = "workload aware preemption is not supported for pod groups with scheduling constraints"
@@ -59,7 +59,8 @@ class VictimUnit:
     def importance(self) -> tuple[float, ...]:
         """A sort key, smaller for more important units.
 
-        The order is by priority, then pods of any group first; among these, larger units come first, then older ones.
+        Units are ordered by priority. Then pods in groups come first, and among these, larger units and then older
+        units.
         """
         first = self.pods[0][0]
         grouped = first.group is not None
@@ -67,7 +68,7 @@ class VictimUnit:
 
 
 class GroupPreemption:
-    """Preemption for groups. If the gate is off it does nothing: each pod of a group then preempts on its own."""
+    """Preemption for groups. If the gate is off, it does nothing, and each pod in a group preempts separately."""
 
     def __init__(self, handle: Handle, search: GroupSearch) -> None:
         self._handle = handle
@@ -76,7 +77,7 @@ class GroupPreemption:
         """(group, victim, node), in the order of their decision."""
 
     def make_room(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Evict the victims if that helps, and return what the group then waits for, or why no pod was evicted."""
+        """Evict the victims if that helps, and return what the group then waits for, or why no pods were evicted."""
         if not self._handle.target.features.group_preemption or task.group is None:
             return
         refusal = self._refusal(task)
@@ -116,7 +117,7 @@ class GroupPreemption:
     def _victims(self, task: GroupTask, candidates: Sequence[VictimUnit]) -> list[VictimUnit] | str:
         """Return the candidates to evict, or the reason why even evicting all of them is not enough.
 
-        No pod is evicted here.
+        No pods are evicted here.
         """
         for unit in candidates:
             self._take_off(unit)
@@ -150,7 +151,7 @@ class GroupPreemption:
             self._handle.cluster.assume(info, node)
 
     def _evict(self, task: GroupTask, victims: Sequence[VictimUnit]) -> None:
-        """Evict the victims while the next pod is tried; until then no pod of the group is tried."""
+        """Evict the victims while the next pod is tried; until then, none of the group's pods are tried."""
         cluster, queue = self._handle.cluster, [item.pod for item in task.items]
         pods = [(info, node) for unit in victims for info, node in unit.pods]
         name = f"{task.key[0]}/{task.key[1]}"
@@ -171,7 +172,7 @@ class GroupPreemption:
 def victim_units(cluster: SimulatedCluster) -> list[VictimUnit]:
     """Return every pod on every node, in node order.
 
-    Pods that are evicted together are one unit, at the first one's position.
+    Pods that are evicted together are one unit, at the first pod's position.
     """
     together: dict[GroupKey, list[tuple[PodInfo, str]]] = {}
     units: list[list[tuple[PodInfo, str]]] = []
@@ -197,7 +198,7 @@ def _priority(cluster: SimulatedCluster, info: PodInfo, as_group: bool) -> int:
 
 
 class GroupScheduling:
-    """The scheduling of groups; `records` has their outcomes."""
+    """The code that schedules groups; `records` has the groups' outcomes."""
 
     def __init__(
         self,
@@ -231,7 +232,7 @@ class GroupScheduling:
         return self._preemption.evictions
 
     def members(self, first: QueuedPod) -> list[QueuedPod]:
-        """Return the pod and all others of its group that wait for a node, in the order in which they are tried."""
+        """Return the pod and all other pods in its group that wait for a node, in the order in which they are tried."""
         assert first.info.group is not None
         seen = list(self._handle.cluster.groups.seen(first.info.group))
         items = [first, *self._queue.take(uid for uid in seen if not self._failures.is_given_up(uid))]
@@ -276,13 +277,13 @@ class GroupScheduling:
 
     @staticmethod
     def _evict(answer: GroupAnswer) -> None:
-        """Evict the victims of pods of the group that waited for the group's outcome."""
+        """Evict the victims of the group's pods that waited for the group's outcome."""
         for attempt in answer.outcome.attempts[:1]:
             for evict in attempt.state.group.postponed if attempt.state.group is not None else ():
                 evict()
 
     def _commit(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Reserve the nodes that the pods found, in order; the others get their failure messages."""
+        """Reserve the nodes that the pods found, in order; pods without a node get their failure messages."""
         if task.group is not None:
             self.records.of(task.group).scheduled()
         gang = self._gang(task)
@@ -295,7 +296,7 @@ class GroupScheduling:
                 self._failures.handle_member(attempt.item, attempt.result, changed=True)
 
     def _gang(self, task: GroupTask) -> BoundTogether | None:
-        """Return the gang whose pods are bound together; None if each is bound separately, as upstream does."""
+        """Return the gang whose pods are bound together; None if each pod is bound separately, as in upstream."""
         if self._handle.target.quirks.gangs_bound_in_parts or task.group is None or not task.group.min_count:
             return None
         groups = self._handle.cluster.groups
@@ -323,7 +324,7 @@ class GroupScheduling:
         self._failures.handle_member(item, attempt.result, changed=True)
 
     def _tell_failure(self, task: GroupTask, answer: GroupAnswer, before: int) -> None:
-        """Record that not enough pods found a node, or that some have to wait for evictions."""
+        """Record that not enough pods found a node, or that some pods have to wait for evictions."""
         waits = answer.outcome.verdict is GroupVerdict.PREEMPTING
         if task.group is not None:
             self.records.of(task.group).failed(answer.message, with_error=False)
@@ -344,7 +345,7 @@ class GroupScheduling:
             self._failures.handle_member(item, result, changed=changed)
 
     def _tell_error(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Record an error of one pod, or of the group itself: no pod gets a node."""
+        """Record an error for one pod, or for the group itself, after which no pods are scheduled."""
         if answer.for_all:
             self._fail_all(task.key, task.items, answer.for_all)
             return

@@ -1,1 +1,1 @@
-"""The plugins of kube-scheduler's default profile, one file each."""
+"""The plugins in kube-scheduler's default profile."""

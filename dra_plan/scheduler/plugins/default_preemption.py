@@ -1,4 +1,4 @@
-"""DefaultPreemption: preempts less important pods; in the simulation they are removed at once."""
+"""The DefaultPreemption plugin, which preempts less important pods; in the simulation, they are removed immediately."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Return success if there is a node to preempt on, which is then nominated."""
+        """Return success if there is a node on which pods can be preempted; the node is then nominated."""
         result, status = self._preempt(state, pod, statuses)
         if status is not None and status.message:
             status = Status(status.code, f"preemption: {status.message}")
@@ -62,7 +62,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         if refusal:
             return None, unschedulable(refusal)
         cluster = self._handle.cluster
-        if cluster.least_priority() >= cluster.info(pod).priority:  # no pod on any node is less important
+        if cluster.least_priority() >= cluster.info(pod).priority:  # no pods on any node are less important
             number = sum(n for each, n in counts_of(statuses).items() if each.is_curable)
             return self._no_candidates(Counter({NO_VICTIMS: number}), number)
         curable = [
@@ -92,13 +92,16 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         return NominatingInfo(chosen.node), None
 
     def _no_candidates(self, reasons: Counter[str], tried: int) -> tuple[NominatingInfo, Status]:
-        """Return the reasons why there is no node to preempt on: those of the tried nodes, with their counts."""
+        """Return why no node allows preemption: the tried nodes' reasons, with the number of nodes for each."""
         total = len(self._handle.cluster.nodes)
         reasons[NOT_HELPFUL] += total - tried
         return NominatingInfo(""), unschedulable(counted_fit_error(total, reasons))
 
     def _ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
-        """Return the candidates that the extenders accept. Raises ExtenderError if one that can't be ignored fails."""
+        """Return the candidates that the extenders accept.
+
+        Raises ExtenderError if an extender that can't be ignored fails.
+        """
         for extender in self._handle.extenders:
             if not candidates:
                 break
@@ -157,18 +160,18 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         def carry_out() -> None:
             for victim in victims[:-1]:
                 remove_victim(self._handle, victim, self.name)
-            # once the last victim is gone nothing keeps the pod out of the queue
+            # once the last victim is gone, nothing keeps the pod out of the queue
             self._preempting.discard(preemptor.uid)
             last = victims[-1]
             is_there = last.uid in self._handle.cluster.pods or self._handle.waiting.get(last.uid) is not None
             remove_victim(self._handle, last, self.name)
-            if not is_there:  # another pod evicted it, so no event follows
+            if not is_there:  # another pod evicted this victim, so no event follows
                 self.too_late.append((preemptor.pod, last.pod))
 
         self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: deleted pods open the gate.
+        """Return the events of interest, which are deleted pods, because they open the gate.
 
         Other plugins decide whether that is a reason to retry.
         """

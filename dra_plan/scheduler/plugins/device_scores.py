@@ -1,4 +1,4 @@
-"""Scores by the free devices: the idle share, and its use for the pods expected in future."""
+"""Scores by free devices: the idle share, and its use for the pods expected in future."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Mix = Callable[[Measure], Iterable[Shape]]
 
 
 class PodOnNode(NamedTuple):
-    """A pod on a node: its requests, and the free units of the node before and afterwards."""
+    """A pod on a node: its requests, and the node's free units before and afterwards."""
 
     shape: Shape
     node: NodeInfo
@@ -40,7 +40,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
     @property
     def measure(self) -> Measure:
-        """The measure of the cluster, created when the first pod is scored."""
+        """The cluster's measure, created when the first pod is scored."""
         if self._made is None:
             self._made = Measure(self._handle.cluster)
             self._made.mix(self._mix(self._made))
@@ -64,7 +64,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
         return shape
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Give the best nodes 100, all others less."""
+        """Give the best nodes 100, and all other nodes less."""
         least, most = min(scores), max(scores)
         span = most - least
         scores[:] = [MAX_NODE_SCORE if not span else (each - least) * MAX_NODE_SCORE // span for each in scores]
@@ -75,7 +75,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
 
 def shape_of(measure: Measure, handle: Handle, pod: Pod) -> Shape:
-    """Return the shape of a pod of the cluster, with its claims in their current state."""
+    """Return the shape of a pod in the cluster, with its claims in their current state."""
     try:
         claims = pod_claims(pod, handle.cluster.claims.get)
     except PodClaimError:
@@ -89,7 +89,7 @@ _FINE = 1_000_000
 
 
 class BestFit(PolicyScore):
-    """A preference for the node with the least left afterwards, counting its devices, cpu and memory together."""
+    """A preference for the node with the least left afterwards, counting its devices, CPU and memory together."""
 
     name = "BestFit"
 
@@ -106,7 +106,7 @@ class BestFit(PolicyScore):
         return -_FINE * (rest + sum(shares))
 
     def _largest(self) -> int:
-        """Return the largest number of units of a node; also note the cpu and memory of the largest nodes."""
+        """Return the largest number of units on a node, and record the largest nodes' CPU and memory."""
         cluster = self._handle.cluster
         if getattr(self, "_revision", None) != cluster.node_revision:
             self._revision = cluster.node_revision
@@ -122,7 +122,7 @@ class BestFit(PolicyScore):
 
 
 class FragmentationGradientDescent(PolicyScore):
-    """A preference for the node whose fragmentation, by the mix of pods, grows least."""
+    """A preference for the node whose fragmentation, as measured by the mix of pods, grows least."""
 
     name = "FragmentationGradientDescent"
 
@@ -133,7 +133,7 @@ class FragmentationGradientDescent(PolicyScore):
 
 
 class WholeNodes(PolicyScore):
-    """A preference for nodes in use, and among these for the one with the fewest whole devices left."""
+    """A preference for nodes in use, and among these nodes for the one with the fewest whole devices left."""
 
     name = "WholeNodes"
 
@@ -150,7 +150,7 @@ def _whole(left: Left) -> int:
 
 
 class Balanced(PolicyScore):
-    """A preference for the node on which devices, cpu and memory are used most evenly afterwards."""
+    """A preference for the node on which devices, CPU and memory are used most evenly afterwards."""
 
     name = "Balanced"
 

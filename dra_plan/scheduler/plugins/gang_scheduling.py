@@ -18,7 +18,7 @@ TOO_FEW = "waiting for minCount pods from a gang to be scheduled"
 
 
 class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
-    """The plugin that counts the pods of gangs. Pods of groups with the policy basic pass."""
+    """The plugin that counts the pods in gangs. Pods in groups with the policy basic pass."""
 
     name = plugin_names.GANG_SCHEDULING
 

@@ -1,6 +1,6 @@
-"""InterPodAffinity: close to some pods, away from others; the rules of pods already placed also count.
+"""The InterPodAffinity plugin: close to some pods, away from others; the rules of placed pods also count.
 
-Sums over all nodes that are kept from pod to pod come first, then the plugin.
+Sums over all nodes, which are kept from pod to pod, come first, then the plugin.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from dra_plan.scheduler.framework.status import (
 )
 
 # -- sums over all nodes -----------------------------------------------------------------------------------------------
-# Updated while pods are added and removed: after the first time only nodes that have changed are examined.
+# The sums are updated while pods are added and removed; after the first time, only nodes that have changed are
+# examined.
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -156,7 +157,7 @@ class InterPodAffinity(
         self._namespaces: Mapping[str, Namespace] = {}
 
     def _shape(self, pod: Pod, *what: Hashable) -> Hashable:
-        """Return the part of a pod that its counts depend on.
+        """Return the part of a pod on which its numbers of matching pods depend.
 
         Namespaces may have other labels in a later state of the cluster.
         """
@@ -213,7 +214,7 @@ class InterPodAffinity(
                 _bump(counted.away, node, term.topology_key, by)
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates of the counts for pods that are added or removed on trial."""
+        """Return the updates to the numbers for pods that are added or removed in a trial."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -222,7 +223,7 @@ class InterPodAffinity(
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Count one pod less."""
+        """Count one fewer pod."""
         self._count(state.read(self.name), pod, removed, node, -1)
         return None
 
@@ -242,7 +243,7 @@ class InterPodAffinity(
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the first terms of each kind that do not hold, with a pod to stay away from."""
+        """Return the first term of each kind that is not satisfied, with a pod to stay away from."""
         counted: _AffinityCounts = state.read(self.name)
         if not self._near(counted, pod, node):
             return tuple(
@@ -295,7 +296,7 @@ class InterPodAffinity(
                 return False
             if counted.near.get((term.topology_key, value), 0) <= 0:
                 met = False
-        # the first pod of a group with affinity to itself may go anywhere
+        # the first pod in a group with affinity to itself may run anywhere
         return met or (not counted.near and self._all_match(counted.terms.required, pod))
 
     # Score
@@ -325,7 +326,7 @@ class InterPodAffinity(
 
     def _weigh(self, weights: Counts, terms: AffinityTerms, pod: Pod, other: PodInfo, node: NodeInfo) -> None:
         theirs = other.terms
-        # what existing pods prefer can be ignored only for pods without preferences of their own
+        # existing pods' preferences can be ignored only for pods without preferences of their own
         groups = [(terms.preferred, other.pod, 1), (terms.preferred_anti, other.pod, -1)]
         groups += [(theirs.preferred, pod, 1), (theirs.preferred_anti, pod, -1)]
         for listed, whom, sign in groups:

@@ -1,4 +1,4 @@
-"""NodeAffinity: node selector, required and preferred node terms, and the affinity that the configuration adds."""
+"""The NodeAffinity plugin: node selector, required and preferred node terms, and the configuration's added affinity."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def required_terms(pod: Pod) -> NodeSelector | None:
 
 
 def preferred_terms(pod: Pod) -> list[PreferredSchedulingTerm]:
-    """Return the preferred node terms of a pod that count: with a weight, and not empty."""
+    """Return a pod's preferred node terms that count, which have a weight and are not empty."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return []
@@ -67,7 +67,7 @@ def _terms_match(selector: NodeSelector, name: str, labels: Mapping[str, str]) -
 
 
 def _unmet(term: NodeSelectorTerm, node: NodeInfo) -> Iterator[LabelUnmet]:
-    """Yield the requirements of a term that do not hold on the node."""
+    """Yield a term's requirements that the node does not meet."""
     for one in term.match_expressions:
         if not term_matches(NodeSelectorTerm(match_expressions=[one]), node.name, node.labels):
             yield LabelUnmet(one.key, one.operator, tuple(one.values or ()), node.labels.get(one.key))

@@ -152,7 +152,7 @@ class NodeName(FilterPlugin, EnqueueExtensions):
 
 
 class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
-    """The plugin for cordoned nodes, which accept only pods that tolerate it."""
+    """The plugin for cordoned nodes, which accept only pods that tolerate this."""
 
     name = plugin_names.NODE_UNSCHEDULABLE
     looks_at_object_alone = True
@@ -165,11 +165,11 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
         return self._cordoned
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the obstacle that the node is cordoned."""
+        """Return an obstacle for the cordoned node."""
         return (NodeCordoned(),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key that tells whether the pod tolerates it."""
+        """Return a key that says whether the pod tolerates cordoned nodes."""
         return tolerated(UNSCHEDULABLE, pod.spec.tolerations)
 
     def events_to_register(self) -> Sequence[Interest]:
@@ -263,7 +263,7 @@ def normalized(image: str) -> str:
 
 
 class ImageLocality(ScorePlugin):
-    """The plugin that scores the sizes of the images present, each scaled by the share of nodes that have it."""
+    """The plugin that scores the sizes of the images on the node, each scaled by the share of nodes that have it."""
 
     name = plugin_names.IMAGE_LOCALITY
     looks_at_object_alone = True
@@ -275,9 +275,9 @@ class ImageLocality(ScorePlugin):
         self._sizes: dict[str, int] = {}
 
     def _spread(self) -> dict[str, int]:
-        """Return image name to the number of nodes that have it, counted again when the nodes change.
+        """Return the number of nodes that have each image, which is counted again when the nodes change.
 
-        The size of an image is that on the first node by name; upstream keeps the size that it saw first.
+        An image's size is that on the first node by name; upstream keeps the size that it saw first.
         """
         cluster = self._handle.cluster
         if cluster.node_revision != self._seen:

@@ -1,6 +1,6 @@
 """NodeResourcesFit and NodeResourcesBalancedAllocation: check that a pod fits on a node, and score how full it gets.
 
-The usage of a node and the strategies that score it come first, then the two plugins.
+A node's usage and the strategies that score it come first, then the two plugins.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dra_plan.scheduler.framework.status import SKIP, Code, CycleState, Reason, 
 # -- usage of a node, and scoring strategies ---------------------------------------------------------------------------
 
 Usage = list[tuple[int, int, int, int]]
-"""(used with the pod, allocatable, weight, the pod's part) of each resource that the node has."""
+"""For each resource that the node has: (used with the pod, allocatable, weight, the pod's part)."""
 
 DEFAULT_RESOURCES = ((CPU, 1), (MEMORY, 1))
 _MOST_RATIO_SCORE = 10
@@ -40,12 +40,12 @@ _FULL = 100
 
 @dataclass(frozen=True)
 class Strategy:
-    """Resources with their weights, and the way to score their usage."""
+    """Resources with their weights, and how their usage is scored."""
 
     kind: str = "LeastAllocated"
     resources: tuple[tuple[str, int], ...] = DEFAULT_RESOURCES
     shape: tuple[tuple[int, int], ...] = ()
-    """(utilization, score 0 to 10) points of RequestedToCapacityRatio."""
+    """The (utilization, score from 0 to 10) points for RequestedToCapacityRatio."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,7 +75,10 @@ class Strategy:
         return math.floor(total / weights + 0.5) if weights else 0
 
     def _at(self, utilization: int) -> int:
-        """Interpolate linearly between the points, scores scaled to 100; like Go, division truncates towards zero."""
+        """Interpolate linearly between the points, with scores scaled to 100.
+
+        As in Go, division truncates towards zero.
+        """
         points = [(where, score * (MAX_NODE_SCORE // _MOST_RATIO_SCORE)) for where, score in self.shape]
         for index, (where, score) in enumerate(points):
             if utilization <= where:
@@ -110,7 +113,7 @@ def _most(used: int, capacity: int) -> int:
 def usage(
     node: NodeInfo, strategy: Strategy, wanted: Sequence[int], *, scored: bool, devices: Totals | None = None
 ) -> Usage:
-    """Return the usage of each resource; `scored` counts defaults for pods without requests (cpu and memory).
+    """Return the usage of each resource; `scored` includes defaults for pods without requests (CPU and memory).
 
     `devices` counts the node's devices for an extended resource that the node does not offer itself.
     """
@@ -185,7 +188,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject the node, naming every resource that is short.
 
-        Preemption can't help if a request alone exceeds the node.
+        Preemption can't help if a request alone exceeds the node's capacity.
         """
         wanted: _FitRequest = state.read(self.name)
         reasons = [_TOO_MANY] if len(node.pods) + 1 > node.allowed_pods else []
@@ -197,7 +200,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             if value <= left:
                 continue
             if is_served(room, mapped=mapped):
-                continue  # devices will serve it
+                continue  # devices will serve this resource
             reasons.append(insufficient(name, value, left, room))
             hopeless = hopeless or value > room
         if not reasons:
@@ -212,7 +215,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute the amounts that are counted for the pod. Pod-level requests are left out (P12) unless repaired."""
+        """Compute the amounts that count for the pod.
+
+        Pod-level requests are omitted (P12) unless the defect is fixed.
+        """
         left_out = self._handle.target.quirks.fit_score_without_pod_level
         counted = pod_requests(pod, pod_level=not left_out, defaults=True)
         state.write(f"{self.name}/score", tuple(counted.get(name, 0) for name in self._strategy.names))
@@ -233,8 +239,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def events_to_register(self) -> Sequence[Interest]:
         """Return the events of interest.
 
-        They are pods that leave or shrink, nodes that are added or grow, and classes that start to serve an extended
-        resource.
+        They are pods that are removed or shrink, nodes that are added or grow, and classes that start to serve an
+        extended resource.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN),
@@ -257,7 +263,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
 
 class _FitRequest:
-    """The requests that count: name to (amount, whether a device class serves the name)."""
+    """The requests that count, as a map from name to (amount, whether a device class serves the name)."""
 
     __slots__ = ("key", "requests")
 
@@ -267,13 +273,13 @@ class _FitRequest:
 
 
 # -- NodeResourcesBalancedAllocation -----------------------------------------------------------------------------------
-# Prefers nodes on which the pod balances the use of resources.
+# The plugin prefers nodes on which the pod balances the use of resources.
 
 _NEUTRAL = 50
 
 
 def balance(shares: Sequence[float]) -> int:
-    """Return 100 when all resources are used to the same share, and less the further apart the shares are."""
+    """Return 100 if all resources are used to the same share, and less if the shares are further apart."""
     shares = [share if share < 1.0 else 1.0 for share in shares]
     if len(shares) == 2:
         apart = abs(shares[0] - shares[1]) / 2

@@ -1,7 +1,7 @@
 """The three smallest plugins: PrioritySort, SchedulingGates and DefaultBinder.
 
-PrioritySort puts pods of higher priority first, then those that have waited longer. SchedulingGates keeps pods with
-gates out of the active queue. DefaultBinder writes the node into the pod.
+PrioritySort puts pods with higher priority first, then pods that have waited longer. SchedulingGates keeps pods with
+gates out of the active queue. DefaultBinder writes the node to the pod.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""PodTopologySpread: keeps the pods that a selector selects evenly spread over the values of a node label.
+"""The PodTopologySpread plugin, which spreads the pods that a selector selects evenly over the values of a node label.
 
-The constraints of a pod come first, then the counts of pods per node and domain, then the plugin.
+A pod's constraints come first, then the numbers of pods per node and domain, then the plugin.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from .node_checks import shape as toleration_shape
 from .node_checks import untolerated
 
 # -- spread constraints of a pod ---------------------------------------------------------------------------------------
-# The pod's own constraints or the defaults, and the pods and nodes that each of them counts.
+# These are the pod's own constraints or the defaults, and the pods and nodes that each constraint counts.
 
 SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable="ScheduleAnyway"),
@@ -69,19 +69,19 @@ class SpreadConstraint:
     honor_taints: bool
 
     def counts(self, pod: Pod, node: NodeInfo) -> bool:
-        """Return whether the node's pods are counted for this pod."""
+        """Return whether the node's pods count for this pod."""
         if self.honor_affinity and not matches_affinity(pod, node.name, node.labels):
             return False
         return not self.honor_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None
 
     def selects(self, pod: Pod, namespace: str) -> bool:
-        """Return whether a pod is one of those that are spread."""
+        """Return whether a pod is one of the pods that are spread."""
         return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
 
     def count(self, node: NodeInfo, namespace: str) -> int:
         """Return the number of pods on the node that this constraint spreads, not counting terminating pods.
 
-        Like upstream, an empty selector counts no pods, although it selects every pod.
+        As in upstream, an empty selector counts no pods, although it selects every pod.
         """
         if self.selector is None or not (self.selector.match_labels or self.selector.match_expressions):
             return 0
@@ -136,14 +136,14 @@ def has_all(labels: Mapping[str, str], constraints: Sequence[SpreadConstraint]) 
 
 
 # -- counts per node and domain ----------------------------------------------------------------------------------------
-# Updated while pods are added and removed. A constraint that many pods have in common is counted once: after that only
-# the nodes that have changed are examined.
+# The numbers are updated while pods are added and removed. A constraint that many pods have in common is counted once;
+# after that, only the nodes that have changed are examined.
 
 _MOST_CONSTRAINTS = 512
 
 
 class _Domain:
-    """The label value of a node that counts; `value` is None for a node that does not."""
+    """The label value of a node that counts; `value` is None for a node that does not count."""
 
     __slots__ = ("value",)
 
@@ -155,7 +155,7 @@ _NOWHERE = _Domain(None)
 
 
 class _Totals:
-    """Pods by label value on nodes that count, and the share of each node, by position."""
+    """The number of pods by label value on nodes that count, and each node's share, by position."""
 
     __slots__ = ("brought", "objects", "read", "revision", "values")
 
@@ -167,7 +167,7 @@ class _Totals:
 
 
 class SpreadCounts:
-    """The counts of one cluster. The least recently used constraints are dropped."""
+    """The numbers for one cluster. The least recently used constraints are dropped."""
 
     def __init__(self, cluster: SimulatedCluster, most: int = _MOST_CONSTRAINTS) -> None:
         self._cluster = cluster
@@ -181,9 +181,9 @@ class SpreadCounts:
         return [_count(constraint, namespace, node, known) for node in nodes]
 
     def in_domains(self, constraint: SpreadConstraint, pod: Pod, labels: Sequence[str]) -> Mapping[str, int]:
-        """Return pods by label value, over all nodes that count for the pod and have these labels; not to be changed.
+        """Return the number of pods by label value, over all nodes that count for the pod and have these labels.
 
-        A value that only nodes without such pods have is included with 0.
+        The result must not be changed. A value that only nodes without such pods have is included with 0.
         """
         where = (
             constraint.key,
@@ -251,7 +251,7 @@ _UNLABELLED = unresolvable(f"{_TEXT} (missing required label)")
 
 @dataclass
 class _DomainTotals:
-    """Counts per constraint and label value, among the nodes that count."""
+    """The numbers per constraint and label value, over the nodes that count."""
 
     constraints: list[SpreadConstraint]
     totals: list[dict[str, int]]
@@ -261,7 +261,7 @@ class _DomainTotals:
         return _DomainTotals(self.constraints, [dict(values) for values in self.totals])
 
     def least(self, index: int) -> int:
-        """Return the smallest count; 0 if there are fewer domains than required."""
+        """Return the smallest number; 0 if there are fewer domains than required."""
         if index not in self._least:
             values = self.totals[index]
             enough = len(values) >= self.constraints[index].min_domains
@@ -331,7 +331,7 @@ class PodTopologySpread(
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates of the counts for pods that are added or removed on trial."""
+        """Return the updates to the numbers for pods that are added or removed in a trial."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -340,7 +340,7 @@ class PodTopologySpread(
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Count one pod less."""
+        """Count one fewer pod."""
         self._shift(state, pod, removed, node, -1)
         return None
 
@@ -353,7 +353,7 @@ class PodTopologySpread(
                 counted.shift(index, node.labels[constraint.key], by)
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the first constraint that does not hold."""
+        """Return the first constraint that is not satisfied."""
         counted: _DomainTotals = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             domain, skew = node.labels.get(constraint.key), constraint.max_skew
@@ -409,7 +409,7 @@ class PodTopologySpread(
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return a score that is higher the more pods of the same kind are in the node's domains."""
+        """Return a score that increases with the number of pods of the same kind in the node's domains."""
         scored: _SpreadScores = state.read(f"{self.name}/score")
         if node.name in scored.ignored:
             return 0

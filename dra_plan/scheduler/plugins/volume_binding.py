@@ -1,6 +1,6 @@
-"""VolumeBinding: a pod fits where its claims can get volumes; reserving a node decides which volumes they get.
+"""The VolumeBinding plugin: a pod fits where its claims can get volumes; reserving a node decides which volumes.
 
-Provisioning of new volumes comes first, then the volumes that the claims of a pod can get on a node, then the plugin.
+Provisioning of new volumes comes first, then the volumes that a pod's claims can get on a node, then the plugin.
 Assumptions are kept in `cluster/volumes.py`, and written by `volume_controller.py`.
 """
 
@@ -53,7 +53,8 @@ from dra_plan.scheduler.framework.status import (
 )
 
 # -- provisioning ------------------------------------------------------------------------------------------------------
-# The nodes on which a new volume can be created for a claim: by its class, allowed topologies and published capacities.
+# The nodes on which a new volume can be created for a claim depend on its class, allowed topologies and published
+# capacities.
 
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
 NO_SPACE = "node(s) did not have enough free storage"
@@ -90,7 +91,7 @@ class Provisioning:
 
 
 class _Room:
-    """Nodes selected by any of several selectors. Selectors of a single label, the usual case, are looked up."""
+    """The nodes selected by any of several selectors. Selectors for a single label, the usual case, are looked up."""
 
     def __init__(self, selectors: Iterable[LabelSelector]) -> None:
         self._values: dict[str, set[str]] = {}
@@ -119,7 +120,7 @@ def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
 
 
 def largest_volume(capacity: CSIStorageCapacity) -> int | None:
-    """Return the size of the largest volume that can be created, None if it is not given."""
+    """Return the size of the largest volume that can be created; None if it is not given."""
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
     return None if limit is None else parse(limit).units
 
@@ -130,8 +131,8 @@ def _most(capacity: CSIStorageCapacity) -> int:
 
 
 # -- matching claims and volumes ---------------------------------------------------------------------------------------
-# The volumes that the claims of a pod can have on a node: that of a bound claim, an existing one, or a new one. The
-# rules of upstream's volume binder (FindPodVolumes). Nothing is assumed or written here.
+# On a node, a pod's claim can have the volume that it is bound to, another existing volume, or a new volume. The rules
+# are those of upstream's volume binder (FindPodVolumes). Nothing is assumed or written here.
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
@@ -142,7 +143,7 @@ _NONE = NodeVolumes()
 
 
 class _Wanted:
-    """A waiting claim, and the volumes that it could have if the node is ignored, the smallest first."""
+    """A waiting claim, and the volumes that it could have if the node is ignored, smallest first."""
 
     def __init__(self, claim: Claim, volumes: Sequence[Volume]) -> None:
         self.claim = claim
@@ -160,7 +161,7 @@ class _Wanted:
                 self._by_host.setdefault(host, []).append(position)
 
     def volume_on(self, labels: Mapping[str, str], taken: Mapping[str, Volume]) -> Volume | None:
-        """Return the volume on a node with these labels, without those that other claims of the pod take there.
+        """Return the volume on a node with these labels, ignoring volumes that the pod's other claims take there.
 
         If a volume is reserved for the claim, only that volume is considered.
         """
@@ -179,10 +180,11 @@ class _Wanted:
 
 
 def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
-    """Yield the reasons that keep the claim from a volume, even from one that is reserved for it.
+    """Yield the reasons why the claim cannot have a volume, even one that is reserved for it.
 
-    `held` (by another claim, perhaps a deleted one of the same name), `small`, `form` (volume mode or attributes class)
-    and `deleted`; as in upstream's `FindMatchingVolume`, which the volume controller and the scheduler share.
+    They are `held` (by another claim, possibly a deleted claim with the same name), `small`, `form` (volume mode or
+    attributes class) and `deleted`, as in upstream's `FindMatchingVolume`, which the volume controller and the
+    scheduler share.
     """
     pv = volume.object
     if pv.spec.claim_ref is not None and not volume.is_for(claim):
@@ -196,9 +198,9 @@ def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
-    """Yield the further reasons that keep the claim from a volume that is not reserved for it.
+    """Yield the additional reasons why the claim cannot have a volume that is not reserved for it.
 
-    `phase` (not Available), `selector` (the labels differ) and `access-modes`.
+    They are `phase` (not Available), `selector` (the labels differ) and `access-modes`.
     """
     pv, pvc = volume.object, claim.object
     if pv.status.phase != "Available":
@@ -210,7 +212,7 @@ def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 class PodClaims:
-    """The claims of one pod, ready for checks of many nodes: bound ones and those that wait for a consumer."""
+    """One pod's claims, both bound and waiting for a consumer, ready for checks on many nodes."""
 
     def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
         self._store = store
@@ -223,7 +225,7 @@ class PodClaims:
         self._new: dict[ClaimKey, Provisioning] = {}
 
     def on_node(self, name: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, Reasons]:
-        """Return the volumes that the waiting claims would get on the node, or the reasons why it does not fit."""
+        """Return the volumes that the waiting claims would get on the node, or the reasons why the pod does not fit."""
         csi_node = self._store.csi_node(name) if self._volumes else None
         reasons: Reasons = []
         missing = ""
@@ -244,7 +246,7 @@ class PodClaims:
         return chosen, reasons
 
     def unfit_on(self, name: str, labels: Mapping[str, str]) -> Iterator[VolumeUnfit]:
-        """Yield the claims that keep the pod from the node, bound ones with their volumes."""
+        """Yield the claims because of which the pod does not fit on the node; bound claims come with their volumes."""
         csi_node = self._store.csi_node(name) if self._volumes else None
         for claim, volume in zip(self.bound, self._volumes, strict=True):
             if volume is None or not _affinity(volume, csi_node).matches(labels):
@@ -280,7 +282,7 @@ class PodClaims:
         return found
 
     def _searched(self) -> list[_Wanted]:
-        """Return the claims that need a search for volumes, the smallest request first."""
+        """Return the claims that need a search for volumes, smallest request first."""
         if self._wanted is None:
             open_claims = [claim for claim in self.waiting if claim.selected_node is None]
             ordered = sorted(open_claims, key=lambda claim: claim.size.nano)
@@ -305,7 +307,7 @@ _WAITING = Status(Code.WAIT, "waiting for volumes to be bound")
 
 @dataclass
 class _BindingState:
-    """The pod's claims as PreFilter found them; the same for all trials of one cycle."""
+    """The pod's claims as PreFilter found them; they are the same for all trials in one cycle."""
 
     claims: PodClaims
     by_node: dict[str, NodeVolumes] = field(default_factory=dict)
@@ -315,7 +317,10 @@ class _BindingState:
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin, EnqueueExtensions):
-    """The plugin for claims on volumes: bound ones by their volume's nodes, waiting ones by a node's volumes."""
+    """The plugin for claims on volumes.
+
+    Bound claims depend on their volume's nodes, waiting claims on a node's volumes.
+    """
 
     name = plugin_names.VOLUME_BINDING
 
@@ -349,7 +354,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes on which a claim can't be met; remember which volumes the other nodes offer."""
+        """Reject nodes on which a claim can't be satisfied; remember which volumes the other nodes offer."""
         kept: _BindingState = state.read(self.name)
         chosen, reasons = kept.claims.on_node(node.name, node.labels)
         if reasons:
@@ -358,14 +363,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the claims that can't be met there."""
+        """Return the claims that can't be satisfied on the node."""
         kept: _BindingState = state.read(self.name)
         return tuple(kept.claims.unfit_on(node.name, node.labels))
 
     # Reserve and PreBind
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Assume the volumes found for the node, so that the next pods see it."""
+        """Assume the volumes found for the node, so that later pods see the assumption."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.claims.waiting:
             kept.chosen = kept.by_node.get(node, NodeVolumes())
@@ -417,7 +422,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
 
 @cache
 def _refusal(reasons: tuple[str, ...]) -> Status:
-    """Return a node's rejection, one object for all nodes: there are few different ones."""
+    """Return a node's rejection; nodes share one object, because there are few different rejections."""
     return unresolvable(*reasons).by(plugin_names.VOLUME_BINDING)
 
 
@@ -436,7 +441,7 @@ def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
 
 
 def not_owner(pod: Pod, claim: Claim) -> str:
-    """Return the message for an ephemeral volume's claim that belongs to another pod; "" if it is the pod's own."""
+    """Return the message for an ephemeral volume's claim that belongs to another pod; "" if it is this pod's claim."""
     if controls(pod, claim.object.metadata):
         return ""
     return f"PVC {claim.object.key} was not created for pod {pod.key} (pod is not owner)"
@@ -459,7 +464,7 @@ def _after_csi_node(_pod: Pod, old: CSINode | None, new: CSINode) -> Hint:
 
 
 def _after_driver(pod: Pod, old: CSIDriver, new: CSIDriver) -> Hint:
-    """Queue the pod only if it has in-line volumes of the driver, as upstream does."""
+    """Queue the pod only if it has inline volumes from the driver, as upstream does."""
     inline = [volume.get("csi") for volume in pod.spec.volumes]
     used = any(isinstance(source, dict) and source.get("driver") == new.metadata.name for source in inline)
     freed = old.spec.storage_capacity and not new.spec.storage_capacity

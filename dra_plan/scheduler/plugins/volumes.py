@@ -1,8 +1,9 @@
-"""VolumeRestrictions, NodeVolumeLimits and VolumeZone: three filters that check the volumes of pods.
+"""VolumeRestrictions, NodeVolumeLimits and VolumeZone, three filters that check pods' volumes.
 
-VolumeRestrictions: disks that pods on one node can't both have, and claims that only one pod may use. NodeVolumeLimits:
-the number of volumes of a CSI driver that a node accepts. VolumeZone: volumes with zone or region labels are used only
-on nodes there. The choice of a claim's volume is in `plugins/volume_binding.py`.
+VolumeRestrictions checks disks that two pods on one node can't both have, and claims that only one pod may use.
+NodeVolumeLimits checks how many of a CSI driver's volumes a node accepts. VolumeZone ensures that volumes with zone or
+region labels are used only on nodes in that zone or region. The choice of a claim's volume is in
+`plugins/volume_binding.py`.
 """
 
 from __future__ import annotations
@@ -58,9 +59,9 @@ _IN_USE = unschedulable(
 
 @dataclass
 class _RestrictionState:
-    """The pod's disks, its claims that only one pod may use, and the number of these that are in use.
+    """The pod's disks, its claims that only one pod may use, and how many of these claims are in use.
 
-    On trial, a removed pod subtracts as many as it names, and an added one adds them, ignoring namespaces.
+    In a trial, a removed pod subtracts as many claims as it names, and an added pod adds them, ignoring namespaces.
     """
 
     disks: tuple[Disk, ...]
@@ -73,7 +74,7 @@ class _RestrictionState:
 
 
 class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, EnqueueExtensions):
-    """The plugin for in-line disks (checked on the node) and ReadWriteOncePod claims (checked for all placed pods)."""
+    """The plugin for inline disks (checked on the node) and ReadWriteOncePod claims (checked for all placed pods)."""
 
     name = plugin_names.VOLUME_RESTRICTIONS
 
@@ -84,7 +85,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Reject a pod whose claim is missing; Skip one that has neither disks nor claims."""
+        """Reject a pod whose claim is missing; return Skip for a pod that has neither disks nor claims."""
         volumes = self._handle.cluster.info(pod).volumes
         namespace = pod.metadata.namespace
         exclusive = set()
@@ -102,7 +103,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates for pods that are removed on trial and may free a claim."""
+        """Return the updates for pods that are removed in a trial and may free a claim."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -112,7 +113,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Count the claims that the removed pod used as free."""
+        """Treat the claims that the removed pod used as free."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use -= _shared(kept, removed)
         return None
@@ -125,7 +126,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return _IN_USE if kept.in_use > 0 else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each disk that a pod of the node has, or, if there is none, each claim that a pod of any node uses."""
+        """Return each disk that a pod on the node has, or, if there is none, each claim that a pod on any node uses."""
         kept: _RestrictionState = state.read(self.name)
         there = list(node.volume_pods.values())
         taken = [(disk, info) for disk in kept.disks for info in there if _conflict((disk,), info.volumes.disks)]
@@ -141,7 +142,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return tuple(VolumeInUse(name, "", users[name]) for name in sorted(kept.exclusive) if name in users)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key of the disks, and whether a claim is in use."""
+        """Return a key that contains the disks, and whether a claim is in use."""
         kept: _RestrictionState = state.read(self.name)
         return kept.disks, kept.in_use > 0
 
@@ -155,7 +156,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
 
 
 def _in_use(namespace: str, exclusive: set[str], nodes: Sequence[NodeInfo]) -> int:
-    """Return the number of the claims that a pod on one of the nodes uses."""
+    """Return how many of the claims a pod on one of the nodes uses."""
     if not exclusive:
         return 0
     used = {
@@ -194,11 +195,11 @@ def _after_claim(pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVo
 _TOO_MANY = unschedulable("node(s) exceed max volume count")
 
 CountedVolume = tuple[str, str]
-"""(CSI driver, handle) of a volume."""
+"""A volume's (CSI driver, handle)."""
 
 
 class _Held(NamedTuple):
-    """The volumes of a node: its limits by driver, the volumes of its pods, and their number by driver."""
+    """A node's volumes: its limits by driver, its pods' volumes, and the number of volumes by driver."""
 
     limits: dict[str, int]
     by_pods: set[CountedVolume]
@@ -213,11 +214,11 @@ class _New(NamedTuple):
 
 
 class _NotCountableError(Exception):
-    """A pod's volumes can't be counted; the text is upstream's."""
+    """An error raised if a pod's volumes can't be counted; the text is upstream's."""
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """The plugin that counts volumes by driver: of the pods on a node, attached to it, and the pod's own."""
+    """The plugin that counts volumes by driver: those of pods on a node, those attached to it, and the pod's own."""
 
     name = plugin_names.NODE_VOLUME_LIMITS
 
@@ -241,7 +242,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes that would have more volumes of a driver than they accept."""
+        """Reject nodes that would have more of a driver's volumes than they accept."""
         new: _New | Status = state.read(self.name)
         if isinstance(new, Status):
             return new
@@ -254,7 +255,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return _TOO_MANY if next(self._full(new, node), None) is not None else None
 
     def _full(self, new: _New, node: NodeInfo) -> Iterator[VolumesFull]:
-        """Yield the drivers of which the node would have too many volumes."""
+        """Yield the drivers for which the node would have too many volumes."""
         held = self._held(node) if new.volumes else None
         if held is None or not held.limits:
             return
@@ -265,11 +266,11 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
                 yield VolumesFull(driver, count, max(0, limit - held.counts[driver]), limit)
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each driver of which the node accepts no more volumes."""
+        """Return each driver for which the node accepts no more volumes."""
         return tuple(self._full(state.read(self.name), node))
 
     def _held(self, node: NodeInfo) -> _Held:
-        """Return the volumes and limits of the node, remembered until it or a storage object changes."""
+        """Return the node's volumes and limits, which are cached until the node or a storage object changes."""
         state = (node.version, self._store.revision)
         known = self._remembered.get(node.name)
         if known is not None and known[0] == state:
@@ -285,7 +286,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return found
 
     def _counted(self, info: PodInfo, *, is_new: bool) -> set[CountedVolume]:
-        """Return the pod's volumes; a missing claim counts nothing for a pod that is already running."""
+        """Return the pod's volumes; for a pod that is already running, a missing claim does not count."""
         found = set(info.volumes.counted)
         for use in info.volumes.claims:
             namespace = info.pod.metadata.namespace
@@ -340,7 +341,7 @@ def _by_driver(volumes: Iterable[CountedVolume]) -> dict[str, int]:
 
 
 def _limits(node: CSINode | None) -> dict[str, int]:
-    """Return driver to the number of its volumes that the node accepts; drivers without a count have no limit."""
+    """Return how many of each driver's volumes the node accepts; drivers without a number have no limit."""
     if node is None:
         return {}
     return {
@@ -383,7 +384,7 @@ _CONFLICT = unresolvable("node(s) had no available volume zone")
 
 
 class _Topology(NamedTuple):
-    """A label of a volume, and the values that its nodes may have."""
+    """A volume's label, and the values that its nodes may have."""
 
     key: str
     values: frozenset[str]
@@ -400,7 +401,7 @@ def _topologies(volume: PersistentVolume) -> Iterator[_Topology]:
 
 
 def _key_on(node: NodeInfo, key: str) -> str:
-    """Return the node's key to compare: an old key of a volume matches the new one of a node, but not the reverse."""
+    """Return the node's key to compare; a volume's old key matches a node's new key, but not the reverse."""
     return key if key in node.labels else _NOW_CALLED.get(key, key)
 
 
@@ -449,7 +450,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return "" if claim.waits(storage_class) else "PersistentVolume had no name"
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes in other zones; nodes without any such label match every zone."""
+        """Reject nodes in other zones; nodes without such a label match every zone."""
         labels = node.labels
         if not any(key in labels for key in _KEYS):
             return None
@@ -460,7 +461,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the labels of volumes that the node does not have."""
+        """Return the volumes' labels that the node does not have."""
         wanted: tuple[_Topology, ...] = state.read(self.name)
         keys = ((_key_on(node, key), values) for key, values in wanted)
         found = ((key, values, node.labels.get(key)) for key, values in keys)

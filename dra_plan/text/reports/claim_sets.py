@@ -43,7 +43,7 @@ def content(
     rules: dict[str, RuleText] | None = None,
     details: Callable[[E], str] = lambda _claim_set: "",
 ) -> Content:
-    """Return the result of each claim set of an AllocationPlan or an Explanation, `more` checks, and the warnings.
+    """Return each claim set's result in an AllocationPlan or an Explanation, `more` checks, and the warnings.
 
     `details` adds lines to a failed claim set.
     """
@@ -82,7 +82,7 @@ def _key(claim_set: ClaimSetEntry) -> tuple[str, str, str] | None:
 
 
 def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
-    """Return the code and the message of a claim set that did not pass."""
+    """Return the code and message for a claim set that did not pass."""
     found, fitting = outcomes(claim_set), claim_set.fitting_nodes
     undecided = len(found.get(Outcome.UNDECIDED, ()))
     excluded = [*stories.excluded_nodes(claim_set)]

@@ -25,7 +25,7 @@ class Level(StrEnum):
 
 
 class Replacement(NamedTuple):
-    """A range of characters in the entry's file, and its replacement."""
+    """A range of characters in the entry's file, and the replacement."""
 
     line: int
     column: int
@@ -73,7 +73,7 @@ class Result(StrEnum):
 
 
 class ReportCase(NamedTuple):
-    """One checked thing: a claim set, a pod, a file. A check that did not pass has an entry."""
+    """The check of a claim set, a pod or a file. A check that did not pass has an entry."""
 
     name: str
     result: Result = Result.PASSED
@@ -95,9 +95,9 @@ class RuleText(NamedTuple):
 class Content:
     """One report: its command and its input.
 
-    `notes` are the entries that do not fail anything. `anchor` is the input at which an entry without a position is
-    shown, in formats that require one. `aborted` means that there is no answer because the input or the question was
-    invalid.
+    `notes` are the entries that do not make anything fail. `anchor` is the input at which an entry without a position
+    is shown, in formats that require a position. `aborted` means that there is no result because the input or the query
+    was invalid.
     """
 
     command: str
@@ -108,7 +108,7 @@ class Content:
     aborted: bool = False
 
     def entries(self) -> Iterator[Entry]:
-        """Yield all entries: those of the checks, then the notes."""
+        """Yield all entries: the checks' entries, then the notes."""
         yield from (check.entry for check in self.checks if check.entry is not None)
         yield from self.notes
 
@@ -121,15 +121,15 @@ STDIN = "-"
 
 
 CLUSTER = "cluster"
-"""The name in reports of a cluster that is read with kubectl, which has no file."""
+"""The name used in reports for a cluster that is read with kubectl, which has no file."""
 
 
 STDIN_NAME = "stdin"
-"""The name of standard input, which has no file, in reports."""
+"""The name used in reports for standard input, which has no file."""
 
 
 def file_of(entry: Entry, content: Content) -> str:
-    """Return the file under which to show the entry: its own, or else the first file of the run."""
+    """Return the file under which to show the entry, which is its own, or else the run's first file."""
     return relative(entry.source or content.anchor or CLUSTER)
 
 
@@ -147,10 +147,10 @@ def uri(path: str) -> str:
 
 
 def fingerprints(content: Content) -> list[tuple[Entry, str]]:
-    """Return each entry with its fingerprint, which is unique in the report: repeated entries of an object are counted.
+    """Return each entry with its fingerprint, which is unique in the report because repeated entries are counted.
 
-    The fingerprint is made of code, file, object, field and message; not of the line, so that an insertion above does
-    not change it.
+    The fingerprint consists of code, file, object, field and message. It does not contain the line, so that an
+    insertion above does not change it.
     """
     seen: Counter[str] = Counter()
     found = []

@@ -71,7 +71,8 @@ SEVERITIES = {Level.ERROR: "major", Level.WARNING: "minor", Level.INFO: "info"}
 def gitlab(content: Content) -> str:
     """Return the array; it is empty if there is nothing to report.
 
-    Facts about the release are left out: they belong to no line of a file, and a merge request can change none of them.
+    Facts about the release are omitted, because they do not belong to a line in a file, and a merge request cannot
+    change them.
     """
     told = fingerprints(content.without_facts())
     return structured.json([_issue(entry, mark, content) for entry, mark in told])
@@ -89,9 +90,9 @@ def _issue(entry: Entry, fingerprint: str, content: Content) -> dict[str, Any]:
 
 
 def junit(content: Content) -> str:
-    """Return one test suite. A failed check is a failure; an undecided or unreadable one is an error.
+    """Return one test suite. A failed check is a failure; an undecided or unreadable check is an error.
 
-    Entries that do not fail anything go to the error output of the suite, so that failing test cases always mean a
+    Entries that do not make anything fail go to the suite's error output, so that failing test cases always mean a
     nonzero exit status.
     """
     from junitparser import SystemErr, TestSuite
@@ -153,7 +154,10 @@ def sarif(content: Content) -> str:
 
 
 def _unlinked(text: str) -> str:
-    """Return the text without links: in SARIF `[text](address)` links unless a bracket is escaped (2.1.0, 3.11.6)."""
+    """Return the text without links.
+
+    In SARIF, `[text](address)` is a link unless a bracket is escaped (2.1.0, 3.11.6).
+    """
     return text.replace("](", "\\](")
 
 
@@ -200,7 +204,7 @@ def _fix(entry: Entry, content: Content) -> Data:
 
 
 def _physical(entry: Entry, content: Content) -> Data:
-    """Return the location; line 1 stands for a whole file, because services do not show results without a line."""
+    """Return the location; line 1 represents a whole file, because services do not show results without a line."""
     region = {"startLine": max(entry.line, 1)}
     if entry.line and entry.column:
         region["startColumn"] = entry.column

@@ -14,11 +14,11 @@ FORMS = "html=FILE, junit=FILE, sarif=FILE, github, gitlab=FILE"
 
 
 PAGE = "html"
-"""The format that is a page, built from the answer itself."""
+"""The format that is a page, built from the result itself."""
 
 
 class Wanted(NamedTuple):
-    """One requested report. Without a file it goes to standard error, among the log lines.
+    """One requested report. If there is no file, the report goes to standard error, among the log lines.
 
     `render` builds it from the content of a report; None for a page.
     """
@@ -69,7 +69,7 @@ RULES = {
 
 
 def content(error: Exception, command: str, anchor: str) -> Content:
-    """Return one failed check per fault of the input, or one for the error as a whole."""
+    """Return one failed check per fault in the input, or one for the error as a whole."""
     checks = tuple(ReportCase(_name(entry), Result.BROKEN, entry) for entry in _entries(error))
     return Content(command, checks, rules=RULES, anchor=anchor, aborted=True)
 

@@ -1,4 +1,4 @@
-"""Atomic writing of a file: readers see either the old content or all of the new text."""
+"""Atomic file writing, where readers see either the old content or the complete new text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A bad and a good example for every rule, as data: one TOML file per rule, with `bad` and `good` as manifests.
 
-`with` has the objects that both need, `old` those that they update; `kubernetes-version`, `feature-gates` and
+`with` contains the objects that both need, and `old` those that they update; `kubernetes-version`, `feature-gates` and
 `good-feature-gates` set the target, if it is not the newest release with its defaults.
 """
 
@@ -16,7 +16,10 @@ from dra_plan import releases
 
 @dataclass(frozen=True, slots=True)
 class RuleExample:
-    """Manifests of which `bad` breaks the rule and `good` does not. `around`, often empty, belongs to both."""
+    """Manifests, of which `bad` violates the rule and `good` does not.
+
+    `around`, which is often empty, belongs to both.
+    """
 
     bad: str
     good: str
@@ -26,10 +29,10 @@ class RuleExample:
     old: str = ""
     """The objects already in the cluster, for rules about updates."""
     good_gates: Mapping[str, bool] = field(default_factory=dict)
-    """Additional gates for `good`."""
+    """The additional gates for `good`."""
 
     def whole(self, text: str) -> str:
-        """Return `bad` or `good` followed by the common objects, so that its lines keep their numbers."""
+        """Return `bad` or `good` followed by the common objects, so that line numbers stay the same."""
         return f"{text}---\n{self.around}" if self.around else text
 
 
