@@ -241,6 +241,15 @@ class OtherPod(DocumentPart, frozen=True, kw_only=True):
 OfAllNodes = Meta(description=("It was rejected before any node was checked, so every node has this reason."))
 
 
+class GangShortage(DocumentPart, frozen=True, kw_only=True):
+    """A pod group of which too few pods find a node at the same time."""
+
+    name: Text
+    least: Annotated[Amount, MinCount]
+    found: Annotated[Amount, Meta(description="The pods that find a node at the same time, or have one.")]
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of the first pod of it that finds none; `nodes` is about it.")]
+
+
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     """The result for a pod if no other pod were pending, or without what holds it back."""
 
@@ -250,6 +259,15 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     nodes: Annotated[
         list[RefusingNodes], Meta(description=("Why each node would reject it even if it were not held."))
     ] = []
+    gang: GangShortage | None = None
+
+
+class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
+    """The result with feature gates that are off by default and probably on in the cluster."""
+
+    gates: list[str]
+    signs: Annotated[str, Meta(description="What the input has that a cluster stores or uses only with the gates.")]
+    total_nodes: Amount = 0
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
@@ -417,6 +435,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     until: Annotated[
         str, Meta(description="Of a pod that waits for pods that are being deleted: when their grace periods end.")
     ] = ""
+    gang: Annotated[GangShortage | None, Meta(description="Its pod group, if too few of its pods find a node.")] = None
+    with_gates: Annotated[
+        GatedVerdict | None, Meta(description="The result with gates that seem to be on, if it differs.")
+    ] = None
     group_pods: Annotated[Amount, GroupPods] = 0
     group_least: Annotated[Amount, MinCount] = 0
     findings: Annotated[list[RefusalFinding], Meta(description="Why the API server rejects it.")] = []

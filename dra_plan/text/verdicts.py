@@ -18,6 +18,8 @@ from dra_plan.documents.verdicts import (
     GOOD,
     AloneVerdict,
     ChangedReason,
+    GangShortage,
+    GatedVerdict,
     LabelConflict,
     LastMessage,
     NodeObstacle,
@@ -183,6 +185,8 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
         needs = [one for one in of.volume_claims if one.name not in told]
         yield from (f"  {volume_claim(one)}" for one in needs if one.labels or not one.volume)
+    if of.with_gates is not None:
+        yield from indented(_gated(of, of.with_gates))
     if of.freed is not None:
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
@@ -226,6 +230,20 @@ def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None
     yield from node_lines(of, asks_for_devices=is_searched and not unknown, without_devices=unknown)
 
 
+def _gated(of: OwnerVerdict, then: GatedVerdict) -> Iterator[str]:
+    """Yield the result with gates that the input shows to be on, and how to ask with them."""
+    it = "it" if of.kind == "Pod" else "one of its pods"
+    result = _gang(then.gang) if then.gang is not None else f"no node can take {it} (0 of {then.total_nodes:,})"
+    if then.verdict != "Unschedulable":
+        result = f"its verdict is {then.verdict}"
+    several = len(then.gates) > 1
+    names = "" if of.verdict in GOOD else f" {words.listed(then.gates)}"
+    are = f"gate{'s' if several else ''}{names} {'are' if several else 'is'}"
+    yield f"The {are} probably on ({then.signs}). Then {result}{':' if then.nodes else '.'}"
+    yield from node_lines(then, asks_for_devices=True)
+    yield f"For the whole answer: --feature-gates {','.join(f'{gate}=true' for gate in then.gates)}"
+
+
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
     """Return the outcome for a pod without its blocker, or without the volumes that exclude all nodes."""
     it = "one of its pods" if of.verdict == "Suspended" or (of.verdict == "Refused" and of.kind != "Pod") else "it"
@@ -263,6 +281,9 @@ def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
 def headline(alike: Sequence[OwnerVerdict]) -> str:
     """Return the name and the verdict."""
     said, partial = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}", alike[0].partial
+    if alike[0].with_gates is not None and alike[0].verdict in GOOD:
+        gates = alike[0].with_gates.gates
+        said = f"{said.removesuffix('.')}, but only if {words.listed(gates)} {'are' if len(gates) > 1 else 'is'} off."
     if not partial:
         return said
     return f"{said.removesuffix('.')}, as far as the input shows: some {words.listed(partial)} seem to be missing."
@@ -335,7 +356,17 @@ def _unschedulable(whose: _Whose) -> str:
         comes = "comes first and gets it" if len(of.first) == 1 else "come first and take the room"
         where = f"it would fit on {of.alone.node_name}" if of.alone.node_name else "it would fit"
         return f"{_pending(whose)}: {where}, but {first} {comes}."
+    if of.gang is not None:
+        return f"{_pending(whose)}: {_gang(of.gang)}."
     return f"{_pending(whose)}: no node can take {whose.it} (0 of {of.total_nodes:,})."
+
+
+def _gang(of: GangShortage) -> str:
+    """Return how many pods of a gang find a node, and which does not."""
+    finds = "none finds" if not of.found else f"{of.found} {'find' if of.found > 1 else 'finds'}"
+    return f"its pod group {of.name} needs {words.counted(of.least, 'pod')} at the same time, and {finds} a node" + (
+        f"; {of.pod} is the first that finds none" if of.found else ""
+    )
 
 
 def _error(whose: _Whose) -> str:

@@ -37,7 +37,7 @@ from dra_plan.questions.explain.left_over import left_over, named_holders
 from dra_plan.questions.schedule.answer import choice, schedule_pods
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
-from dra_plan.scheduler.notices import GroupSummary
+from dra_plan.scheduler.notices import GroupSummary, gate_notices
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +145,7 @@ def explain_claim_sets(
     lacking = of_leaving(Index(inventory), "a move") if needed else []
     nodes = choose_nodes(inventory.nodes, question.nodes)
     sets = [planned.claim_set for planned in plan]
-    judged = _verdicts(inventory, view, question, plan, refusals, deadline)
+    judged = _with_gates(inventory, view, question, _verdicts(inventory, view, question, plan, refusals, deadline))
     plan = _with_chosen_nodes(plan, judged or ())
     told = {(one.namespace, one.name) for one in judged or () if one.kind == "Pod"}
     waiting = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) in told and is_waiting(pod)]
@@ -154,7 +154,7 @@ def explain_claim_sets(
         tuple(_device(view, nodes, sets, text) for text in devices),
         tuple(explained),
         room,
-        (*lacking, *of_volumes(inventory, waiting)),
+        (*gate_notices(inventory, view.target), *lacking, *of_volumes(inventory, waiting)),
         left_over=left_over(inventory),
         verdicts=judged,
     )
@@ -187,6 +187,23 @@ def _verdicts(
     from dra_plan.questions.explain.verdicts import verdicts
 
     return tuple(verdicts(inventory, view, question, plan, refusals, deadline))
+
+
+def _with_gates(
+    inventory: Inventory, view: View, question: Question, judged: tuple[OwnerVerdict, ...] | None
+) -> tuple[OwnerVerdict, ...] | None:
+    """Return the verdicts with what they are with gates that seem to be on in the cluster."""
+    from dra_plan.questions.explain import assumed_gates
+
+    gates = assumed_gates.seeming_gates(inventory, view.target)
+    if not judged or not gates or len(judged) > assumed_gates.MOST_OWNERS:
+        return judged
+    target = assumed_gates.with_gates(view.target, gates)
+    there = view.at(target)
+    refusals = OwnerRefusals(inventory, target, question.runtime_config)
+    plan = plan_claim_sets(inventory, there, question, refusals=refusals)
+    others = _verdicts(inventory, there, question, plan, refusals, question.deadline())
+    return tuple(assumed_gates.compared(judged, others or (), gates))
 
 
 def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:

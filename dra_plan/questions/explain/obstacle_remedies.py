@@ -264,6 +264,8 @@ class ObstacleRemedies:
         workload = self._pods.object
         if workload is None or isinstance(workload, Pod | CustomWorkload | CronJob) or workload.kind == "DaemonSet":
             return None
+        if self._pods.spec is not None and self._pods.spec.scheduling_group is not None:
+            return None  # a gang may need all of its pods
         now = wanted(workload, ()).number
         to = now - (verdict.pods - verdict.would_bind)
         if to < 1:
