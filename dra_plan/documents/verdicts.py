@@ -370,6 +370,28 @@ class VolumesApart(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
 
+class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
+    """A condition of an allocated device for which the scheduler waits before it binds the pod."""
+
+    claim: str
+    device: DeviceName
+    condition: str
+    failed: Annotated[bool, Meta(description="It is a failure condition that is True: the binding fails.")] = False
+    status: Annotated[str, Meta(description="Empty if the driver has not reported it.")] = ""
+    reason: str = ""
+    message: Text = ""
+
+
+class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
+    """A volume claim of a bound pod that only one node may use, and that a pod on another node uses."""
+
+    claim: str
+    pod: str
+    node_name: str
+    deleted: Annotated[bool, Meta(description="That pod is being deleted.")] = False
+    unreachable: Annotated[bool, Meta(description="Its node does not exist, or its kubelet does not report.")] = False
+
+
 class LabelConflict(DocumentPart, frozen=True, kw_only=True):
     """Requirements of a pod for a node label that no value meets."""
 
@@ -432,6 +454,12 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),
     ] = []
+    awaited: Annotated[
+        list[AwaitedCondition], Meta(description="BindingConditions: the conditions of its devices.")
+    ] = []
+    volumes_elsewhere: Annotated[
+        list[VolumeElsewhere], Meta(description="Of a bound pod that does not run: its volumes in use on other nodes.")
+    ] = []
     until: Annotated[
         str, Meta(description="Of a pod that waits for pods that are being deleted: when their grace periods end.")
     ] = ""
@@ -491,6 +519,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description="Changes that give it a node, each tried with the whole scheduler; with too many owners or "
             "nodes for that, changes that make its claims fit where nothing else prevents it."
+        ),
+    ] = []
+    held_by_siblings: Annotated[
+        list[str],
+        Meta(
+            description="NAMESPACE/NAME of pods of the same workload whose devices would be enough; their controller "
+            "recreates them."
         ),
     ] = []
     scheduled: Annotated[PodOutcome | Literal[""], Meta(description="What `schedule` calls it, of a pod.")] = ""

@@ -167,7 +167,7 @@ def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
             "output of `kubectl get resourceclaims -A -o yaml`."
         )
     if headed and of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
-        yield "It has no claims."
+        yield "It has no resource claims."
 
 
 def _devices(claim: PlannedClaim) -> Iterator[str]:

@@ -43,6 +43,7 @@ from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.questions.explain.bindings import awaited_conditions, volumes_elsewhere
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
@@ -251,7 +252,8 @@ class _Verdicts:
             return structs.replace(made, verdict="Held", held_by="NodeName", held=[node])
         if lacking:
             return structs.replace(made, verdict="Stuck", held=lacking)
-        return structs.replace(made, verdict="Bound", evictions=self._evictions([pod]))
+        elsewhere = volumes_elsewhere(self._inventory, pod) if pod.status.phase in ("", "Pending") else []
+        return structs.replace(made, verdict="Bound", evictions=self._evictions([pod]), volumes_elsewhere=elsewhere)
 
     def _evictions(self, pods: Iterable[Pod]) -> list[TaintEviction]:
         """Return the taint that evicts each of these pods, for those that will be evicted, earliest first."""
@@ -360,6 +362,8 @@ class _Verdicts:
             return made
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
+        if fate.held_by == "BindingConditions":
+            made = structs.replace(made, awaited=awaited_conditions(self._inventory, record.pod))
         node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
