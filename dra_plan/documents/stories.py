@@ -85,6 +85,13 @@ class NearSlice(DocumentPart, frozen=True, kw_only=True):
     found: Annotated[str, Meta(description="The value that the node has.")]
 
 
+class MissingDriver(DocumentPart, frozen=True, kw_only=True):
+    """A driver that a request wants, and that publishes nothing for a node."""
+
+    driver: Text
+    nodes: Annotated[Amount, Meta(description="The other nodes for which it publishes devices.")]
+
+
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
     """The result for a claim set on similar nodes."""
 
@@ -98,6 +105,9 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     devices: Annotated[
         int | None, Meta(description="Devices that slices offer to the node; null if its pools are not known.")
     ]
+    missing_drivers: Annotated[
+        list[MissingDriver], Meta(description="On a node with other devices: drivers that a failing request wants.")
+    ] = []
     near_slices: Annotated[
         list[NearSlice],
         Meta(description="For a node without devices: slices for a similar value of one of its labels."),

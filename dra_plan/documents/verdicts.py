@@ -19,12 +19,13 @@ from .base import (
     GroupPods,
     MinCount,
     ObjectName,
+    PoolName,
     SchedulerText,
     Text,
     one_of,
 )
 from .devices import ClaimHolder, RemovedDevices, TaintName
-from .stories import AbsentName
+from .stories import AbsentName, MissingDriver
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -149,6 +150,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description=("NAMESPACE/NAME of a pod that prevents it, on the first of the nodes."))] = ""
     devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
+    missing_drivers: Annotated[
+        list[MissingDriver],
+        Meta(description="Drivers that the claims want and that publish nothing for the first of the nodes."),
+    ] = []
+    pools: Annotated[
+        list[PoolName], Meta(description="The first of the pools that end the attempt, on the first of the nodes.")
+    ] = []
     removed: Annotated[
         list[RemovedDevices],
         Meta(description="Of the request that fails, on the first of the nodes: devices that match and can't be had."),

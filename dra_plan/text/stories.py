@@ -186,11 +186,24 @@ def cause_lines(story: NodeStory) -> Lines:
     yield from _pool_lines(story)
     if story.devices == 0 and not any(one.code == "devices-with-counters" for one in story.pools):
         yield "No resource slice offers a device to this node."
+    yield from _lacks(story)
+
+
+def _lacks(story: NodeStory) -> Iterator[str]:
+    """Yield the drivers and slices that the node should perhaps have."""
+    for one in story.missing_drivers:
+        elsewhere = words.counted(one.nodes, "other node")
+        yield f"Driver {one.driver} publishes no devices for this node, but it does for {elsewhere}. Does it run here?"
     for near in story.near_slices:
         yield (
             f"Slice {near.slice} (pool {near.pool}) is for nodes with {near.label}={near.wanted}; "
             f"this node has {near.label}={near.found}."
         )
+
+
+def lacks_lines(story: NodeStory) -> Iterator[str]:
+    """Yield what nodes that are not shown otherwise should perhaps have."""
+    return (f"{listed(story.nodes)}: {line}" for line in _lacks(story))
 
 
 def _pool_lines(story: NodeStory) -> Iterator[str]:

@@ -13,7 +13,7 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.claims.index import Index
-from dra_plan.claims.owners import is_waiting
+from dra_plan.claims.owners import ended, is_waiting
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.claim_sets import DeviceStory, ExcludedNodes, ExplainedClaimSet, NodeExclusion
@@ -55,6 +55,8 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     """The actions of the Cluster Autoscaler, if node groups were given."""
     left_over: frozenset[tuple[str, str]] = frozenset()
     """The claims that are reserved only for pods that the input lacks, by namespace and name."""
+    not_pending: int = 0
+    """The pods with nodes that `-n` or `-l` choose, if they choose nothing else."""
     verdicts: tuple[OwnerVerdict, ...] | None = None
     """The result for each owner, and the reasons; None if only devices were requested."""
 
@@ -107,6 +109,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             moves=UNSET if self.moves is None else list(self.moves),
             autoscaler=UNSET if self.autoscaler is None else list(self.autoscaler),
             devices=list(self.devices),
+            not_pending=self.not_pending or UNSET,
             refusals=self.plan.refusals if self.verdicts is None else UNSET,  # verdicts include them
             warnings=warnings([*(one for one in (*self.plan.notices, *self.notices) if not self._is_told(one))]),
         )
@@ -156,8 +159,16 @@ def explain_claim_sets(
         room,
         (*gate_notices(inventory, view.target), *lacking, *of_volumes(inventory, waiting)),
         left_over=left_over(inventory),
+        not_pending=0 if judged or sets or question.owners else _placed(inventory, question),
         verdicts=judged,
     )
+
+
+def _placed(inventory: Inventory, question: Question) -> int:
+    """Return the number of pods with nodes that `-n` or `-l` choose; 0 without these options."""
+    if question.namespace is None and question.selector is None:
+        return 0
+    return sum(bool(pod.spec.node_name) and not ended(pod) and question.chooses(pod.metadata) for pod in inventory.pods)
 
 
 def _with_chosen_nodes(plan: AllocationPlan, judged: Iterable[OwnerVerdict]) -> AllocationPlan:

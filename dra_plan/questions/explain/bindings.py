@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
+from dra_plan.api.well_known import UNREACHABLE
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.verdicts import AwaitedCondition, VolumeElsewhere
@@ -88,4 +89,4 @@ def _is_unreachable(node: Node | None) -> bool:
     return node is None or any(one.key in _UNREACHABLE for one in node.spec.taints)
 
 
-_UNREACHABLE = ("node.kubernetes.io/unreachable", "node.kubernetes.io/out-of-service")
+_UNREACHABLE = (UNREACHABLE, "node.kubernetes.io/out-of-service")

@@ -23,6 +23,7 @@ from dra_plan.text.stories import (
     headline,
     in_vain,
     judged_alone,
+    lacks_lines,
     left_out,
     lines,
     names,
@@ -138,15 +139,18 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
         tail += _suggestion_lines(of, verdict, folded=folded)
     told, rest = worth_telling(stories)
+    hidden: list[str] = []
     paragraphs = [paragraph(story, who(of)) for story in told]
     if folded:
         kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) and not _devices_first(verdict) else 1)
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
             rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
+            hidden = [line for story in told[kept:] for line in lacks_lines(story)]
     yield from head
     for each in paragraphs:
         yield from each
+    yield from ("", *hidden) if hidden else ()
     yield from ("", rest) if rest else ()
     yield from tail
 
