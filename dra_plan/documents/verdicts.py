@@ -529,6 +529,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "nodes for that, changes that make its claims fit where nothing else prevents it."
         ),
     ] = []
+    after_rollout: Annotated[
+        str, Meta(description="The node of a new pod once the Deployment's rolling update has deleted old pods.")
+    ] = ""
     held_by_siblings: Annotated[
         list[str],
         Meta(

@@ -426,6 +426,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
+        yield "With a PriorityClass whose preemptionPolicy is PreemptLowerPriority, it would do so (this was tried)."
+    if of.after_rollout:
+        yield f"Its Deployment's rolling update will delete an old pod first; then it fits on {of.after_rollout}."
     if of.until:
         them, period = (
             ("It is", "its grace period ends") if len(of.held) == 1 else ("They are", "their grace periods end")

@@ -93,6 +93,10 @@ class Remedy:
     patches: tuple[ObjectPatch, ...] = ()
 
 
+_OF_SANDBOXES = ("sandbox.gke.io/runtime",)
+"""Taints of nodes that only run pods in a sandbox, whose RuntimeClass brings the toleration."""
+
+
 class ObstacleRemedies:
     """Finds the changes for one owner, obstacle by obstacle."""
 
@@ -117,7 +121,7 @@ class ObstacleRemedies:
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         taint = one.taint
-        if taint is None or is_of_condition(taint.key) or taint.key in CONTROL_PLANE:
+        if taint is None or is_of_condition(taint.key) or taint.key in (*CONTROL_PLANE, *_OF_SANDBOXES):
             return
         name = node.metadata.name
         toleration = Toleration(

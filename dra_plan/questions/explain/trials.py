@@ -29,7 +29,7 @@ from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
-from dra_plan.questions.explain.rollouts import rollout_suggestions
+from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.node_refusals import NodeRefusals
@@ -139,6 +139,8 @@ class OwnerTrials:
         if self._ground.at_length and self._is_tried(owner):
             found = Remedies(index, owner, self._tries(owner), claims).found(made)
             found += rollout_suggestions(index, about.view, owner, self._ground.question)
+            after = place_after_rollout(index, about.view, owner, self._ground.question)
+            made = structs.replace(made, after_rollout=after)
         else:
             found = [one for one in claims.known if made.is_met_by(one)]
         siblings = self._siblings(owner)
