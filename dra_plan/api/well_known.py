@@ -72,3 +72,6 @@ MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 KUEUE = "kueue.x-k8s.io/"
 KUEUE_QUEUE = f"{KUEUE}queue-name"
 """The prefix of Kueue's labels and scheduling gates, and the label that names a workload's queue."""
+
+UNREACHABLE = "node.kubernetes.io/unreachable"
+"""The taint of a node whose kubelet no longer reports."""

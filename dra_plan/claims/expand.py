@@ -200,10 +200,16 @@ class _Builder:
                 yield from self._of_workload(workload, owner)
 
     def _plans_workload(self, workload: AnyWorkload) -> bool:
-        metadata = workload.metadata
-        if not self._chosen(metadata.namespace, metadata.labels) or is_over(workload):
+        if not self._chooses(workload) or is_over(workload):
             return False
         return not self._index.is_planned_elsewhere(workload) and not is_served(workload, self._index.pods_of(workload))
+
+    def _chooses(self, workload: AnyWorkload) -> bool:
+        """Return whether the choice includes the workload, or one of its waiting pods: their labels may differ."""
+        if self._chosen(workload.metadata.namespace, workload.metadata.labels):
+            return True
+        waiting = filter(is_waiting, self._index.pods_of(workload))
+        return any(self._chosen(pod.metadata.namespace, pod.metadata.labels) for pod in waiting)
 
     def _of_workload(self, workload: AnyWorkload, owner: Owner) -> Iterator[ClaimSet]:
         metadata = ObjectMeta(name=pod_name(workload), namespace=owner.namespace)

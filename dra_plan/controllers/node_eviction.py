@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.selectors import tolerates
+from dra_plan.api.well_known import UNREACHABLE
 from dra_plan.scheduler.clock import format_time, parse_time
 from dra_plan.scheduler.cluster.keys import pod_uid
 
@@ -19,7 +20,6 @@ from .state import Action, ClusterState, DeletePod, EndCause, WriteNode
 
 _NO_EXECUTE = "NoExecute"
 NOT_READY = "node.kubernetes.io/not-ready"
-UNREACHABLE = "node.kubernetes.io/unreachable"
 _OF_READY = {"False": NOT_READY, "Unknown": UNREACHABLE}
 DEFAULT_TOLERATION_SECONDS = 300
 """The toleration seconds that admission (DefaultTolerationSeconds) gives every pod for nodes that are not ready or

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart, Position, RequestName, one_of
+from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart, Position, RequestName, Text, one_of
 from dra_plan.documents.devices import FoundValue, PassedOver, RemovedDevices
 from dra_plan.documents.reasons import (
     AttemptFault,
@@ -75,6 +75,23 @@ class ClaimElsewhere(ClaimName, frozen=True, kw_only=True):
     pods: Annotated[list[str], Meta(description="The pods that use the claim.")] = []
 
 
+class NearSlice(DocumentPart, frozen=True, kw_only=True):
+    """A slice for nodes with a label value that is similar to that of a node which it does not select."""
+
+    slice: Text
+    pool: Text
+    label: str
+    wanted: str
+    found: Annotated[str, Meta(description="The value that the node has.")]
+
+
+class MissingDriver(DocumentPart, frozen=True, kw_only=True):
+    """A driver that a request wants, and that publishes nothing for a node."""
+
+    driver: Text
+    nodes: Annotated[Amount, Meta(description="The other nodes for which it publishes devices.")]
+
+
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
     """The result for a claim set on similar nodes."""
 
@@ -88,6 +105,13 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     devices: Annotated[
         int | None, Meta(description="Devices that slices offer to the node; null if its pools are not known.")
     ]
+    missing_drivers: Annotated[
+        list[MissingDriver], Meta(description="On a node with other devices: drivers that a failing request wants.")
+    ] = []
+    near_slices: Annotated[
+        list[NearSlice],
+        Meta(description="For a node without devices: slices for a similar value of one of its labels."),
+    ] = []
     pools: list[UnusablePool]
     requests: list[StoryRequest]
     blocking_set: NotTogether | None

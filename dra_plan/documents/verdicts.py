@@ -19,12 +19,13 @@ from .base import (
     GroupPods,
     MinCount,
     ObjectName,
+    PoolName,
     SchedulerText,
     Text,
     one_of,
 )
 from .devices import ClaimHolder, RemovedDevices, TaintName
-from .stories import AbsentName
+from .stories import AbsentName, MissingDriver
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -149,6 +150,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description=("NAMESPACE/NAME of a pod that prevents it, on the first of the nodes."))] = ""
     devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
+    missing_drivers: Annotated[
+        list[MissingDriver],
+        Meta(description="Drivers that the claims want and that publish nothing for the first of the nodes."),
+    ] = []
+    pools: Annotated[
+        list[PoolName], Meta(description="The first of the pools that end the attempt, on the first of the nodes.")
+    ] = []
     removed: Annotated[
         list[RemovedDevices],
         Meta(description="Of the request that fails, on the first of the nodes: devices that match and can't be had."),
@@ -241,6 +249,15 @@ class OtherPod(DocumentPart, frozen=True, kw_only=True):
 OfAllNodes = Meta(description=("It was rejected before any node was checked, so every node has this reason."))
 
 
+class GangShortage(DocumentPart, frozen=True, kw_only=True):
+    """A pod group of which too few pods find a node at the same time."""
+
+    name: Text
+    least: Annotated[Amount, MinCount]
+    found: Annotated[Amount, Meta(description="The pods that find a node at the same time, or have one.")]
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of the first pod of it that finds none; `nodes` is about it.")]
+
+
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     """The result for a pod if no other pod were pending, or without what holds it back."""
 
@@ -250,6 +267,15 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     nodes: Annotated[
         list[RefusingNodes], Meta(description=("Why each node would reject it even if it were not held."))
     ] = []
+    gang: GangShortage | None = None
+
+
+class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
+    """The result with feature gates that are off by default and probably on in the cluster."""
+
+    gates: list[str]
+    signs: Annotated[str, Meta(description="What the input has that a cluster stores or uses only with the gates.")]
+    total_nodes: Amount = 0
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
@@ -352,6 +378,28 @@ class VolumesApart(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
 
+class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
+    """A condition of an allocated device for which the scheduler waits before it binds the pod."""
+
+    claim: str
+    device: DeviceName
+    condition: str
+    failed: Annotated[bool, Meta(description="It is a failure condition that is True: the binding fails.")] = False
+    status: Annotated[str, Meta(description="Empty if the driver has not reported it.")] = ""
+    reason: str = ""
+    message: Text = ""
+
+
+class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
+    """A volume claim of a bound pod that only one node may use, and that a pod on another node uses."""
+
+    claim: str
+    pod: str
+    node_name: str
+    deleted: Annotated[bool, Meta(description="That pod is being deleted.")] = False
+    unreachable: Annotated[bool, Meta(description="Its node does not exist, or its kubelet does not report.")] = False
+
+
 class LabelConflict(DocumentPart, frozen=True, kw_only=True):
     """Requirements of a pod for a node label that no value meets."""
 
@@ -414,9 +462,19 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),
     ] = []
+    awaited: Annotated[
+        list[AwaitedCondition], Meta(description="BindingConditions: the conditions of its devices.")
+    ] = []
+    volumes_elsewhere: Annotated[
+        list[VolumeElsewhere], Meta(description="Of a bound pod that does not run: its volumes in use on other nodes.")
+    ] = []
     until: Annotated[
         str, Meta(description="Of a pod that waits for pods that are being deleted: when their grace periods end.")
     ] = ""
+    gang: Annotated[GangShortage | None, Meta(description="Its pod group, if too few of its pods find a node.")] = None
+    with_gates: Annotated[
+        GatedVerdict | None, Meta(description="The result with gates that seem to be on, if it differs.")
+    ] = None
     group_pods: Annotated[Amount, GroupPods] = 0
     group_least: Annotated[Amount, MinCount] = 0
     findings: Annotated[list[RefusalFinding], Meta(description="Why the API server rejects it.")] = []
@@ -469,6 +527,16 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description="Changes that give it a node, each tried with the whole scheduler; with too many owners or "
             "nodes for that, changes that make its claims fit where nothing else prevents it."
+        ),
+    ] = []
+    after_rollout: Annotated[
+        str, Meta(description="The node of a new pod once the Deployment's rolling update has deleted old pods.")
+    ] = ""
+    held_by_siblings: Annotated[
+        list[str],
+        Meta(
+            description="NAMESPACE/NAME of pods of the same workload whose devices would be enough; their controller "
+            "recreates them."
         ),
     ] = []
     scheduled: Annotated[PodOutcome | Literal[""], Meta(description="What `schedule` calls it, of a pod.")] = ""

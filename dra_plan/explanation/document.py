@@ -21,11 +21,13 @@ from dra_plan.documents.reasons import LeadingReason, NodeReason, Reason
 from dra_plan.documents.stories import AbsentName, ChosenDevice, NodeStory, PassedAlternative, StoryRequest
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.explanation.suggest.admissions import suggestion_rank
+from dra_plan.explanation.suggest.candidates import near_slices
 from dra_plan.explanation.suggest.trials import MOST_SUGGESTIONS, Suggestion
 
 from . import collisions, parts
 from .absent import AbsentValue, decisive_parts_of
 from .collisions import CounterKey, counter_sets, not_together
+from .drivers import missing_drivers
 from .elements import SAME_EVERYWHERE, BlockingSet, ConstraintElement, CounterElement, blocking_set
 from .errors import ErrorDetails
 from .explainer import SetExplanation
@@ -250,6 +252,8 @@ def _story(group: NodeGroup) -> NodeStory:
         fault=fault(group.error) if group.error is not None else None,
         claims_elsewhere=[claim_elsewhere(claim) for claim in group.elsewhere],
         devices=offer.devices if offer is not None else None,
+        missing_drivers=missing_drivers(offer) if offer is not None and group.error is None else [],
+        near_slices=near_slices(offer.placement) if offer is not None and offer.devices == 0 else [],
         pools=[pool(found) for found in offer.unusable] if offer is not None else [],
         requests=[_story_request(group, offer, at) for at in range(len(offer.funnels))] if offer is not None else [],
         blocking_set=not_together(offer, group.blocking) if offer is not None and group.blocking else None,

@@ -15,9 +15,9 @@ from dra_plan.allocator.pools import PoolDevice
 from dra_plan.api.core import Node, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceSelector, ResourceClaim, ResourceClaimSpec
-from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.api.well_known import UNREACHABLE, UNSCHEDULABLE
 from dra_plan.claims.owners import pod_spec
-from dra_plan.controllers.node_eviction import NOT_READY, UNREACHABLE
+from dra_plan.controllers.node_eviction import NOT_READY
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.pools import CounterSetLeft, DeviceState
 from dra_plan.planner import pools

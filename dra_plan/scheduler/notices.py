@@ -32,19 +32,13 @@ _GENERIC = "GenericWorkload"
 
 def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Target) -> list[Notice]:
     """Return notices about gates that are on in the cluster but off in the simulation, and about incomplete gangs."""
-    return [*_gates(inventory, target), *_in_part(cluster)]
+    return [*gate_notices(inventory, target), *_in_part(cluster)]
 
 
-def _gates(inventory: Inventory, target: Target) -> Iterator[Notice]:
+def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
     """Yield notices about gates that the input reveals: the API server stores fields only if their gate is on."""
     on = target.gates
-    named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
-    signs: dict[str, str] = {}
-    if named or inventory.pod_groups:
-        signs[_GENERIC] = f"pods that name a PodGroup: {len(named)}, PodGroups: {len(inventory.pod_groups)}"
-    signs |= _of_groups(inventory.pod_groups)
-    if any(map(_of_a_group, inventory.claims)):
-        signs["DRAWorkloadResourceClaims"] = "claims belong to PodGroups"
+    signs = gates_of_groups(inventory)
     off = [gate for gate in signs if gate in on and not on[gate]]
     if off:
         text = f"{'; '.join(signs[gate] for gate in off)}, so gates may be on in the cluster that are off here"
@@ -52,6 +46,18 @@ def _gates(inventory: Inventory, target: Target) -> Iterator[Notice]:
     elif signs and not target.rules.pod_groups:
         text = f"{'; '.join(signs.values())}; in {target.version} they count for nothing here: pods are scheduled alone"
         yield Notice("gate-seems-on", text)
+
+
+def gates_of_groups(inventory: Inventory) -> dict[str, str]:
+    """Return the gates of pod groups that are on if the cluster stores the input's objects, each with its sign."""
+    named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
+    signs: dict[str, str] = {}
+    if named or inventory.pod_groups:
+        signs[_GENERIC] = f"pods that name a PodGroup: {len(named)}, PodGroups: {len(inventory.pod_groups)}"
+    signs |= _of_groups(inventory.pod_groups)
+    if any(map(_of_a_group, inventory.claims)):
+        signs["DRAWorkloadResourceClaims"] = "claims belong to PodGroups"
+    return signs
 
 
 def _of_groups(groups: Iterable[PodGroup]) -> dict[str, str]:

@@ -100,11 +100,15 @@ def _devices(of: NodeObstacle) -> str:
         said = conflict(of.together, _ONE if of.devices.nodes > 1 else "") or said
     if of.devices is not None and of.removed and of.devices.left is not None:
         told = "; ".join(f"{each.count} {removed(each)}" for each in of.removed)
-        most = "at most " if of.devices.left_from is not None else ""
+        least = f"{of.devices.left_from} to " if of.devices.left_from is not None else ""
         first = _ONE if of.devices.nodes > 1 else ""
-        said = (
-            f"{of.devices.request} needs {of.devices.need}, {most}{of.devices.left or 'none'} available ({first}{told})"
-        )
+        left = f"{least}{of.devices.left or 'none'}"
+        said = f"{of.devices.request} needs {of.devices.need}, {left} available ({first}{told})"
+    for each in of.missing_drivers:
+        said = f"driver {each.driver} publishes none here, but for {words.counted(each.nodes, 'other node')}"
+    if of.pools:
+        first = _ONE if of.devices is not None and of.devices.nodes > 1 else ""
+        said += f" ({first}{words.listed([one.pool for one in of.pools])})"
     if of.not_ready:
         said += f"; pod {of.not_ready} of a DaemonSet on it is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"

@@ -177,8 +177,7 @@ def cause_lines(story: NodeStory) -> Lines:
         yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
         devices = words.listed([f"{each.driver}/{each.pool}/{each.device}" for each in claim.devices])
-        them = "that device" if len(claim.devices) == 1 else "these devices"
-        yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}. This node cannot reach {them}."
+        yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}, and not for this node."
     if story.outcome is Outcome.ERROR:
         if story.fault is not None and story.fault.code in obstacles.ABOUT_POOLS:
             yield from _pool_lines(story)
@@ -187,6 +186,24 @@ def cause_lines(story: NodeStory) -> Lines:
     yield from _pool_lines(story)
     if story.devices == 0 and not any(one.code == "devices-with-counters" for one in story.pools):
         yield "No resource slice offers a device to this node."
+    yield from _lacks(story)
+
+
+def _lacks(story: NodeStory) -> Iterator[str]:
+    """Yield the drivers and slices that the node should perhaps have."""
+    for one in story.missing_drivers:
+        elsewhere = words.counted(one.nodes, "other node")
+        yield f"Driver {one.driver} publishes no devices for this node, but it does for {elsewhere}. Does it run here?"
+    for near in story.near_slices:
+        yield (
+            f"Slice {near.slice} (pool {near.pool}) is for nodes with {near.label}={near.wanted}; "
+            f"this node has {near.label}={near.found}."
+        )
+
+
+def lacks_lines(story: NodeStory) -> Iterator[str]:
+    """Yield what nodes that are not shown otherwise should perhaps have."""
+    return (f"{listed(story.nodes)}: {line}" for line in _lacks(story))
 
 
 def _pool_lines(story: NodeStory) -> Iterator[str]:

@@ -1,13 +1,10 @@
-"""The nodes that reject a pod, with one line for nodes with the same reasons, and brief obstacles."""
+"""The verdict on a pod, workload or claim: the headline, its basis, and the result with other gates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec import structs
-
 from dra_plan.allocator import Outcome
-from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
@@ -17,156 +14,24 @@ from dra_plan.documents.verdicts import (
     DEVICES,
     GOOD,
     AloneVerdict,
+    AwaitedCondition,
     ChangedReason,
+    GangShortage,
+    GatedVerdict,
     LabelConflict,
     LastMessage,
     NodeObstacle,
-    NodeRefusalReason,
     OtherPod,
     OwnerVerdict,
-    RefusingNodes,
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.naming import named, object_name
-from dra_plan.text.node_obstacles import obstacle
+from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, who
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
-MOST_NAMES = 2
-"""The number of nodes that a line names."""
-
-
 MOST_EVICTIONS = 3
-"""The maximum number of a workload's evicted pods that are listed, each with its taint."""
-
-
-def node_lines(
-    of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False
-) -> Iterator[str]:
-    """Yield a line for each group of nodes, closest to fitting first; `without_devices` if the devices are unknown."""
-    if of.of_all_nodes:
-        for reason in of.nodes[0].reasons if of.nodes else ():
-            yield words.scheduler_says(reason.message)
-        return
-    yield from group_lines(
-        of.nodes, asks_for_devices=asks_for_devices, without_devices=without_devices, excluded=_Excluded(of)
-    )
-
-
-def group_lines(
-    groups: Sequence[RefusingNodes],
-    *,
-    asks_for_devices: bool = True,
-    without_devices: bool = False,
-    excluded: _Excluded | None = None,
-) -> Iterator[str]:
-    """Yield a line for each group of nodes, in this order; groups with the same line are shown together."""
-    others = not all(any(one.is_reserved for one in group.about) for group in groups)
-    alike: dict[str, list[str]] = {}
-    for group in groups:
-        fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
-        reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
-        reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
-        reasons.sort(key=lambda one: not any(each.is_of_volume for each in one.about))
-        if excluded is not None:
-            reasons = [one for one in map(excluded.without, reasons) if one is not None]
-        told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
-        if not told:
-            continue
-        alike.setdefault(f"{'devices fit; ' if fit else ''}{'; '.join(told)}", []).extend(group.nodes)
-    yield from (f"{_who(nodes)}: {said}" for said, nodes in alike.items())
-
-
-class _Excluded:
-    """The obstacles that follow from requirements which no node can meet together: they are told before the nodes."""
-
-    def __init__(self, of: OwnerVerdict | AloneVerdict) -> None:
-        apart = of.volumes_apart if isinstance(of, OwnerVerdict) else None
-        conflict = of.label_conflict if isinstance(of, OwnerVerdict) else None
-        self._claims = [one.claim for one in apart.places] if apart is not None else []
-        self._conflict = conflict
-
-    def without(self, reason: NodeRefusalReason) -> NodeRefusalReason | None:
-        """Return the reason without these obstacles; None if nothing else is left."""
-        about = [one for one in reason.about if not self._has(one)]
-        return None if reason.about and not about else structs.replace(reason, about=about)
-
-    def _has(self, one: NodeObstacle) -> bool:
-        if self._conflict is not None and self._conflict.has(one):
-            return True
-        return one.is_of_volume and one.claim in self._claims
-
-
-def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
-    """Return whether another plugin states the same reason more clearly, for the same resource or for the cordon."""
-    of_resource = any(one.kind == "Resource" and "/" in one.resource for one in group.about)
-    return _goes_with_cordon(reason, group) or (reason.plugin == DEVICES and not reason.about and of_resource)
-
-
-def _who(nodes: list[str]) -> str:
-    """Return `gpu-1`, `3 nodes (gpu-1, gpu-2, gpu-3)`, `5 nodes (gpu-1, gpu-2, ...)`."""
-    if len(nodes) == 1:
-        return nodes[0]
-    if len(nodes) <= MOST_NAMES + 1:
-        return f"{len(nodes)} nodes ({', '.join(nodes)})"
-    more = ", ..."
-    return f"{words.counted(len(nodes), 'node')} ({', '.join(nodes[:MOST_NAMES])}{more})"
-
-
-def phrase(reason: NodeRefusalReason) -> str:
-    """Return the wording for an obstacle, or the scheduler's message if nothing more is known."""
-    if not reason.about:
-        return reason.message
-    return ", ".join(obstacle(one) for one in reason.about)
-
-
-def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
-    """Return whether the reason is the taint of a cordon that is already shown."""
-    is_cordons = any(one.is_of_cordon for one in reason.about)
-    return is_cordons and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
-
-
-def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
-    """Return whether the device stories suffice, because there are no other obstacles, and none on a `fitting` node."""
-    if any(reason.plugin != DEVICES for group in groups for reason in group.reasons):
-        return False
-    return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
-
-
-def in_vain(groups: Sequence[RefusingNodes]) -> str:
-    """Return the sentence saying that waiting will not help, if this is certain because even empty nodes are short."""
-    never = [[one for reason in group.reasons for one in reason.about if one.never] for group in groups]
-    if not never or not all(never):
-        return ""
-    of_resources = [[one for one in each if one.kind == "Resource"] for each in never]
-    shared = {one.resource for one in of_resources[0]}.intersection(
-        *({o.resource for o in e} for e in of_resources[1:])
-    )
-    if shared:
-        resource = min(shared)
-        same = [one for each in of_resources for one in each if one.resource == resource]
-        largest = max((one.room for one in same), key=_number)
-        any_more = f"more than {largest}" if largest != "0" else "any"
-        return f"Waiting will not help: it requests {same[0].need} {resource}, and no node has {any_more}."
-    devices = [one for each in never for one in each if one.devices is not None]
-    if any(one.devices is not None and one.devices.name == "driver" for one in devices):
-        return ""  # a driver that starts publishes its devices
-    if any(one.not_ready for one in devices):
-        return ""
-    requests = {one.devices.request for one in devices if one.devices is not None and one.room}
-    if len(devices) >= len(groups) and len(requests) == 1:
-        need = next(one.devices.need for one in devices if one.devices is not None and one.room)
-        room = max(int(one.room) for one in devices if one.room)
-        name = min(requests)
-        whose = name if "." in name else f"request {name}"  # an extended resource, or a request
-        what = f"{whose} needs {words.counted(need or 0, 'device')}"
-        more = "no node has any that matches" if room == 0 else f"no node has more than {room} that match"
-        return f"Waiting will not help: {what}, and {more}."
-    return ""
-
-
-def _number(text: str) -> int:
-    return parse(text).nano
+"""The number of evicted pods of a workload that are listed, each with its taint."""
 
 
 UNTOLD = ("Bound", "Finished")
@@ -188,7 +53,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     if of.verdict == "Suspended" and devices is not None:
         yield "  What one of its pods would get if it started now:"
     fitting = devices.fitting_nodes if devices is not None else []
-    if of.verdict == "Held" and fitting:
+    if of.verdict == "Held" and fitting and of.held_by != "BindingConditions":
         yield f"  Its devices would fit on {words.listed(fitting)}."
     if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_excluding(of))
@@ -196,6 +61,8 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
         needs = [one for one in of.volume_claims if one.name not in told]
         yield from (f"  {volume_claim(one)}" for one in needs if one.labels or not one.volume)
+    if of.with_gates is not None:
+        yield from indented(_gated(of, of.with_gates))
     if of.freed is not None:
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
@@ -239,6 +106,20 @@ def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None
     yield from node_lines(of, asks_for_devices=is_searched and not unknown, without_devices=unknown)
 
 
+def _gated(of: OwnerVerdict, then: GatedVerdict) -> Iterator[str]:
+    """Yield the result with gates that the input shows to be on, and how to ask with them."""
+    it = "it" if of.kind == "Pod" else "one of its pods"
+    result = _gang(then.gang) if then.gang is not None else f"no node can take {it} (0 of {then.total_nodes:,})"
+    if then.verdict != "Unschedulable":
+        result = f"its verdict is {then.verdict}"
+    several = len(then.gates) > 1
+    names = "" if of.verdict in GOOD else f" {words.listed(then.gates)}"
+    are = f"gate{'s' if several else ''}{names} {'are' if several else 'is'}"
+    yield f"The {are} probably on ({then.signs}). Then {result}{':' if then.nodes else '.'}"
+    yield from node_lines(then, asks_for_devices=True)
+    yield f"For the whole answer: --feature-gates {','.join(f'{gate}=true' for gate in then.gates)}"
+
+
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
     """Return the outcome for a pod without its blocker, or without the volumes that exclude all nodes."""
     it = "one of its pods" if of.verdict == "Suspended" or (of.verdict == "Refused" and of.kind != "Pod") else "it"
@@ -276,6 +157,9 @@ def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
 def headline(alike: Sequence[OwnerVerdict]) -> str:
     """Return the name and the verdict."""
     said, partial = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}", alike[0].partial
+    if alike[0].with_gates is not None and alike[0].verdict in GOOD:
+        gates = alike[0].with_gates.gates
+        said = f"{said.removesuffix('.')}, but only if {words.listed(gates)} {'are' if len(gates) > 1 else 'is'} off."
     if not partial:
         return said
     return f"{said.removesuffix('.')}, as far as the input shows: some {words.listed(partial)} seem to be missing."
@@ -289,7 +173,7 @@ def _names(alike: Sequence[OwnerVerdict]) -> str:
 
 
 class _Whose:
-    """Verdicts that are shown in one sentence; the fields are those of the first verdict."""
+    """Verdicts that are shown in one sentence; the fields are those of the first."""
 
     def __init__(self, alike: Sequence[OwnerVerdict]) -> None:
         self.of = alike[0]
@@ -348,7 +232,17 @@ def _unschedulable(whose: _Whose) -> str:
         comes = "comes first and gets it" if len(of.first) == 1 else "come first and take the room"
         where = f"it would fit on {of.alone.node_name}" if of.alone.node_name else "it would fit"
         return f"{_pending(whose)}: {where}, but {first} {comes}."
+    if of.gang is not None:
+        return f"{_pending(whose)}: {_gang(of.gang)}."
     return f"{_pending(whose)}: no node can take {whose.it} (0 of {of.total_nodes:,})."
+
+
+def _gang(of: GangShortage) -> str:
+    """Return how many pods of a gang find a node, and which does not."""
+    finds = "none finds" if not of.found else f"{of.found} {'find' if of.found > 1 else 'finds'}"
+    return f"its pod group {of.name} needs {words.counted(of.least, 'pod')} at the same time, and {finds} a node" + (
+        f"; {of.pod} is the first that finds none" if of.found else ""
+    )
 
 
 def _error(whose: _Whose) -> str:
@@ -376,7 +270,10 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
         else "it is waiting for its claims, which do not exist yet"
     ),
     "Volumes": lambda of: f"{_bound_to(of)}its volumes are not bound yet",
-    "BindingConditions": lambda of: f"{_bound_to(of)}its devices are not ready yet",
+    "BindingConditions": lambda of: (
+        f"{_bound_to(of)}"
+        + ("its devices have failed" if any(one.failed for one in of.awaited) else "its devices are not ready yet")
+    ),
     "Preemption": lambda of: (
         f"it is waiting until {words.listed(of.held) or 'the pods that make room for it'} "
         f"{'are' if len(of.held) > 1 or not of.held else 'is'} "
@@ -397,7 +294,7 @@ def _lifts(gates: Sequence[str]) -> str:
 
 
 def _there(of: OwnerVerdict) -> str:
-    """Return the number of the group's existing pods, if there are too few."""
+    """Return the number of existing pods of the group, if there are too few."""
     if of.group_pods >= of.group_least:
         return ""
     return (
@@ -524,9 +421,14 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield f"If the cluster has any, add the output of: {listing(of.missing)}"
         if "resourceslices" in of.missing:
             yield ("If it has none, the cluster has no node with such devices yet, or their driver does not run.")
+    for each in of.awaited:
+        yield _awaited(each)
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
+        yield "With a PriorityClass whose preemptionPolicy is PreemptLowerPriority, it would do so (this was tried)."
+    if of.after_rollout:
+        yield f"Its Deployment's rolling update will delete an old pod first; then it fits on {of.after_rollout}."
     if of.until:
         them, period = (
             ("It is", "its grace period ends") if len(of.held) == 1 else ("They are", "their grace periods end")
@@ -552,11 +454,11 @@ def _no_preemption(of: OwnerVerdict, priority: int) -> str:
     full = [group for group in of.nodes if all(one.is_of_room for one in group.about or [_NOTHING])]
     if full and not any(group.lower_priority for group in full):
         least = min((group.priority for group in full if group.priority is not None), default=None)
-        where = _who([name for group in full for name in group.nodes])
+        where = who([name for group in full for name in group.nodes])
         return f"Its priority of {priority} preempts nothing on {where}: the lowest priority there is {least}."
     if full and of.alone is None:
         several = "pods" if sum(group.lower_priority for group in full) > 1 else "pod"
-        where = _who([name for group in full for name in group.nodes if group.lower_priority])
+        where = who([name for group in full for name in group.nodes if group.lower_priority])
         even = f"even without the {several} of lower priority on {where}, it would not fit"
         return f"Its priority of {priority} does not help: {even}."
     held = [one for group in of.nodes for one in group.about if any(each.step == "in-use" for each in one.removed)]
@@ -569,8 +471,39 @@ _NOTHING = NodeObstacle(kind="NodeName")
 """An unknown obstacle."""
 
 
+def _awaited(of: AwaitedCondition) -> str:
+    """Return the condition of a device, and its reason and message."""
+    because = ": ".join(filter(None, (of.reason, words.one_line(of.message))))
+    why = f" ({because})" if because else ""
+    if of.failed:
+        return (
+            f"Device {of.device} (claim {of.claim}) reports {of.condition}{why}. The scheduler gives it up and tries "
+            "again; if the report stays, look at its driver."
+        )
+    state = f"is {of.status} now" if of.status else "has not been reported"
+    return (
+        f"Device {of.device} (claim {of.claim}) waits for condition {of.condition}, which {state}{why}. Its driver or "
+        "controller has to set it; after a timeout, the scheduler gives the device up and tries again."
+    )
+
+
+def volume_elsewhere_lines(of: OwnerVerdict) -> Iterator[str]:
+    """Yield the pods on other nodes that use a volume which only one node may use."""
+    for each in of.volumes_elsewhere:
+        deleted = ", and is being deleted" if each.deleted else ""
+        yield (
+            f"Its volume claim {each.claim} is for one node at a time, and pod {each.pod} on {each.node_name} uses it, "
+            f"too{deleted}. The volume cannot be attached here until that pod is gone."
+        )
+        if each.unreachable:
+            yield (
+                f"Node {each.node_name} does not report, so the pod cannot end by itself. If the machine is off, "
+                "delete the pod with --force, or give the node the taint node.kubernetes.io/out-of-service."
+            )
+
+
 def _last(of: OwnerVerdict, last: LastMessage) -> str:
-    """Return the cluster's last message, and whether the result is the same now."""
+    """Return the last message of the cluster, and whether the answer is the same now."""
     if last.seconds_ago is not None:
         when = f", {_age(last.seconds_ago)} ago"
     else:

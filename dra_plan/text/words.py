@@ -300,7 +300,7 @@ _NAMED = {
     "counter-short": "counter",
     "not-tolerated": "taint",
     "attribute-missing": "no attribute",
-    "claim-elsewhere": "can't reach those of claim",
+    "claim-elsewhere": "allocated elsewhere for claim",
     "class-missing": "no class",
     "selector-false": "selector on",
 }

@@ -196,6 +196,22 @@ def test_a_rollout_that_waits_for_something_else(objects: list[Object]) -> None:
         assert "loosen-rollout" not in str(told(objects, owner).get("suggestions"))
 
 
+@pytest.mark.parametrize("bounds", [{"maxSurge": 0}, {"maxUnavailable": 1}], ids=str)
+def test_a_rollout_that_deletes_an_old_pod_by_itself(bounds: Object) -> None:
+    objects = rollout({"rollingUpdate": bounds})
+    assert ended_with(objects) == {"w-new-y": "a"}
+    for owner in ("deploy/w", "pod/w-new-y"):
+        assert told(objects, owner)["afterRollout"] == "a"
+        said = str(Cluster.of(objects).explain(owner))
+        assert "rolling update will delete an old pod first; then it fits on a." in said
+    assert not told(rollout(None), "pod/w-new-y").get("afterRollout")
+
+
+def test_nodes_that_only_run_sandboxes_are_not_opened() -> None:
+    only = {"key": "sandbox.gke.io/runtime", "value": "gvisor", "effect": "NoSchedule"}
+    assert changes(told([node("a", spec={"taints": [only]}), pod("p")], "pod/p")) == []
+
+
 def test_pods_that_it_may_not_preempt() -> None:
     full = [node("a", cpu="2"), running("low", "a", cpu="2", priority=0)]
     for policy, verdict in (("Never", "Unschedulable"), ("PreemptLowerPriority", "WouldPreempt")):

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from dra_plan.allocator import PoolDevice, PoolState, SelectorError
-from dra_plan.allocator.pools import targets
+from dra_plan.allocator.pools import PoolSlice, targets
 from dra_plan.allocator.reasons import (
     AttributeMissing,
     BindingConditionsOff,
@@ -33,6 +33,7 @@ from dra_plan.api.resource import CapacityRequestPolicy, DeviceClass, DeviceTole
 from dra_plan.cel.parts import clauses, references, strings
 from dra_plan.cel.rewrite import without_clause
 from dra_plan.documents.base import ClaimName
+from dra_plan.documents.stories import NearSlice
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
     CapacityChanged,
@@ -56,7 +57,7 @@ from dra_plan.explanation.names import claim_name, pods_using, pool_name, reques
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed, amount
 from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
-from dra_plan.near import nearest
+from dra_plan.near import misspelt, nearest
 
 from .nearness import with_nearness
 from .patches import Change, edit_want
@@ -211,6 +212,16 @@ MOST_LABELS = 4
 def missing_labels(placement: Placement) -> list[dict[str, str]]:
     """Return labels with which the node would match the node selector of a slice, or of a device, each set once."""
     found: list[dict[str, str]] = []
+    for _, labels in _unselected(placement):
+        if labels not in found and _keeps_slices(placement, labels):
+            found.append(labels)
+        if len(found) == MOST_LABELS:
+            break
+    return found
+
+
+def _unselected(placement: Placement) -> Iterator[tuple[PoolSlice, dict[str, str]]]:
+    """Yield slices whose node selector does not match the node, each with the labels that it lacks for a term."""
     for slice_ in placement.view.gatherer.shared_slices:
         spec = slice_.object.spec
         if (spec.node_selector is None or targets(slice_, placement.node)) and not spec.per_device_node_selection:
@@ -218,11 +229,30 @@ def missing_labels(placement: Placement) -> list[dict[str, str]]:
         for selector in _selectors(spec):
             for term in selector.node_selector_terms:
                 labels = _satisfying(term, placement.node.metadata.labels or {})
-                if labels and labels not in found:
-                    found.append(labels)
-                if len(found) == MOST_LABELS:
-                    return found
-    return found
+                if labels:
+                    yield slice_, labels
+
+
+def _keeps_slices(placement: Placement, labels: dict[str, str]) -> bool:
+    """Return whether all slices that reach the node still do so with these labels: its pods may have their devices."""
+    present = placement.node.metadata.labels or {}
+    if labels.keys().isdisjoint(present):
+        return True
+    changed = replace(placement.node, metadata=replace(placement.node.metadata, labels={**present, **labels}))
+    shared = (one for one in placement.view.gatherer.shared_slices if targets(one, placement.node))
+    return all(targets(one, changed) for one in shared)
+
+
+def near_slices(placement: Placement) -> list[NearSlice]:
+    """Return the slices that only lack a similar value of a label that the node has."""
+    present, found = placement.node.metadata.labels or {}, list[NearSlice]()
+    for slice_, labels in _unselected(placement):
+        [(label, wanted), *more] = labels.items()
+        if more or misspelt(present.get(label, ""), [wanted]) is None:
+            continue
+        pool = slice_.object.spec.pool.name
+        found.append(NearSlice(slice=slice_.name, pool=pool, label=label, wanted=wanted, found=present[label]))
+    return found[:MOST_LABELS]
 
 
 def _selectors(spec: ResourceSliceSpec) -> Iterator[NodeSelector]:

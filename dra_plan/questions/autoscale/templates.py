@@ -19,12 +19,13 @@ from dra_plan.api.well_known import (
     AUTOSCALER_DELETES,
     HOSTNAME,
     MIRROR_POD,
+    UNREACHABLE,
     UNSCHEDULABLE,
 )
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import make_claim
-from dra_plan.controllers.node_eviction import NOT_READY, UNREACHABLE
+from dra_plan.controllers.node_eviction import NOT_READY
 from dra_plan.questions.autoscale.groups import NodeTemplate, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import Added
 from dra_plan.releases import AUTOSCALER, AutoscalerQuirks

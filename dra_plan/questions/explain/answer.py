@@ -13,7 +13,7 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.claims.index import Index
-from dra_plan.claims.owners import is_waiting
+from dra_plan.claims.owners import ended, is_waiting
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.claim_sets import DeviceStory, ExcludedNodes, ExplainedClaimSet, NodeExclusion
@@ -37,7 +37,7 @@ from dra_plan.questions.explain.left_over import left_over, named_holders
 from dra_plan.questions.schedule.answer import choice, schedule_pods
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
-from dra_plan.scheduler.notices import GroupSummary
+from dra_plan.scheduler.notices import GroupSummary, gate_notices
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +55,8 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     """The actions of the Cluster Autoscaler, if node groups were given."""
     left_over: frozenset[tuple[str, str]] = frozenset()
     """The claims that are reserved only for pods that the input lacks, by namespace and name."""
+    not_pending: int = 0
+    """The pods with nodes that `-n` or `-l` choose, if they choose nothing else."""
     verdicts: tuple[OwnerVerdict, ...] | None = None
     """The result for each owner, and the reasons; None if only devices were requested."""
 
@@ -107,6 +109,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             moves=UNSET if self.moves is None else list(self.moves),
             autoscaler=UNSET if self.autoscaler is None else list(self.autoscaler),
             devices=list(self.devices),
+            not_pending=self.not_pending or UNSET,
             refusals=self.plan.refusals if self.verdicts is None else UNSET,  # verdicts include them
             warnings=warnings([*(one for one in (*self.plan.notices, *self.notices) if not self._is_told(one))]),
         )
@@ -145,7 +148,7 @@ def explain_claim_sets(
     lacking = of_leaving(Index(inventory), "a move") if needed else []
     nodes = choose_nodes(inventory.nodes, question.nodes)
     sets = [planned.claim_set for planned in plan]
-    judged = _verdicts(inventory, view, question, plan, refusals, deadline)
+    judged = _with_gates(inventory, view, question, _verdicts(inventory, view, question, plan, refusals, deadline))
     plan = _with_chosen_nodes(plan, judged or ())
     told = {(one.namespace, one.name) for one in judged or () if one.kind == "Pod"}
     waiting = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) in told and is_waiting(pod)]
@@ -154,10 +157,18 @@ def explain_claim_sets(
         tuple(_device(view, nodes, sets, text) for text in devices),
         tuple(explained),
         room,
-        (*lacking, *of_volumes(inventory, waiting)),
+        (*gate_notices(inventory, view.target), *lacking, *of_volumes(inventory, waiting)),
         left_over=left_over(inventory),
+        not_pending=0 if judged or sets or question.owners else _placed(inventory, question),
         verdicts=judged,
     )
+
+
+def _placed(inventory: Inventory, question: Question) -> int:
+    """Return the number of pods with nodes that `-n` or `-l` choose; 0 without these options."""
+    if question.namespace is None and question.selector is None:
+        return 0
+    return sum(bool(pod.spec.node_name) and not ended(pod) and question.chooses(pod.metadata) for pod in inventory.pods)
 
 
 def _with_chosen_nodes(plan: AllocationPlan, judged: Iterable[OwnerVerdict]) -> AllocationPlan:
@@ -187,6 +198,23 @@ def _verdicts(
     from dra_plan.questions.explain.verdicts import verdicts
 
     return tuple(verdicts(inventory, view, question, plan, refusals, deadline))
+
+
+def _with_gates(
+    inventory: Inventory, view: View, question: Question, judged: tuple[OwnerVerdict, ...] | None
+) -> tuple[OwnerVerdict, ...] | None:
+    """Return the verdicts with what they are with gates that seem to be on in the cluster."""
+    from dra_plan.questions.explain import assumed_gates
+
+    gates = assumed_gates.seeming_gates(inventory, view.target)
+    if not judged or not gates or len(judged) > assumed_gates.MOST_OWNERS:
+        return judged
+    target = assumed_gates.with_gates(view.target, gates)
+    there = view.at(target)
+    refusals = OwnerRefusals(inventory, target, question.runtime_config)
+    plan = plan_claim_sets(inventory, there, question, refusals=refusals)
+    others = _verdicts(inventory, there, question, plan, refusals, question.deadline())
+    return tuple(assumed_gates.compared(judged, others or (), gates))
 
 
 def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:

@@ -56,6 +56,10 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
         Meta(description="With node groups: what the Cluster Autoscaler does for each pending pod."),
     ] = UNSET
     devices: Annotated[list[DeviceStory], Meta(description="One for each --device.")]
+    not_pending: Annotated[
+        Amount | UnsetType,
+        Meta(description="If -n or -l choose nothing that is pending: the pods with nodes that they choose."),
+    ] = UNSET
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]
 

@@ -22,6 +22,14 @@ from dra_plan.text.words import counted, listed, scheduler_says
 NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use any."
 
 
+def nothing(placed: int) -> str:
+    """Return that nothing is pending; `placed` pods that were chosen have nodes."""
+    if not placed:
+        return NOTHING
+    them = "it" if placed == 1 else "them"
+    return f"Nothing to explain: {counted(placed, 'pod')} match, and none is pending. Name {them} to see more."
+
+
 def room_lines(of: RoomForPod) -> Lines:
     """Yield the lines about one pod, or several equal ones: the verdict, the steps, and the pods that stay."""
     yield f"{_whose(of)}: {_HEADLINES[of.outcome](of)}."
@@ -167,7 +175,7 @@ def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
             "output of `kubectl get resourceclaims -A -o yaml`."
         )
     if headed and of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
-        yield "It has no claims."
+        yield "It has no resource claims."
 
 
 def _devices(claim: PlannedClaim) -> Iterator[str]:

@@ -14,7 +14,7 @@ from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.questions.explain.autoscaler import autoscaler_lines
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim, owner_blocks
 from dra_plan.questions.explain.document import ExplanationDocument
-from dra_plan.questions.explain.lines import NOTHING, group_lines, room_lines, unplanned_lines
+from dra_plan.questions.explain.lines import group_lines, nothing, room_lines, unplanned_lines
 from dra_plan.questions.explain.owners import (
     ANEW,
     BRIEF,
@@ -73,7 +73,7 @@ def markdown(document: ExplanationDocument, *, telling: Telling = BRIEF) -> str:
     refused = [_block(["```", *part.lines, "```"]) for part in refusals.paragraphs(document.refusals)]
     blocks = [*refused, *blocks]
     if not blocks:
-        blocks = [NOTHING]
+        blocks = [nothing(document.not_pending or 0)]
     blocks += [_block([escaped(line)]) for line in explained(document)]
     whole = "\n\n".join([*blocks, f"_{target(document)}_"])
     return re.sub(r"\n{3,}", "\n\n", whole) + "\n"

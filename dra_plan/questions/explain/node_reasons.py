@@ -18,9 +18,10 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
+from dra_plan.documents.base import PoolName
 from dra_plan.documents.devices import RemovedDevices
 from dra_plan.documents.reasons import LeadingReason, NotTogether
-from dra_plan.documents.stories import AbsentName
+from dra_plan.documents.stories import AbsentName, MissingDriver
 from dra_plan.documents.verdicts import (
     NodeObstacle,
     NodeRefusalReason,
@@ -58,6 +59,12 @@ MANY = 1_000_000
 MOST_NODES = 50
 """The number of nodes of one attempt that are examined closely."""
 
+MOST_POOLS = 4
+"""The number of invalid or incomplete pools that are named."""
+
+ABOUT_POOLS = ("invalid-pools", "invalid-pool", "all-and-broken-pool", "pool-unusable")
+"""The obstacles that invalid or incomplete pools cause."""
+
 _KINDS = ("selector", "pool")
 """Checks that remove devices of another kind, or devices that are unknown."""
 
@@ -85,6 +92,21 @@ class DeviceReason(NamedTuple):
         if self.offer is None or self.blocking is None or not self.blocking.elements:
             return None
         return not_together(self.offer, self.blocking)
+
+    def missing_drivers(self) -> list[MissingDriver]:
+        """Return the drivers that the claims want, and that publish only for other nodes."""
+        from dra_plan.explanation.drivers import missing_drivers
+
+        return missing_drivers(self.offer) if self.offer is not None else []
+
+    def bad_pools(self) -> list[PoolName]:
+        """Return the pools that end the attempt, if that is the obstacle."""
+        from dra_plan.explanation.parts import pool
+
+        if self.offer is None or self.leading.code not in ABOUT_POOLS:
+            return []
+        told = map(pool, self.offer.unusable)
+        return [one.pool for one in told if one.code in ("pool-invalid", "pool-incomplete")][:MOST_POOLS]
 
     def removed(self) -> list[RemovedDevices]:
         """Return the devices that the failing request could get if they were not allocated and had enough left."""
@@ -133,7 +155,7 @@ class DeviceReasons:
                     name = node.metadata.name
                     at_most = most.get(reason.request, MANY)
                     taken = name in fitting
-                    found = DeviceReason(reason, taken, at_most, reason.request, offer, group.blocking)
+                    found = DeviceReason(_there(reason, offer), taken, at_most, reason.request, offer, group.blocking)
                     self._found.setdefault(name, found)
 
     def _look_at(self, attempt: DeviceAttempt, fitting: frozenset[str]) -> None:
@@ -152,6 +174,14 @@ class DeviceReasons:
         if self._tells_absent:
             self.absent = absent(told)
         return told.groups
+
+
+def _there(reason: LeadingReason, offer: NodeOffer | None) -> LeadingReason:
+    """Return the reason of several nodes with the number of devices left on one of them."""
+    if offer is None or reason.left is None:
+        return reason
+    own = next((len(each.left) for each in offer.funnels if each.want.full_name == reason.request), None)
+    return reason if own is None else structs.replace(reason, left=own, left_from=None)
 
 
 def _most(group: NodeGroup) -> dict[str, int]:
@@ -397,7 +427,8 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     told = structs.replace(best, nodes=len(names), left_from=spread)
     most = max(reason.most for reason in known)
     short = best.need is not None and most < best.need
-    never = not known[0].taken_before and (short or best.code == "no-devices")
+    drivers = known[0].missing_drivers()
+    never = not known[0].taken_before and not drivers and (short or best.code == "no-devices")
     yield NodeObstacle(
         kind="Devices",
         devices=told,
@@ -406,5 +437,7 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
         together=known[0].together() if best.code == known[0].leading.code else None,
         room=str(most) if short and never else "",
         never=never,
-        not_ready=_not_ready(there, names[0]) if _has_none(known[0]) else "",
+        pools=known[0].bad_pools(),
+        missing_drivers=drivers,
+        not_ready=_not_ready(there, names[0]) if _has_none(known[0]) or drivers else "",
     )

@@ -93,6 +93,10 @@ class Remedy:
     patches: tuple[ObjectPatch, ...] = ()
 
 
+_OF_SANDBOXES = ("sandbox.gke.io/runtime",)
+"""Taints of nodes that only run pods in a sandbox, whose RuntimeClass brings the toleration."""
+
+
 class ObstacleRemedies:
     """Finds the changes for one owner, obstacle by obstacle."""
 
@@ -117,7 +121,7 @@ class ObstacleRemedies:
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         taint = one.taint
-        if taint is None or is_of_condition(taint.key) or taint.key in CONTROL_PLANE:
+        if taint is None or is_of_condition(taint.key) or taint.key in (*CONTROL_PLANE, *_OF_SANDBOXES):
             return
         name = node.metadata.name
         toleration = Toleration(
@@ -264,6 +268,8 @@ class ObstacleRemedies:
         workload = self._pods.object
         if workload is None or isinstance(workload, Pod | CustomWorkload | CronJob) or workload.kind == "DaemonSet":
             return None
+        if self._pods.spec is not None and self._pods.spec.scheduling_group is not None:
+            return None  # a gang may need all of its pods
         now = wanted(workload, ()).number
         to = now - (verdict.pods - verdict.would_bind)
         if to < 1:

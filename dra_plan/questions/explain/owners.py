@@ -16,12 +16,14 @@ from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
 from dra_plan.text import columns, obstacles
 from dra_plan.text.columns import Lines, indented
+from dra_plan.text.refusing_nodes import is_told_elsewhere
 from dra_plan.text.stories import (
     copies,
     has_suggestions,
     headline,
     in_vain,
     judged_alone,
+    lacks_lines,
     left_out,
     lines,
     names,
@@ -31,7 +33,13 @@ from dra_plan.text.stories import (
     who,
     worth_telling,
 )
-from dra_plan.text.verdicts import UNTOLD, eviction_lines, is_told_elsewhere, verdict_line, verdict_lines
+from dra_plan.text.verdicts import (
+    UNTOLD,
+    eviction_lines,
+    verdict_line,
+    verdict_lines,
+    volume_elsewhere_lines,
+)
 from dra_plan.text.words import counted, listed
 
 MOST_LINES, WIDTH, FOOTER = 25, 80, 2
@@ -97,6 +105,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
         return
     if block.unplanned is not None:
         head += unplanned_lines(block.unplanned, headed=is_told)
+    head += indented(volume_elsewhere_lines(verdict))
     head += indented(eviction_lines(verdict))
     if first is None:
         yield from head
@@ -130,15 +139,18 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
         tail += _suggestion_lines(of, verdict, folded=folded)
     told, rest = worth_telling(stories)
+    hidden: list[str] = []
     paragraphs = [paragraph(story, who(of)) for story in told]
     if folded:
         kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) and not _devices_first(verdict) else 1)
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
             rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
+            hidden = [line for story in told[kept:] for line in lacks_lines(story)]
     yield from head
     for each in paragraphs:
         yield from each
+    yield from ("", *hidden) if hidden else ()
     yield from ("", rest) if rest else ()
     yield from tail
 
@@ -237,6 +249,9 @@ def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
     alone = not (verdict is not None and verdict.of_all_nodes) and is_told_elsewhere(nodes, ())
     if not alone or not has_suggestions(of):
         return ""
+    if verdict is not None and verdict.held_by_siblings:
+        pods = listed(verdict.held_by_siblings)
+        return f"The devices are in use by pods of the same workload ({pods}), which its controller would recreate."
     return STILL_NONE if verdict is not None and of.suggestions else in_vain(of)
 
 

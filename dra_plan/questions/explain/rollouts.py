@@ -32,7 +32,7 @@ LEAST_UNAVAILABLE = 1
 
 def rollout_suggestions(index: Index, view: View, owner: Owner, question: Question) -> list[TriedChanges]:
     """Return the change that unblocks the rollout of the owner's Deployment, if all its pods fit then."""
-    deployment = _stuck_rollout(index, owner)
+    deployment = _updating(index, owner, stuck=True)
     if deployment is None:
         return []
     changed = edited(index.inventory, {owner_of(deployment)}, _loosened)
@@ -43,8 +43,19 @@ def rollout_suggestions(index: Index, view: View, owner: Owner, question: Questi
     return [TriedChanges(changes=[told], node=node, patches=[_patch(deployment)])]
 
 
-def _stuck_rollout(index: Index, owner: Owner) -> Workload | None:
-    """Return the Deployment of the owner, if it is updating and keeps every old pod until a new one is ready."""
+def place_after_rollout(index: Index, view: View, owner: Owner, question: Question) -> str:
+    """Return the node of a new pod once the rolling update has deleted old ones, as things are; "" if there is none."""
+    deployment = _updating(index, owner, stuck=False)
+    if deployment is None:
+        return ""
+    return _place_when_settled(index.inventory, view, question, deployment) or ""
+
+
+def _updating(index: Index, owner: Owner, *, stuck: bool) -> Workload | None:
+    """Return the Deployment of the owner, if it is updating.
+
+    With `stuck`, only if it keeps every old pod until a new one is ready; otherwise only if it does not.
+    """
     from dra_plan.controllers.workloads import rollout_bounds
 
     deployment = _deployment(index, owner)
@@ -53,7 +64,7 @@ def _stuck_rollout(index: Index, owner: Owner) -> Workload | None:
     strategy = deployment.spec.strategy or UpdateStrategy()
     pods = [pod for pod in index.pods_of(deployment) if not ended(pod)]
     _, unavailable = rollout_bounds(strategy, wanted(deployment, pods).number)
-    if strategy.type == "Recreate" or unavailable:
+    if strategy.type == "Recreate" or bool(unavailable) is stuck:
         return None
     holding = [pod for pod in pods if pod.spec.node_name]
     return deployment if _old(index, deployment, holding) else None

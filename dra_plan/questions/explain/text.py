@@ -5,7 +5,7 @@ from __future__ import annotations
 from dra_plan.questions.explain.autoscaler import autoscaler_lines
 from dra_plan.questions.explain.blocks import owner_blocks
 from dra_plan.questions.explain.document import ExplanationDocument
-from dra_plan.questions.explain.lines import NOTHING, group_lines, room_lines
+from dra_plan.questions.explain.lines import group_lines, nothing, room_lines
 from dra_plan.questions.explain.owners import BRIEF, MOST_BLOCKS, WHOLE, Telling, explained, one_line, owner_lines
 from dra_plan.text import columns, refusals
 from dra_plan.text.columns import Screen
@@ -44,5 +44,5 @@ def render(document: ExplanationDocument, screen: Screen | None, *, telling: Tel
     blocks += [[line] for line in autoscaler_lines(document)]
     blocks = [*([*part.lines] for part in refusals.paragraphs(document.refusals)), *blocks]
     if not blocks:
-        blocks = [[NOTHING]]
+        blocks = [[nothing(document.not_pending or 0)]]
     return columns.render([*blocks, [*explained(document), target(document)]], screen)

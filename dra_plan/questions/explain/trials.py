@@ -16,10 +16,12 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
+from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.planner.owners import POD
 from dra_plan.planner.question import Question
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.explain.claim_changes import ClaimChanges
@@ -27,10 +29,11 @@ from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
-from dra_plan.questions.explain.rollouts import rollout_suggestions
+from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.node_refusals import NodeRefusals
+from dra_plan.scheduler.plugins.node_affinity import matches
 
 MOST_RIVALS = 50
 """The number of pending pods up to which a change is tried with all of them; beyond it, only with the owner's."""
@@ -132,12 +135,32 @@ class OwnerTrials:
             return made
         index, about = self._ground.index, self._ground.about
         claims = ClaimChanges(self._ground.plan_of(owner), about)
+        found: list[TriedChanges]
         if self._ground.at_length and self._is_tried(owner):
             found = Remedies(index, owner, self._tries(owner), claims).found(made)
             found += rollout_suggestions(index, about.view, owner, self._ground.question)
+            after = place_after_rollout(index, about.view, owner, self._ground.question)
+            made = structs.replace(made, after_rollout=after)
         else:
             found = [one for one in claims.known if made.is_met_by(one)]
-        return structs.replace(made, suggestions=sorted(found, key=lambda one: suggestion_rank(one.changes)))
+        siblings = self._siblings(owner)
+        found = [one for one in found if not _evicts_by_label(one, index.inventory)]
+        kept = [one for one in found if not _releases_only(one, siblings)]
+        held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
+        return structs.replace(
+            made, held_by_siblings=held, suggestions=sorted(kept, key=lambda one: suggestion_rank(one.changes))
+        )
+
+    def _siblings(self, owner: Owner) -> set[str]:
+        """Return the other pods of the owner's controllers: when one is deleted, another is created."""
+        index, owners_of = self._ground.index, self._ground.owners_of
+        own = [pod for pod in index.inventory.pods if owner in owners_of.of(pod)]
+        above = {each for pod in own for each in owners_of.of(pod) if each.kind != POD} | {owner}
+        return {
+            pod.key
+            for pod in index.inventory.pods
+            if pod.metadata.namespace == owner.namespace and not above.isdisjoint(owners_of.of(pod))
+        }
 
     def _is_tried(self, owner: Owner) -> bool:
         return owner in self._ground.closely and not is_over_time(self._ground.about.deadline)
@@ -171,6 +194,28 @@ class OwnerTrials:
         about = replace(ground.about, inventory=changed, view=ground.about.view.after(changed))
         chosen = everybody if waiting <= MOST_RIVALS else lambda pod: owner in ground.owners_of.of(pod)
         return VerdictRun(about, ground.owners_of, ground.common, explained, chosen)
+
+
+def _released_by(of: TriedChanges) -> list[str]:
+    released = [one for one in of.changes if isinstance(one, ClaimReleased)]
+    return [f"{one.release.namespace}/{pod}" for one in released for pod in one.pods]
+
+
+def _evicts_by_label(of: TriedChanges, inventory: Inventory) -> bool:
+    """Return whether it changes a label of a node that a pod there selects."""
+    labels = {key: value for one in of.changes if isinstance(one, NodeLabelled) for key, value in one.labels.items()}
+    node = next((one for one in inventory.nodes if labels and one.metadata.name == of.node), None)
+    if node is None or labels.keys().isdisjoint(node.metadata.labels or {}):
+        return False
+    before, after = node.metadata.labels or {}, {**(node.metadata.labels or {}), **labels}
+    there = (pod for pod in inventory.pods if pod.spec.node_name == of.node)
+    return any(matches(pod, of.node, before) and not matches(pod, of.node, after) for pod in there)
+
+
+def _releases_only(of: TriedChanges, pods: set[str]) -> bool:
+    """Return whether it releases a claim of these pods only."""
+    released = _released_by(of)
+    return bool(released) and pods.issuperset(released)
 
 
 def _is_about_claims(made: OwnerVerdict) -> bool:

@@ -29,6 +29,7 @@ from dra_plan.documents.base import DeviceName
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.verdicts import (
     AloneVerdict,
+    GangShortage,
     LastMessage,
     OwnerVerdict,
     TaintEviction,
@@ -42,6 +43,7 @@ from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.questions.explain.bindings import awaited_conditions, volumes_elsewhere
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
@@ -168,7 +170,20 @@ class _Verdicts:
         return VerdictRun(self._about, self._owners_of, self._common, self._is_explained)
 
     def _is_explained(self, pod: Pod) -> bool:
+        """Return whether the pod belongs to an owner that is examined closely, or to the pod group of one."""
+        group = pod.spec.scheduling_group
+        if group is not None and (pod.metadata.namespace, group.pod_group_name) in self._groups:
+            return True
         return any(owner in self._closely for owner in self._owners_of.of(pod))
+
+    @cached_property
+    def _groups(self) -> set[tuple[str, str]]:
+        """Return the pod groups of the pods that are examined closely."""
+        return {
+            (pod.metadata.namespace, pod.spec.scheduling_group.pod_group_name)
+            for pod in self._inventory.pods
+            if pod.spec.scheduling_group is not None and not self._closely.isdisjoint(self._owners_of.of(pod))
+        }
 
     # Verdicts
 
@@ -237,7 +252,8 @@ class _Verdicts:
             return structs.replace(made, verdict="Held", held_by="NodeName", held=[node])
         if lacking:
             return structs.replace(made, verdict="Stuck", held=lacking)
-        return structs.replace(made, verdict="Bound", evictions=self._evictions([pod]))
+        elsewhere = volumes_elsewhere(self._inventory, pod) if pod.status.phase in ("", "Pending") else []
+        return structs.replace(made, verdict="Bound", evictions=self._evictions([pod]), volumes_elsewhere=elsewhere)
 
     def _evictions(self, pods: Iterable[Pod]) -> list[TaintEviction]:
         """Return the taint that evicts each of these pods, for those that will be evicted, earliest first."""
@@ -346,9 +362,12 @@ class _Verdicts:
             return made
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
+        if fate.held_by == "BindingConditions":
+            made = structs.replace(made, awaited=awaited_conditions(self._inventory, record.pod))
         node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
+        made, record = self._of_gang(made, record)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
             priority = run.priority(record.pod)
@@ -396,6 +415,24 @@ class _Verdicts:
             return made
         return structs.replace(made, group_pods=found.pods, group_least=found.min_count)
 
+    def _of_gang(self, made: OwnerVerdict, record: PodRecord) -> tuple[OwnerVerdict, PodRecord]:
+        """Return the verdict with the gang that finds too few nodes, and the first of its pods without one.
+
+        The others find a node as long as the cycle of the group runs, so only that pod has reasons.
+        """
+        group = record.pod.spec.scheduling_group
+        named = (record.pod.metadata.namespace, group.pod_group_name) if group is not None else None
+        summary = next((each for each in self._run.result.groups if (each.namespace, each.name) == named), None)
+        if made.verdict != "Unschedulable" or summary is None or not summary.min_count:
+            return made, record
+        found = summary.bound + sum(bool(each.node) for each in summary.last)
+        keys = [each.pod for each in summary.last if not each.node]
+        refused = [each for key in keys for each in self._run.result.pods if each.pod.key == key and each.refusals]
+        if found >= summary.min_count or not refused:
+            return made, record
+        gang = GangShortage(name=summary.name, least=summary.min_count, found=found, pod=refused[0].pod.key)
+        return structs.replace(made, gang=gang), refused[0]
+
     def _older_kubelet(self, record: PodRecord) -> str:
         node = self._nodes.get(record.node)
         minor = kubelet_minor(node.status.node_info.kubelet_version) if node is not None else ""
@@ -410,7 +447,7 @@ class _Verdicts:
         refusals: NodeRefusals,
         run: VerdictRun,
     ) -> OwnerVerdict:
-        plan = self._plan_of(owner)
+        plan = self._plan_of(owner) if made.gang is None else None  # devices of other pods of the gang count
         attempt = run.attempts.get(pod_uid(record.pod))
         of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())

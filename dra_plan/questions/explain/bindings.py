@@ -1,0 +1,92 @@
+"""`explain`: what keeps a pod with a place from starting: conditions of its devices, volumes that other nodes use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
+from dra_plan.api.well_known import UNREACHABLE
+from dra_plan.claims.owners import ended
+from dra_plan.documents.base import DeviceName
+from dra_plan.documents.verdicts import AwaitedCondition, VolumeElsewhere
+from dra_plan.scheduler.cluster.volumes import pod_volumes
+
+MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
+"""Access modes with which several nodes may use a volume."""
+
+
+def awaited_conditions(inventory: Inventory, pod: Pod) -> list[AwaitedCondition]:
+    """Return the binding conditions of the pod's devices that are not True, and failure conditions that are."""
+    return [
+        condition
+        for claim in inventory.claims
+        if claim.metadata.namespace == pod.metadata.namespace and claim.allocation is not None and _is_of(claim, pod)
+        for result in claim.allocation.devices.results
+        for condition in _of_device(claim, result)
+    ]
+
+
+def _is_of(claim: ResourceClaim, pod: Pod) -> bool:
+    users = claim.status.reserved_for if claim.status is not None else []
+    made = [one.resource_claim_name for one in pod.status.resource_claim_statuses]
+    named = [one.resource_claim_name for one in pod.spec.resource_claims]
+    is_user = any(one.resource == "pods" and one.name == pod.metadata.name for one in users)
+    return is_user or claim.metadata.name in (*made, *named)
+
+
+def _of_device(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> Iterator[AwaitedCondition]:
+    reports = claim.status.devices if claim.status is not None else []
+    own = (result.driver, result.pool, result.device)
+    report = next((one for one in reports if (one.driver, one.pool, one.device) == own), AllocatedDeviceStatus())
+    there = {one.type: one for one in report.conditions}
+    failed = [kind for kind in result.binding_failure_conditions if kind in there and there[kind].status == "True"]
+    for kind in failed or [one for one in result.binding_conditions if one not in there or there[one].status != "True"]:
+        found = there.get(kind)
+        yield AwaitedCondition(
+            claim=claim.metadata.name,
+            device=DeviceName(driver=result.driver, pool=result.pool, device=result.device),
+            condition=kind,
+            failed=bool(failed),
+            status=found.status if found is not None else "",
+            reason=found.reason if found is not None else "",
+            message=found.message if found is not None else "",
+        )
+
+
+def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
+    """Return the volume claims of a bound pod that only one node may use, and that a pod on another node uses."""
+    namespace, node = pod.metadata.namespace, pod.spec.node_name
+    modes = {
+        one.metadata.name: one.spec.access_modes
+        for one in inventory.volume_claims
+        if one.metadata.namespace == namespace
+    }
+    own = [use.name for use in pod_volumes(pod).claims]
+    single = [name for name in own if modes.get(name) and not set(MANY_NODES) & set(modes[name])]
+    others = [
+        one
+        for one in (inventory.pods if single else ())
+        if one.metadata.namespace == namespace and one.spec.node_name not in ("", node) and not ended(one)
+    ]
+    nodes = {one.metadata.name: one for one in inventory.nodes}
+    return [
+        VolumeElsewhere(
+            claim=name,
+            pod=other.metadata.name,
+            node_name=other.spec.node_name,
+            deleted=bool(other.metadata.deletion_timestamp),
+            unreachable=_is_unreachable(nodes.get(other.spec.node_name)),
+        )
+        for other in others
+        for name in single
+        if name in (use.name for use in pod_volumes(other).claims)
+    ]
+
+
+def _is_unreachable(node: Node | None) -> bool:
+    return node is None or any(one.key in _UNREACHABLE for one in node.spec.taints)
+
+
+_UNREACHABLE = (UNREACHABLE, "node.kubernetes.io/out-of-service")

@@ -1,0 +1,138 @@
+"""The nodes that reject a pod, one line for nodes with the same reasons, with brief obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
+
+from dra_plan.api.quantity import parse
+from dra_plan.documents.verdicts import (
+    DEVICES,
+    AloneVerdict,
+    NodeObstacle,
+    NodeRefusalReason,
+    OwnerVerdict,
+    RefusingNodes,
+)
+from dra_plan.text import words
+from dra_plan.text.node_obstacles import obstacle
+
+MOST_NAMES = 2
+"""The number of nodes that a line names."""
+
+
+def node_lines(
+    of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False
+) -> Iterator[str]:
+    """Yield a line for each group of nodes, closest to fitting first; `without_devices` if the devices are unknown."""
+    if of.of_all_nodes:
+        for reason in of.nodes[0].reasons if of.nodes else ():
+            yield words.scheduler_says(reason.message)
+        return
+    others = not all(any(one.is_reserved for one in group.about) for group in of.nodes)
+    excluded = _Excluded(of)
+    alike: dict[str, list[str]] = {}
+    for group in of.nodes:
+        fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
+        reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
+        reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
+        reasons.sort(key=lambda one: not any(each.is_of_volume for each in one.about))
+        reasons = [one for one in map(excluded.without, reasons) if one is not None]
+        told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
+        if not told:
+            continue
+        alike.setdefault(f"{'devices fit; ' if fit else ''}{'; '.join(told)}", []).extend(group.nodes)
+    yield from (f"{who(nodes)}: {said}" for said, nodes in alike.items())
+
+
+class _Excluded:
+    """The obstacles that follow from requirements which no node can meet together: they are told before the nodes."""
+
+    def __init__(self, of: OwnerVerdict | AloneVerdict) -> None:
+        apart = of.volumes_apart if isinstance(of, OwnerVerdict) else None
+        conflict = of.label_conflict if isinstance(of, OwnerVerdict) else None
+        self._claims = [one.claim for one in apart.places] if apart is not None else []
+        self._conflict = conflict
+
+    def without(self, reason: NodeRefusalReason) -> NodeRefusalReason | None:
+        """Return the reason without these obstacles; None if nothing else is left."""
+        about = [one for one in reason.about if not self._has(one)]
+        return None if reason.about and not about else structs.replace(reason, about=about)
+
+    def _has(self, one: NodeObstacle) -> bool:
+        if self._conflict is not None and self._conflict.has(one):
+            return True
+        return one.is_of_volume and one.claim in self._claims
+
+
+def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
+    """Return whether another plugin gives the same reason more clearly: for the same resource, or for the cordon."""
+    of_resource = any(one.kind == "Resource" and "/" in one.resource for one in group.about)
+    return _goes_with_cordon(reason, group) or (reason.plugin == DEVICES and not reason.about and of_resource)
+
+
+def who(nodes: Sequence[str]) -> str:
+    """Return `gpu-1`, `3 nodes (gpu-1, gpu-2, gpu-3)`, `5 nodes (gpu-1, gpu-2, ...)`."""
+    if len(nodes) == 1:
+        return nodes[0]
+    if len(nodes) <= MOST_NAMES + 1:
+        return f"{len(nodes)} nodes ({', '.join(nodes)})"
+    more = ", ..."
+    return f"{words.counted(len(nodes), 'node')} ({', '.join(nodes[:MOST_NAMES])}{more})"
+
+
+def phrase(reason: NodeRefusalReason) -> str:
+    """Return the wording of an obstacle; the scheduler's message if nothing more is known."""
+    if not reason.about:
+        return reason.message
+    return ", ".join(obstacle(one) for one in reason.about)
+
+
+def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
+    """Return whether it is the taint of a cordon that is already shown."""
+    is_cordons = any(one.is_of_cordon for one in reason.about)
+    return is_cordons and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
+
+
+def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
+    """Return whether the device stories suffice: there is no other obstacle, and none on a `fitting` node."""
+    if any(reason.plugin != DEVICES for group in groups for reason in group.reasons):
+        return False
+    return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
+
+
+def in_vain(groups: Sequence[RefusingNodes]) -> str:
+    """Return the sentence saying that waiting will not help, if this is certain: even empty nodes lack the resource."""
+    never = [[one for reason in group.reasons for one in reason.about if one.never] for group in groups]
+    if not never or not all(never):
+        return ""
+    of_resources = [[one for one in each if one.kind == "Resource"] for each in never]
+    shared = {one.resource for one in of_resources[0]}.intersection(
+        *({o.resource for o in e} for e in of_resources[1:])
+    )
+    if shared:
+        resource = min(shared)
+        same = [one for each in of_resources for one in each if one.resource == resource]
+        largest = max((one.room for one in same), key=_number)
+        any_more = f"more than {largest}" if largest != "0" else "any"
+        return f"Waiting will not help: it requests {same[0].need} {resource}, and no node has {any_more}."
+    devices = [one for each in never for one in each if one.devices is not None]
+    if any(one.devices is not None and one.devices.name == "driver" for one in devices):
+        return ""  # a driver that starts publishes its devices
+    if any(one.not_ready for one in devices):
+        return ""
+    requests = {one.devices.request for one in devices if one.devices is not None and one.room}
+    if len(devices) >= len(groups) and len(requests) == 1:
+        need = next(one.devices.need for one in devices if one.devices is not None and one.room)
+        room = max(int(one.room) for one in devices if one.room)
+        name = min(requests)
+        whose = name if "." in name else f"request {name}"  # an extended resource, or a request
+        what = f"{whose} needs {words.counted(need or 0, 'device')}"
+        more = "no node has any that matches" if room == 0 else f"no node has more than {room} that match"
+        return f"Waiting will not help: {what}, and {more}."
+    return ""
+
+
+def _number(text: str) -> int:
+    return parse(text).nano
