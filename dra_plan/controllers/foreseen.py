@@ -14,7 +14,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
 from dra_plan.releases import Target
-from dra_plan.scheduler.clock import latest
+from dra_plan.scheduler.clock import known_time, latest
 
 from . import device_eviction, node_eviction
 from .device_eviction import counted, evicting_rules, evicting_taints, published_taints, reserved_claims
@@ -29,13 +29,16 @@ if TYPE_CHECKING:
 class ForeseenEviction:
     """A pod that will be evicted because of a taint on one of its devices or on its node.
 
-    `seconds` are from the time of the input, 0 for at once. `device` is DRIVER, POOL and DEVICE of the claim (NAME in
+    `seconds` are from the time of the input, 0 for at once; `time` is the same as RFC 3339, if it is known.
+
+    `device` is DRIVER, POOL and DEVICE of the claim (NAME in
     the pod's namespace) that has it, None for a taint of the node. `rule` names the DeviceTaintRule that sets the
     taint, if one does. `tolerated` says that a toleration delays it until then.
     """
 
     pod: Pod
     seconds: float
+    time: str
     key: str
     value: str
     device: tuple[str, str, str] | None = None
@@ -101,6 +104,7 @@ class _DeviceTaints:
                 yield ForeseenEviction(
                     pod=pod,
                     seconds=max(0.0, each.moment - self._now),
+                    time=known_time(max(each.moment, self._now), self._now),
                     key=each.taint.key,
                     value=each.taint.value or "",
                     device=(each.result.driver, each.result.pool, each.result.device),
@@ -124,6 +128,7 @@ class _NodeTaints:
             yield ForeseenEviction(
                 pod=pod,
                 seconds=max(0.0, moment - self._state.now),
+                time=known_time(max(moment, self._state.now), self._state.now),
                 key=taint.key,
                 value=taint.value or "",
                 node=pod.spec.node_name,
@@ -194,6 +199,12 @@ def _times(inventory: Inventory) -> Iterator[str | None]:
     for holder in ("nodes", "slices", "taint_rules", "workloads", "quotas"):
         for each in getattr(inventory, holder):
             yield each.metadata.creation_timestamp
+    for pod in inventory.pods:
+        yield from (pod.metadata.creation_timestamp, pod.status.start_time)
+        yield from (condition.last_transition_time for condition in pod.status.conditions)
+    for claim in inventory.claims:
+        yield claim.metadata.creation_timestamp
+        yield claim.allocation.allocation_timestamp if claim.allocation is not None else None
     yield from (rule.spec.taint.time_added for rule in inventory.taint_rules)
     yield from (taint.time_added for node in inventory.nodes for taint in node.spec.taints)
     yield from (

@@ -525,7 +525,8 @@ def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
         who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
         what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"
         rule = f", set by DeviceTaintRule {each.rule}" if each.rule else ""
-        yield f"{who} going to be evicted {words.when(each.second)}: taint {words.taint(each.taint)} of {what}{rule}."
+        when = words.when(each.second, each.time)
+        yield f"{who} going to be evicted {when}: taint {words.taint(each.taint)} of {what}{rule}."
     more = len(of.evictions) - MOST_EVICTIONS
     if more > 0:
         yield f"{words.counted(more, 'more pod')} of it {'is' if more == 1 else 'are'} going to be evicted."

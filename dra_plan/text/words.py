@@ -34,9 +34,32 @@ CHANGES = {
 """The wording of changes between two states; other changes are shown unchanged."""
 
 
-def when(second: float) -> str:
-    """Return `at once`, or `after 30 s`."""
-    return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
+_HOUR, _DAY = 3600, 86400
+
+
+def when(second: float, time: str = "") -> str:
+    """Return `at once`, `after 30 s`, or from an hour on the time and how long it takes."""
+    if second < _HOUR:
+        return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
+    if not time:
+        return f"after {_long(second)}"
+    return f"on {time[:10]} {time[11:16]} UTC, {_long(second)} after the newest object of the input"
+
+
+def span(second: float, time: str = "") -> str:
+    """Return `30 s`, or from an hour on how long it takes and the time."""
+    if second < _HOUR:
+        return f"{second:g} s"
+    return f"{_long(second)}{f' ({time[:10]} {time[11:16]} UTC)' if time else ''}"
+
+
+def _long(second: float) -> str:
+    """Return a long time in two units: `14 days 21 h`, `2 h 5 min`."""
+    days, rest = divmod(int(second), _DAY)
+    hours, minutes = rest // _HOUR, rest % _HOUR // 60
+    if days:
+        return f"{counted(days, 'day')}{f' {hours} h' if hours else ''}"
+    return f"{hours} h{f' {minutes} min' if minutes else ''}"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -190,7 +190,7 @@ def is_placeholder(pod: AffectedPod) -> bool:
 def when_it_ends(pod: AffectedPod) -> str:
     """Return when and why the pod is terminated; an empty string if it is not."""
     ending = pod.after.ended if pod.after is not None else None
-    return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
+    return f"{when(ending.second, ending.time)} ({ending.by})" if ending is not None else ""
 
 
 def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
