@@ -121,7 +121,7 @@ COVERAGE = {
     "1.36.2": Coverage(),
     "1.36.3": Coverage(),
     "1.37.0": Coverage(
-        basis="code from before the release tag",
+        basis="pre-release code",
         scheduler="1.36",
         changed=frozenset({SchedulerPart.PREEMPTION, SchedulerPart.VOLUMES}),
         validation="1.36",

@@ -269,7 +269,7 @@ _KINDS = {
     "too-many-devices": "the claim asks for more than 32 devices, the maximum for one claim",
     "constraint-unknown": "a constraint is empty, or of a kind that is unknown in this release",
     "capacity-request": "a capacity request is negative, or its steps cannot be counted",
-    "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
+    "all-and-broken-pool": "a request for all devices fails while any pool on the node is incomplete or invalid",
     "all-and-constraint": "a request for all devices includes a device that its constraint rejects",
     "invalid-pools": "no device was found, and an invalid pool was skipped",
     "invalid-pool": "the search reached an invalid pool",
@@ -294,7 +294,7 @@ _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value":
 
 def suggestion(of: TriedChanges) -> str:
     """Return changes that were tried together, and the nodes on which the claims then fit."""
-    some = f"{of.would_bind} of its pods then {'gets a node' if of.would_bind == 1 else 'get nodes'}"
+    some = f"{of.would_bind} of its pods can then be scheduled"
     then = some if of.would_bind else f"it then fits on {of.node}"
     return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({then})"
 

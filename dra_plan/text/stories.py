@@ -263,8 +263,8 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0:
         return "There are no changes to try."
     if tried == 1:
-        return "One change was tried; it does not make the pod fit."
-    return f"{tried} changes were tried, alone and in pairs; none makes the pod fit."
+        return "One change was tried; it did not make the pod fit."
+    return f"{tried} changes were tried, alone and in pairs; none made the pod fit."
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:

@@ -62,6 +62,25 @@ def _long(second: float) -> str:
     return f"{hours} h{f' {minutes} min' if minutes else ''}"
 
 
+_KEPT = {
+    "NoController": "without a controller",
+    "HigherPriority": "with a higher priority",
+    "DisruptionBudget": "protected by a PodDisruptionBudget",
+    "SharedClaim": "sharing a claim with other pods",
+    "SharedDevices": "using devices that several nodes can reach",
+    "PodGroup": "in a pod group",
+    "OtherScheduler": "with another scheduler",
+    "Leaving": "being deleted",
+}
+
+
+def kept_pods(reason: str, number: int) -> str:
+    """Return the number of pods that are not moved, with the reason."""
+    if reason in ("DaemonSet", "Static"):
+        return counted(number, "DaemonSet pod" if reason == "DaemonSet" else "static pod")
+    return f"{counted(number, 'pod')} {_KEPT[reason]}"
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """Return `1 device`, `3,268 devices`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -48,7 +48,7 @@ Each finding has the code of the rule that reports it. Codes are never reused. A
 - **warning**: the object probably contains a mistake;
 - **info**: the finding is useful information.
 
-`--fail-on` sets the lowest severity that gives exit status 1 (default: error). A finding also names the component \
+`--fail-on` sets the lowest severity for which the exit status is 1 (default: error). A finding also names the component \
 that rejects the object (`refusedBy` in the document); objects that kubectl itself rejects count as rejected by the \
 API server. `dra-plan rule CODE` prints the text of a rule.
 

@@ -106,7 +106,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         more = " if its maximum size, which is unknown, allows this" if one.group in open_ended else ""
         yield f"Group {one.group} grows from {one.from_} to {one.to}{more}."
     if up.result == "ScaleUpNotNeeded" and not up.error:
-        yield ("No new node is needed: every unschedulable pod fits on an existing node.")
+        yield ("No new nodes are needed: every unschedulable pod fits on an existing node.")
     elif up.result == "ScaleUpNoOptionsAvailable":
         yield "No group grows: none would help a pending pod."
     elif up.result == "ScaleUpLimitedByMaxNodesTotal":

@@ -75,7 +75,7 @@ def _headline(document: GrowthDocument) -> str:
     helped = document.pods - len(document.beyond_help)
     if document.outcome == "NotNeeded":
         if not document.beyond_help:
-            return f"No new node is needed{growth.in_this_order(document)}"
+            return f"No new nodes are needed{growth.in_this_order(document)}"
         if not helped:
             return f"New nodes would not help{growth.in_this_order(document, helpless=True)}"
         beyond = words.counted(len(document.beyond_help), "pod")

@@ -148,9 +148,9 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
     elif document.outcome == "Placed":
         placed = len(document.placed)
         if placed == document.pods:
-            yield f"Placed: {pods}, all at the same time."
+            yield f"Placed: {pods}{', which can all run together' if document.pods > 1 else ''}."
         else:
-            yield f"Placed: {placed} of {pods} at the same time, as many as the group needs."
+            yield f"Placed: {placed} of {pods}, which can run together and are as many as the group needs."
     elif document.outcome == "Impossible":
         yield f"Impossible: {_at_most(document.pods, document.at_most)}."
     else:

@@ -51,7 +51,9 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     told = {why: reasons.count(why) for why in dict.fromkeys(filter(None, reasons))}
     if told:
         omitted = [f"{counted(number, 'pod')} {why}" for why, number in told.items()]
-        parts.append(f"Not shown: {', '.join(omitted)} (-o wide shows {'it' if sum(told.values()) == 1 else 'them'}).")
+        parts.append(
+            f"Not shown: {', '.join(omitted)} (use -o wide to show {'it' if sum(told.values()) == 1 else 'them'})."
+        )
     return [*parts, target(document)]
 
 
