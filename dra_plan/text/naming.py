@@ -172,7 +172,7 @@ def _words(edit: AppliedEdit) -> str:
         case "Drain":
             told = f"{edit.node} drained"
         case "Restart":
-            told = "every pod placed again"
+            told = "all pods scheduled again"
         case "Apply":
             told = _applied(edit)
         case "AddNodes":

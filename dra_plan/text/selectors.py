@@ -20,6 +20,6 @@ def failing_selectors(selectors: Iterable[ChangedSelector]) -> Iterator[str]:
         alone = len(users) == 1
         said = f"The selector{'' if alone else 's'} of {listed(users, 4)} fail{'s' if alone else ''} with an error on"
         yield (
-            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of them,"
-            " the attempt ends and the pod gets no node at all, even if another node would fit."
+            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler evaluates one of them,"
+            " the attempt ends and the pod is not scheduled, even if another node would fit."
         )

@@ -174,7 +174,7 @@ def cause_lines(story: NodeStory) -> Lines:
     if story.outcome is Outcome.UNDECIDED:
         limit = max(story.steps - 1, 0)  # the next step exceeded it
         steps = f"within {counted(limit, 'search step')} (--max-steps)"
-        yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
+        yield f"No result {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
         devices = words.listed([f"{each.driver}/{each.pool}/{each.device}" for each in claim.devices])
         them = "that device" if len(claim.devices) == 1 else "these devices"

@@ -193,7 +193,7 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
         case "SchedulingGates":
             when = f"Without {'its gates' if len(of.held) > 1 else 'the gate'}"
         case "OtherScheduler":
-            when = "If kube-scheduler placed it"
+            when = "If kube-scheduler scheduled it"
         case "MissingClaim":
             when = "Besides"
         case _ if of.verdict == "Refused":
@@ -330,7 +330,7 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     ),
     "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, which does not exist",
     "OtherScheduler": lambda of: (
-        f"its schedulerName is {words.listed(of.held)}; if no scheduler of that name runs, it stays Pending"
+        f"its schedulerName is {words.listed(of.held)}; if no such scheduler is running, the pod stays Pending"
     ),
     "Order": lambda _: "its StatefulSet creates it once the earlier pods are ready",
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
@@ -353,7 +353,7 @@ def _there(of: OwnerVerdict) -> str:
 
 
 def _bound_to(of: OwnerVerdict) -> str:
-    return f"it has a place on {of.node_name}, but " if of.node_name else ""
+    return f"it has been assigned to {of.node_name}, but " if of.node_name else ""
 
 
 def _suspended(whose: _Whose) -> str:
@@ -469,7 +469,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.verdict == "Unknown":
         yield f"If the cluster has any, add the output of: {listing(of.missing)}"
         if "resourceslices" in of.missing:
-            yield ("If it has none, the cluster has no node with such devices yet, or their driver does not run.")
+            yield (
+                "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
+            )
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."

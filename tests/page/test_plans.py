@@ -103,7 +103,7 @@ def test_drains_have_a_row_for_each_node_with_the_harm_drawn() -> None:
     }
     _, _, gets, _, harms, _ = _marks(page, "gpu-a")["gpu-a"]
     assert gets == {0: "ml/train-0", 1: "ml/train-0"}
-    assert harms == {2: "ml/train-1 would have no place", 3: "ml/train-1 would have no place"}
+    assert harms == {2: "ml/train-1 could not be scheduled", 3: "ml/train-1 could not be scheduled"}
     pieces = [a["class"] for tag, a in page.elements if tag == "rect" and "piece" in (a.get("class") or "")]
     assert pieces == ["piece bad", "piece good", "piece bad", "piece good", "piece good"]
     assert "1 without a place, 1 moved" in page.text

@@ -113,7 +113,7 @@ def _add_plan(made: Page, document: AutoscaleDocument, answer: AutoscalePlan, bo
     left = len(up.not_triggered)
     tone = picks.GOOD if not (up.error or left or up.awaiting) else picks.OTHER if up.plan else picks.BAD
     word = words.counted(len(new), "new node") if up.plan else "no new nodes"
-    line = f"{words.counted(len(up.triggered), 'pod')} would get a node, {left} would not" if up.plan or left else ""
+    line = f"{words.counted(len(up.triggered), 'pod')} would be scheduled, {left} would not" if up.plan or left else ""
     article = _add(made, "this loop", tone, word, line, marks)
     sentences = [part for part in autoscale.wide(document, None)[:-1] if isinstance(part, str)]
     article.summary = [told.TextLine(each) for each in sentences]
@@ -193,7 +193,7 @@ def _add_down(made: Page, document: AutoscaleDocument) -> None:
         if name in down.removable:
             marks[place.number] = Mark(picks.GOOD, "could go", share)
         elif name in down.unremovable:
-            marks[place.number] = Mark(picks.OTHER, f"stays: {down.unremovable[name]}", share)
+            marks[place.number] = Mark(picks.OTHER, f"kept: {down.unremovable[name]}", share)
     number = len(down.removable)
     line = words.listed(down.removable, 6) if number else "no node could go"
     article = _add(made, "scale down", picks.OTHER, f"{words.counted(number, 'node')} could go", line, marks)

@@ -136,13 +136,13 @@ def _choice(up: ScaleUpDocument) -> Iterator[str]:
     said = [f"{name}{_USUAL.get(name, '')} picks {_or(groups)}" for name, groups in choices.items()]
     others = "; ".join(said)
     helping = f"{counted(len(up.options), 'group')} would help"
-    assumed = f"The answer assumes the first, {up.chosen}. By expander: {others}."
+    assumed = f"The output assumes the first one, {up.chosen}. The choices of the expanders: {others}."
     if not up.expander:
         yield f"{helping}; which one grows depends on the expander. {assumed}"
     elif up.expander not in choices:
         yield f"{helping}; the input does not determine which one the expander {up.expander} picks. {assumed}"
     elif len(choices[up.expander]) > 1:
-        yield f"{helping}; {up.expander} picks {_or(choices[up.expander])} at random; the answer assumes {up.chosen}."
+        yield f"{helping}; {up.expander} picks {_or(choices[up.expander])} at random; the output assumes {up.chosen}."
     else:
         yield f"{helping}; {up.expander} picks {up.chosen}."
 

@@ -240,7 +240,7 @@ def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
     return STILL_NONE if verdict is not None and of.suggestions else in_vain(of)
 
 
-STILL_NONE = "With each change that was found to make its claims fit, it still gets no node."
+STILL_NONE = "Some changes make the claims of the pod fit, but the pod still cannot be scheduled."
 """The sentence for when another pod or rule in the whole scheduler takes the devices."""
 
 

@@ -62,7 +62,7 @@ _HEAD = (
 def patches(document: PlacementDocument) -> str:
     """Return a stream of YAML documents; only comments if there is no placement."""
     if not document.placed:
-        return _comment(f"{document.outcome}: there is no placement of all pods, so there is nothing to apply.")
+        return _comment(f"{document.outcome}: the pods cannot all be placed, so there is nothing to apply.")
     parts = [_comment(_HEAD)]
     makers: dict[tuple[str, PodMaker], list[PlacedPodEntry]] = {}
     for entry in document.placed:
@@ -191,7 +191,7 @@ def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
         lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
         return Paragraph([*lines, *(f"  {line}" for line in (of.message,) if line)])
     if len(of.pods) == 1:
-        lines = [f"{names} has no place, even alone:"]
+        lines = [f"{names} does not fit, even alone:"]
     else:
         minimal = f", but any {len(of.pods) - 1} of them can" if of.minimal else ""
         minimal += ", counting parts of gangs" if of.minimal and gangs else ""
