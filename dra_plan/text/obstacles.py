@@ -28,6 +28,7 @@ from dra_plan.documents.suggestions import (
     CountLowered,
     GateEnabled,
     NodeLabelled,
+    NodeRequirementsMerged,
     NodeSelectorChanged,
     NodeTaintMet,
     NodeUncordoned,
@@ -292,10 +293,12 @@ _FAULTS: dict[str, Callable[[AttemptFault], list[str]]] = {
 _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
 
 
-def suggestion(of: TriedChanges) -> str:
-    """Return changes that were tried together, and the nodes on which the claims then fit."""
+def suggestion(of: TriedChanges, who: str = "the pod") -> str:
+    """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit."""
     some = f"{of.would_bind} of its pods can then be scheduled"
-    then = some if of.would_bind else f"it then fits on {of.node}"
+    evicting = f" after evicting {words.listed(of.evicts)}" if of.evicts else ""
+    fits = "fit" if who.endswith("s") else "fits"
+    then = some if of.would_bind else f"{who} then {fits} on {of.node}{evicting}"
     return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({then})"
 
 
@@ -307,16 +310,18 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
     return change(one)
 
 
-def together(found: Sequence[TriedChanges]) -> list[str]:
+def together(found: Sequence[TriedChanges], who: str = "the pod") -> list[str]:
     """Return a line for each suggestion; one line for all claims if releasing any one of them is enough."""
     releases = {at: one for at, each in enumerate(found) if (one := _release(each)) is not None}
     if len(releases) < 2:
-        return [suggestion(one) for one in found]
+        return [suggestion(one, who) for one in found]
     claims = [words.used_claim(one.release, one.pods) for one in releases.values()]
-    any_one = f"release any one of {len(claims)} claims: {words.listed(claims)} (--moves N shows where pods could go)"
+    any_one = (
+        f"release any one of these {len(claims)} claims: {words.listed(claims)} (--moves N shows where pods could go)"
+    )
     first = min(releases)
     kept = [at for at in range(len(found)) if at == first or at not in releases]
-    return [any_one if at == first else suggestion(found[at]) for at in kept]
+    return [any_one if at == first else suggestion(found[at], who) for at in kept]
 
 
 def _release(of: TriedChanges) -> ClaimReleased | None:
@@ -364,6 +369,8 @@ def change(of: SuggestedChange) -> str:
         case NodeSelectorChanged():
             instead = of.label if of.to_label else of.from_
             return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
+        case NodeRequirementsMerged():
+            return f"accept each of these values in one expression: {of.label} In [{', '.join(of.values)}]"
         case PodRuleRelaxed(code="honor-taints"):
             return (
                 f"spread over {of.topology_key} without the nodes that the pod does not tolerate "

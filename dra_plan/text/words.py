@@ -156,7 +156,7 @@ def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
 
 def released(of: ClaimName, pods: list[str]) -> str:
     """Return a claim to release and the pods that use it, without parentheses, because a node follows in those."""
-    return claim(of) + (f" of {'pod' if len(pods) == 1 else 'pods'} {listed(pods)}" if pods else "")
+    return claim(of) + (f", held by {'pod' if len(pods) == 1 else 'pods'} {listed(pods)}" if pods else "")
 
 
 def user(of: ObjectName) -> str:

@@ -35,7 +35,7 @@ def test_growth_has_new_nodes_apart_and_what_sits_on_them() -> None:
     cluster = _load("mig")
     page = read(cluster.page(cluster.grow(like="a100-1")))
     assert page.data["opens_on"] == 0
-    assert _picks(page)[:2] == [("1 like a100-1", "1 pod stays pending"), ("no new node", "not enough")]
+    assert _picks(page)[:2] == [("1 like a100-1", "1 pod stays pending"), ("none", "not enough")]
     places = page.data["scenes"][0]["places"]
     assert [(place["name"], place.get("new", False)) for place in places] == [("a100-1-new-1", True), ("a100-1", False)]
     label, message, gets, *_ = _marks(page, "1 like a100-1")["a100-1-new-1"]
@@ -46,7 +46,7 @@ def test_growth_has_new_nodes_apart_and_what_sits_on_them() -> None:
 def test_growth_tells_why_one_node_fewer_is_not_enough_on_the_devices() -> None:
     cluster = _load("mig")
     page = read(cluster.page(cluster.grow(like="a100-1")))
-    marks = _marks(page, "no new node")
+    marks = _marks(page, "none")
     assert marks["a100-1-new-1"][0] == "not there"
     assert marks["a100-1"][0] == "does not fit"
     notes = marks["a100-1"][3]
@@ -54,7 +54,7 @@ def test_growth_tells_why_one_node_fewer_is_not_enough_on_the_devices() -> None:
         "gpu/whole: counter gpu-0-counter-set/memory: 40Gi needed, 1408Mi left; "
         "gpu/small: selector of class mig.nvidia.com is false"
     )
-    pick = next(pick for pick in page.data["picks"] if pick["name"] == "no new node")
+    pick = next(pick for pick in page.data["picks"] if pick["name"] == "none")
     devices, _ = page.data["moments"][pick["moment"]]
     assert {letter for _, _, letter, _ in devices} == {"u", "o"}
 
@@ -62,7 +62,7 @@ def test_growth_tells_why_one_node_fewer_is_not_enough_on_the_devices() -> None:
 def test_growth_that_needs_nothing_and_that_finds_nothing() -> None:
     cluster = busy_cluster()
     page = read(cluster.page(cluster.grow(like="gpu-a")))
-    assert "No new node is needed" in page.text
+    assert "No new nodes are needed" in page.text
     hopeless = _load("gpu-fleet").grow("pod/next-gen", like="hopper-1")
     assert "New nodes would not help" in read(_load("gpu-fleet").page(hopeless)).text
     partly = _load("gpu-fleet").grow("pod/next-gen", "pod/finetune", like="hopper-1")

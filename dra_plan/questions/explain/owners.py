@@ -262,9 +262,10 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
     fit.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
-        return obstacles.together(verdict.suggestions)
+        return obstacles.together(verdict.suggestions, "the claim" if verdict.kind == "ResourceClaim" else "the pod")
     found = of.suggestions if of is not None else []
-    return obstacles.together([one for one in found if verdict is None or verdict.is_met_by(one)])
+    kept = [one for one in found if verdict is None or verdict.is_met_by(one)]
+    return obstacles.together(kept, who(of) if of is not None else "the pod")
 
 
 def explained(document: ExplanationDocument) -> list[str]:

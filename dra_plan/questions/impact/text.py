@@ -321,7 +321,7 @@ def _unsettled(document: ImpactDocument) -> Iterator[str]:
     yield f"{unsettled(document)}{f' ({pods})' if pods else ''}."
     if document.unsettled.startswith(BY_CHANCE):
         yield (
-            "If several nodes have the same score, the scheduler chooses one at random; the table shows the first one in"
+            "If several nodes have the same score, the scheduler chooses one at random; the table shows the first in"
             " node order. A pod that is bound to one of the named nodes is not evicted again."
         )
         return

@@ -44,10 +44,8 @@ def test_the_choice_is_told() -> None:
     assert "most-pods picks large or small at random; the output assumes small." in tie
     for unknown in ("random", "price", "priority"):
         said = str(cluster.autoscale(sizes(), expander=unknown))
-        assert (
-            f"the input does not determine which one the expander {unknown} picks. The output assumes the first one, small."
-            in said
-        )
+        assert f"the input does not determine which one the expander {unknown} picks." in said
+        assert "The output assumes the first one, small." in said
 
 
 @pytest.mark.parametrize("expander", COMPUTED)

@@ -132,7 +132,7 @@ def test_what_is_proved_is_proved_for_the_pods_that_may_move() -> None:
     for options, sentence in (
         ({}, proved),
         ({"max_moves": 1}, few),
-        ({"movable": "bare"}, "Proved: no plan has fewer moves."),
+        ({"movable": "bare"}, "Proved: no plan needs fewer moves."),
     ):
         lines = str(Cluster.of(objects).repack(for_="pod/room", **options)).splitlines()
         assert [line for line in lines if "roved" in line] == [sentence]
