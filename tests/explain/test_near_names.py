@@ -145,7 +145,9 @@ def required(key: str, *values: str) -> Object:
 
 def test_a_misspelt_label_key_is_corrected() -> None:
     objects = [node("a", labels={POOL: "big"}), pod("p", nodeSelector={"example.com/nodpool": "big"})]
-    assert f"  1. ask for a node with {POOL}=big instead of example.com/nodpool (the pod then fits on a)\n" in text(objects)
+    assert f"  1. ask for a node with {POOL}=big instead of example.com/nodpool (the pod then fits on a)\n" in text(
+        objects
+    )
     [suggestion] = suggestions(objects)
     helps(objects, suggestion)
 
