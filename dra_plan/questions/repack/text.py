@@ -112,7 +112,7 @@ def _room(document: RepackDocument) -> str:
     devices, _, rest = document.room.partition("x")
     model = rest.rpartition("=")[0] or rest
     where = "one node" if document.rooms == 1 else f"each of {document.rooms} nodes"
-    return f"room for {devices} {model} on {where}"
+    return f"room for {devices} {model} {'device' if devices == '1' else 'devices'} on {where}"
 
 
 def _found(document: RepackDocument) -> str:
@@ -130,7 +130,7 @@ def _bound(document: RepackDocument) -> str:
     cost = f"Cost: {document.cost}. " if priced else ""
     if document.at_least >= document.cost:
         proved = _proved(document).capitalize()
-        return f"{cost}{proved}: no plan {'costs less' if priced else 'has fewer moves'}."
+        return f"{cost}{proved}: no plan {'costs less' if priced else 'needs fewer moves'}."
     least = f"at least {document.at_least} ({_proved(document)})"
     if priced:
         return f"{cost}A cheaper plan may exist; it would cost {least}."
