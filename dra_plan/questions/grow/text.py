@@ -140,14 +140,14 @@ def _undecided(document: GrowthDocument) -> str:
 def tried(numbers: Sequence[TriedNumber]) -> str:
     """Return the number of nodes of each kind, in words."""
     said = [f"{number.count} like {number.like}" for number in numbers if number.count]
-    return " and ".join(said) or "none"
+    return " and ".join(said) or "no new nodes"
 
 
 def _fewer(document: GrowthDocument) -> Iterator[Part]:
     made = Table(("NEW NODES TRIED", "UNSCHEDULED PODS", "MESSAGE"), grouped=1, flexible=(0, 1, 2))
     for each in document.not_enough:
         for names, message in alike(each.unbound):
-            made.add(tried(each.nodes), names, message)
+            made.add(tried(each.nodes) if any(one.count for one in each.nodes) else "none", names, message)
     if made.rows:
         yield made
 
