@@ -48,7 +48,7 @@ def check() -> None:
     """Raise OutOfTimeError if the time is over."""
     ends = _ends.get()
     if ends is not None and time.monotonic() > ends[0]:
-        raise OutOfTimeError(f"no answer within {ends[1]:g} seconds")
+        raise OutOfTimeError(f"no result within {ends[1]:g} seconds")
 
 
 def step(done: int, total: int) -> None:

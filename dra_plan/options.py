@@ -95,7 +95,7 @@ class GateOptions(TypedDict, total=False):
         Mapping[str, bool] | None,
         Flag(
             "--feature-gates",
-            "Feature gates to set differently from the release's defaults.",
+            "Feature gates whose values differ from the release's defaults.",
             metavar="A,B=false",
             complete="gates",
             kind=list[str] | None,
@@ -111,7 +111,7 @@ class QuirkOptions(GateOptions, total=False):
         str,
         Flag(
             "--quirks",
-            "upstream: with the release's known defects; fixed: as the API promises.",
+            "upstream: reproduce the release's known bugs; fixed: behave as the API documents.",
             metavar="upstream|fixed",
             complete="upstream|fixed",
         ),
@@ -121,7 +121,9 @@ class QuirkOptions(GateOptions, total=False):
 class ReleaseOptions(QuirkOptions, total=False):
     """The options that select the release to simulate."""
 
-    strict_version: Annotated[bool, Flag("--strict-version", "Exit with 2 if this version has not been recorded.")]
+    strict_version: Annotated[
+        bool, Flag("--strict-version", "Exit with status 2 if this version has not been recorded.")
+    ]
 
 
 class InNamespace(TypedDict, total=False):
@@ -129,7 +131,7 @@ class InNamespace(TypedDict, total=False):
 
     namespace: Annotated[
         str | None,
-        Flag("--namespace -n", "Only this namespace.", metavar="NAME", complete="namespaces"),
+        Flag("--namespace -n", "Use only objects in this namespace.", metavar="NAME", complete="namespaces"),
     ]
 
 
@@ -146,7 +148,7 @@ class ServedVersions(TypedDict, total=False):
         Mapping[str, bool] | None,
         Flag(
             "--runtime-config",
-            ("API versions enabled in addition to the stable ones, in the format of kube-apiserver."),
+            ("API versions enabled in addition to the stable ones, as in kube-apiserver's --runtime-config."),
             metavar="GROUP/VERSION=true,...",
             kind=list[str] | None,
             read=_served,
@@ -161,7 +163,7 @@ class Chosen(InNamespace, total=False):
         str | LabelSelector | None,
         Flag(
             "--selector -l",
-            "Only objects with these labels, for example a=b,c!=d,e in (f,g).",
+            "Use only objects with these labels, for example a=b,c!=d,e in (f,g).",
             metavar="LABELS",
             kind=str | None,
         ),
@@ -175,7 +177,7 @@ class Bounded(TypedDict, total=False):
         int | None,
         Flag(
             "--max-steps",
-            "Search steps per node before the answer is Undecided (default: 250,000).",
+            "Maximum number of search steps per node; if it is reached, the result is Undecided (default: 250,000).",
             metavar="N",
             least=1,
         ),
@@ -187,7 +189,7 @@ class Timed(TypedDict, total=False):
 
     timeout: Annotated[
         float | None,
-        Flag("--timeout", "Time limit for the whole run (default: none).", metavar="SECONDS", least=0.0),
+        Flag("--timeout", "Time limit for the whole run (default: no limit).", metavar="SECONDS", least=0.0),
     ]
 
 
@@ -198,12 +200,12 @@ class Ties(TypedDict, total=False):
         str | None,
         Flag(
             "--ties",
-            ("Among several best nodes, take the first (default), or a random one (--seed) as in a real cluster."),
+            ("Which node to choose if several have the highest score: the first (default) or a random one (--seed)."),
             metavar="first|random",
             complete="first|random",
         ),
     ]
-    seed: Annotated[int | None, Flag("--seed", "The seed of --ties random (default: 0).", metavar="N", least=0)]
+    seed: Annotated[int | None, Flag("--seed", "The seed for --ties random (default: 0).", metavar="N", least=0)]
 
 
 class SomeNodes(TypedDict, total=False):
@@ -213,7 +215,7 @@ class SomeNodes(TypedDict, total=False):
         Names,
         Flag(
             "--node",
-            "Only these nodes, by name or label; repeatable.",
+            "Use only these nodes, selected by name or label; can be repeated.",
             metavar="NAME,...|LABELS",
             complete="nodes",
             kind=list[str] | None,
@@ -227,7 +229,7 @@ class WithoutNodes(TypedDict, total=False):
 
     infer_nodes: Annotated[
         bool,
-        Flag("--infer-nodes", ("Create missing Node objects from the slices; their labels are unknown.")),
+        Flag("--infer-nodes", ("Create missing Node objects from the slices (the labels of these nodes are unknown).")),
     ]
 
 
@@ -236,7 +238,7 @@ class DevicesOnly(TypedDict, total=False):
 
     devices_only: Annotated[
         bool,
-        Flag("--devices-only", "Ignore node rules: cordon, taints, node name and affinity."),
+        Flag("--devices-only", "Ignore cordons, taints, node names and node affinity."),
     ]
 
 

@@ -42,7 +42,7 @@ def test_of_other_versions_the_nearest_recorded_one_answers(text: str, release: 
     [notice] = releases.target(text).notices
     assert (notice.code, notice.message) == (
         "release-not-recorded",
-        f"{asked} has no recorded outcomes; the answer is for {release}",
+        f"{asked} has no recorded outcomes; the result is for {release}",
     )
     with pytest.raises(UsageError, match=f"{asked} has no recorded outcomes; the nearest that has is {release}"):
         releases.target(text, strict_version=True)
@@ -125,7 +125,7 @@ def test_gates_of_1_37() -> None:
     assert releases.gate_defaults("1.37")["DRAFractionalCapacityRange"]
     assert not releases.gate_defaults("1.37")["DRAWorkloadResourceClaims"]
     told = [notice.message for notice in releases.target("1.37", {"DRAExtendedResource": False}).notices]
-    assert told == ["DRAExtendedResource is locked to true in 1.37; the answer ignores the lock"]
+    assert told == ["DRAExtendedResource is locked to true in 1.37; the lock is ignored"]
     needs = {"DRAConsumableCapacity": False, "DRAFractionalCapacityRange": True}
     [notice] = releases.target("1.37", needs).notices
     assert notice.message.startswith("DRAFractionalCapacityRange has no effect without DRAConsumableCapacity, and")
@@ -165,7 +165,7 @@ def test_gates_of_the_scheduler_are_known_by_name() -> None:
     """What they switch is not simulated, which is said; a release that does not know one rejects it."""
     [notice] = releases.target("1.36", {"SchedulerAsyncPreemption": False}).notices
     assert notice.code == "gate-not-simulated"
-    assert notice.message == ("SchedulerAsyncPreemption is known but not simulated: the answer is for its default")
+    assert notice.message == ("SchedulerAsyncPreemption is known but not simulated: the result is for its default")
     assert releases.target("1.36", {"GenericWorkload": True, "GangScheduling": True}).notices == ()
     with pytest.raises(UsageError, match=r"unknown feature gate 'WorkloadWithJob' in 1\.35"):
         releases.target("1.35", {"WorkloadWithJob": True})

@@ -144,13 +144,13 @@ class Walk:
         """Stop the walk if a limit is reached; set the next check."""
         if self.steps > self._limits.steps:
             steps = self._limits.steps
-            raise StepsExhaustedError(f"no answer within {steps} step{'s' if steps != 1 else ''}")
+            raise StepsExhaustedError(f"no result within {steps} step{'s' if steps != 1 else ''}")
         if self.steps > self._pause_at:
             raise Paused
         allotted.check()
         deadline = self._limits.deadline
         if deadline is not None and time.monotonic() > deadline:
-            raise StepsExhaustedError("no answer within the time given")
+            raise StepsExhaustedError("no result within the time limit")
         is_timed = deadline is not None or allotted.is_timed()
         clock = self.steps + _STEPS_PER_CLOCK if is_timed else self._limits.steps
         self._look_up_at = min(clock, self._limits.steps, self._pause_at)

@@ -16,24 +16,24 @@ from dra_plan.cli.live import DUMP, of_cluster
 from dra_plan.cli.running import Exit, guarded
 
 EPILOG = (
-    "Exit status: 0 everything fits (explain: always, unless --require-fit is given); 1 something "
-    "does not fit or is wrong; 2 usage or input error; 3 undecided because a limit was reached; 4 "
-    "internal error."
+    "Exit status: 0 if everything fits (explain: always, unless --require-fit is set), 1 if something does not fit "
+    "or a check fails, 2 for a usage or input error, 3 if the result is undecided because a limit was reached, 4 for "
+    "an internal error."
 )
 
 
 CLUSTER = (
-    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same from a file:\n"
+    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same question, answered from files:\n"
     f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME\n\n"
-    "Run `dra-plan COMMAND --help` for the options and examples of a command."
+    "Run `dra-plan COMMAND --help` to see the options and examples for a command."
 )
 """Not wrapped, so that users can copy it."""
 
 
 SENTENCE = (
-    "Find out why pods are pending and what fits where, in a live cluster or from files, with the answers "
+    "Find out why pods are pending and what fits where, in a live cluster or from files. The results are those that "
     "kube-scheduler itself would give. "
-    "Covers devices (DRA), resources, taints, affinity, volumes, quotas and preemption."
+    "dra-plan covers devices (DRA), resources, taints, affinity, volumes, quotas and preemption."
 )
 
 

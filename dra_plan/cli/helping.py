@@ -17,9 +17,9 @@ EXAMPLES = "Examples:"
 PROGRAM = "dra-plan"
 
 TOPICS = {
-    "Ask": {
-        "explain": "Explain why pods are pending, and what would help.",
-        "schedule": "Show where the scheduler puts each pod, or why it gets no node.",
+    "Query": {
+        "explain": "Explain why pods are pending and what would help.",
+        "schedule": "Show which node each pod is scheduled to, or why it cannot be scheduled.",
         "allocate": "Show where claims fit and which devices they get.",
         "pools": "Show the resource pools and their free devices.",
     },
@@ -29,19 +29,19 @@ TOPICS = {
         "grow": "Find out how many new nodes the pending pods need.",
         "diff": "Compare two cluster states.",
         "impact": "Show what applying objects would do to running pods.",
-        "maintain": "Find an order in which nodes can be drained safely.",
-        "repack": "Find the fewest moves of running pods that make room.",
-        "autoscale": "Show what the Cluster Autoscaler would do, and why.",
-        "replay": "Show how a cluster is used over time.",
+        "maintain": "Find a safe order for draining nodes.",
+        "repack": "Find the smallest number of pod moves that makes room.",
+        "autoscale": "Show what the Cluster Autoscaler would do and why.",
+        "replay": "Show how the devices in a cluster are used over time.",
     },
     "Check": {
         "validate": "Check manifests.",
         "rule": "Explain the rules of `validate`, with examples.",
-        "cel": "Check a selector expression, and evaluate it on devices.",
+        "cel": "Check a selector expression and evaluate it against devices.",
     },
     "Other": {
-        "snapshot": "Save a cluster snapshot.",
-        "schema": "Print the JSON Schema of a document, or list the schemas.",
+        "snapshot": "Save a snapshot of a cluster.",
+        "schema": "Print the JSON Schema for a document, or list the schemas.",
         "completion": "Print the completion script for a shell.",
     },
 }

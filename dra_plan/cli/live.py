@@ -57,7 +57,7 @@ SchedulerMetrics = Annotated[
     typer.Option(
         "--scheduler-metrics",
         metavar="URL|FILE",
-        help="Read the feature gates from the /metrics page of kube-scheduler.",
+        help="Read the feature gates from kube-scheduler's /metrics page.",
     ),
 ]
 
@@ -78,7 +78,11 @@ class Asked(NamedTuple):
 
 def _options(
     live: Annotated[
-        bool, typer.Option("--live", help="Read the cluster of kubectl's current context; PATHs override its objects.")
+        bool,
+        typer.Option(
+            "--live",
+            help="Read the cluster in the current kubectl context; objects in PATH override objects in the cluster.",
+        ),
     ] = False,
     context: Annotated[
         str | None, typer.Option("--context", metavar="NAME", help="Like --live, but with this kubeconfig context.")

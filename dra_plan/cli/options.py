@@ -28,7 +28,12 @@ class Sources(TypedDict, total=False):
     ]
     filenames: Annotated[
         list[str] | None,
-        typer.Option("--filename", "-f", metavar="PATH", help="Same as PATH, as in kubectl; repeatable."),
+        typer.Option(
+            "--filename",
+            "-f",
+            metavar="PATH",
+            help="Alternative to PATH, for compatibility with kubectl; can be repeated.",
+        ),
     ]
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
@@ -39,7 +44,7 @@ TimeLimit = Annotated[
         "--timeout",
         min=0.0,
         metavar="SECONDS",
-        help="Stop after this time, with exit status 3 and no answer.",
+        help="Stop after this time and exit with status 3, without a result.",
     ),
 ]
 
@@ -58,7 +63,7 @@ Color = Annotated[
         autocompletion=completing.of(*COLOURS),
         callback=paint,
         metavar="WHEN",
-        help="auto, always or never; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
+        help="When to use colors: auto, always or never. auto depends on the terminal, NO_COLOR and FORCE_COLOR.",
     ),
 ]
 
@@ -69,7 +74,7 @@ class Screens(TypedDict, total=False):
     color: Color
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Print no notes or warnings."),
+        typer.Option("--quiet", "-q", help="Do not print notes and warnings."),
     ]
 
 
@@ -83,12 +88,12 @@ class Messages(TypedDict, total=False):
         typer.Option(
             "--ignore-warning",
             metavar="CODE,...",
-            help="Ignore warnings with these codes, in the output and in the exit status; repeatable.",
+            help="Do not print warnings with these codes or count them towards the exit status; can be repeated.",
         ),
     ]
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help=("Print no notes or warnings; they still count for the exit status.")),
+        typer.Option("--quiet", "-q", help=("Do not print notes and warnings; warnings still affect the exit status.")),
     ]
 
 
@@ -97,7 +102,7 @@ class EveryNamespace(TypedDict, total=False):
 
     all_namespaces: Annotated[
         bool,
-        typer.Option("--all-namespaces", "-A", help="All namespaces, as in kubectl."),
+        typer.Option("--all-namespaces", "-A", help="Use objects in all namespaces, as in kubectl."),
     ]
 
 
@@ -118,7 +123,9 @@ MarkdownOutput = Annotated[
     ),
 ]
 NO_PODS = "nothing to do: no pod is pending"
-AllowNoPods = Annotated[bool, typer.Option("--allow-empty", help="Exit with 0 instead of 2 if no pod is pending.")]
+AllowNoPods = Annotated[
+    bool, typer.Option("--allow-empty", help="Exit with status 0 instead of 2 if no pods are pending.")
+]
 Reports = Annotated[
     list[str] | None,
     typer.Option(
@@ -126,8 +133,8 @@ Reports = Annotated[
         autocompletion=completing.reports,
         metavar="FORM",
         help=(
-            "Also write a web page, html=FILE, or a CI report: junit=FILE, sarif=FILE, github or "
-            "gitlab=FILE; repeatable."
+            "Also write a web page (html=FILE) or a CI report: junit=FILE, sarif=FILE, github or "
+            "gitlab=FILE; can be repeated."
         ),
     ),
 ]
@@ -137,7 +144,7 @@ Pages = Annotated[
         "--report",
         autocompletion=completing.pages,
         metavar="FORM",
-        help="Also write a web page: html=FILE.",
+        help="Also write a web page (html=FILE).",
     ),
 ]
 SchedulerConfig = Annotated[
@@ -146,20 +153,23 @@ SchedulerConfig = Annotated[
 RequireFit = Annotated[
     bool,
     typer.Option(
-        "--require-fit", help=("Exit with 1 unless every pod certainly gets a node (Undecided counts as failed).")
+        "--require-fit",
+        help=("Exit with status 1 unless every pod is certain to be scheduled (Undecided counts as failed)."),
     ),
 ]
 CompetingFit = Annotated[
     bool,
     typer.Option(
         "--require-fit",
-        help=("Exit with 1 unless all pods and replicas certainly fit together (Undecided counts as failed)."),
+        help=(
+            "Exit with status 1 unless all pods and replicas are certain to fit together (Undecided counts as failed)."
+        ),
     ),
 ]
 MinNodes = Annotated[
     int,
     typer.Option(
-        "--min-nodes", min=1, metavar="N", help=("Exit with 1 unless every workload fits on at least N nodes.")
+        "--min-nodes", min=1, metavar="N", help=("Exit with status 1 unless every workload fits on at least N nodes.")
     ),
 ]
 FailOn = Annotated[
@@ -168,12 +178,12 @@ FailOn = Annotated[
         "--fail-on",
         autocompletion=completing.of("error", "warning"),
         metavar="error|warning",
-        help="With warning, exit with 1 if there is any warning.",
+        help="If set to warning, exit with status 1 if there are any warnings.",
     ),
 ]
 Progress = Annotated[
     bool,
-    typer.Option("--progress/--no-progress", help=("Show a progress bar, if standard error is a terminal.")),
+    typer.Option("--progress/--no-progress", help=("Show a progress bar if standard error is a terminal.")),
 ]
 
 

@@ -76,7 +76,7 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
     except KeyboardInterrupt:
         return _fail(Exit.INTERRUPTED, "interrupted")
     except TimeIsOverError as over:
-        return _fail(Exit.UNDECIDED, f"no answer within {over.seconds:g} s (--timeout)")
+        return _fail(Exit.UNDECIDED, f"no result within {over.seconds:g} s (--timeout)")
     except Exception as error:
         return _internal(error)
     return status or Exit.OK

@@ -20,15 +20,21 @@ if TYPE_CHECKING:
 def snapshot(
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help=("File to write; compressed if the name ends in .gz.")),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help=("The file to write. It is compressed if its name ends in .gz.")
+        ),
     ] = None,
     anonymize: Annotated[
         bool,
-        typer.Option("--anonymize", help=("Replace names and labels with pseudonyms; the answers stay the same.")),
+        typer.Option(
+            "--anonymize", help=("Replace names and labels with pseudonyms. This does not change any result.")
+        ),
     ] = False,
     print_rbac: Annotated[
         bool,
-        typer.Option("--print-rbac", help=("Print a ClusterRole with the required permissions, and read nothing.")),
+        typer.Option(
+            "--print-rbac", help=("Print a ClusterRole with the required permissions instead of reading the cluster.")
+        ),
     ] = False,
     context: Annotated[
         str | None,
@@ -41,16 +47,15 @@ def snapshot(
     time_limit: options.TimeLimit = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Save a cluster snapshot.
+    """Save a snapshot of a cluster.
 
     Examples:
       dra-plan snapshot -o cluster.json.gz
       dra-plan snapshot --anonymize -o cluster.json
       dra-plan explain cluster.json.gz pod/train
 
-    Reads the cluster of kubectl's current context through kubectl, and writes it as one List, with its version and
-    feature gates. Every command can read the file. It never reads Secrets or ConfigMaps, and keeps no
-    managedFields.
+    Reads the cluster in the current kubectl context, and writes its objects, version and feature gates to a file that
+    every command can read. `snapshot` never reads Secrets or ConfigMaps, and removes managedFields.
 
     """
     from dra_plan.live.snapshot import cluster_role

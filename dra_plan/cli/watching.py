@@ -35,7 +35,7 @@ class Watching(TypedDict, total=False):
     watch: Annotated[
         bool,
         typer.Option(
-            "--watch", "-w", help=("With --live: update the answer after every change, until the pods are bound.")
+            "--watch", "-w", help=("With --live: update the output after every change, until the pods are bound.")
         ),
     ]
 
@@ -85,7 +85,7 @@ def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
             sys.stdout.write(text if not answered else f"\n{text}")
             sys.stdout.flush()
         elif answered:
-            print_note("the answer is the same")
+            print_note("the result is the same")
         answered = text
         opened: Opened | None = context.meta.get(OPENED)
         if opened is None:

@@ -25,7 +25,7 @@ class Edits(TypedDict, total=False):
             "--cordon",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Mark the node, or all nodes with these labels, as unschedulable; repeatable.",
+            help="Mark the node, or all nodes with these labels, as unschedulable; can be repeated.",
         ),
     ]
     drain: Annotated[
@@ -34,7 +34,7 @@ class Edits(TypedDict, total=False):
             "--drain",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Cordon the node, or all nodes with these labels (rack=r2), and remove the pods; repeatable.",
+            help="Cordon the node, or all nodes with these labels (rack=r2), and remove the pods; can be repeated.",
         ),
     ]
     without: Annotated[
@@ -43,7 +43,7 @@ class Edits(TypedDict, total=False):
             "--without",
             autocompletion=completing.objects,
             metavar="KIND/NAME",
-            help="Remove this object; repeatable.",
+            help="Remove this object; can be repeated.",
         ),
     ]
     add_nodes: Annotated[
@@ -52,7 +52,7 @@ class Edits(TypedDict, total=False):
             "--add-nodes",
             autocompletion=completing.added_nodes,
             metavar="N=NODE",
-            help="Add N copies of NODE, or of the node in a file; repeatable.",
+            help="Add N copies of NODE, or of the node in a file; can be repeated.",
         ),
     ]
 

@@ -24,6 +24,7 @@ from dra_plan.documents.scheduling import (
     SettledPod,
     UnsettledCluster,
 )
+from dra_plan.scheduler.clock import known_time
 from dra_plan.scheduler.cluster.keys import pod_uid
 
 from .device_eviction import IN_PROGRESS
@@ -83,6 +84,7 @@ def settled_document(
                 name=each.pod.metadata.name,
                 by=each.cause.by,
                 second=_second(each.at, start),
+                time=known_time(each.at, start),
             )
             for each in settled.pending
             if shown is None or shown(each.pod)
@@ -172,6 +174,7 @@ def _gone(ending: Ending, start: float) -> GonePod:
         reason=each.cause.reason,
         message=each.cause.message,
         second=_second(each.moment, start),
+        time=known_time(each.moment, start),
         recreated_as=[pod.metadata.name for pod in ending.made],
     )
 

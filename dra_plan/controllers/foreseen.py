@@ -14,7 +14,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
 from dra_plan.releases import Target
-from dra_plan.scheduler.clock import latest
+from dra_plan.scheduler.clock import known_time, latest
 
 from . import device_eviction, node_eviction
 from .device_eviction import counted, evicting_rules, evicting_taints, published_taints, reserved_claims
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 class ForeseenEviction:
     """A pod that will be evicted because of a taint on one of its devices or on its node.
 
-    `seconds` is the time from the input's time on, and 0 means immediately. `device` is the DRIVER, POOL and DEVICE,
-    with the claim that has it (NAME in the pod's namespace); it is None for a taint on the node. `rule` names the
-    DeviceTaintRule that sets the taint, if one does. `tolerated` means that a toleration delays the eviction until
-    then.
+    `seconds` is the time from the input's time on, and 0 means immediately; `time` is the same as RFC 3339, if it is
+    known. `device` is the DRIVER, POOL and DEVICE, with the claim that has it (NAME in the pod's namespace); it is
+    None for a taint on the node. `rule` names the DeviceTaintRule that sets the taint, if one does. `tolerated` means
+    that a toleration delays the eviction until then.
     """
 
     pod: Pod
     seconds: float
+    time: str
     key: str
     value: str
     device: tuple[str, str, str] | None = None
@@ -105,6 +106,7 @@ class _DeviceTaints:
                 yield ForeseenEviction(
                     pod=pod,
                     seconds=max(0.0, each.moment - self._now),
+                    time=known_time(max(each.moment, self._now), self._now),
                     key=each.taint.key,
                     value=each.taint.value or "",
                     device=(each.result.driver, each.result.pool, each.result.device),
@@ -128,6 +130,7 @@ class _NodeTaints:
             yield ForeseenEviction(
                 pod=pod,
                 seconds=max(0.0, moment - self._state.now),
+                time=known_time(max(moment, self._state.now), self._state.now),
                 key=taint.key,
                 value=taint.value or "",
                 node=pod.spec.node_name,
@@ -198,6 +201,12 @@ def _times(inventory: Inventory) -> Iterator[str | None]:
     for holder in ("nodes", "slices", "taint_rules", "workloads", "quotas"):
         for each in getattr(inventory, holder):
             yield each.metadata.creation_timestamp
+    for pod in inventory.pods:
+        yield from (pod.metadata.creation_timestamp, pod.status.start_time)
+        yield from (condition.last_transition_time for condition in pod.status.conditions)
+    for claim in inventory.claims:
+        yield claim.metadata.creation_timestamp
+        yield claim.allocation.allocation_timestamp if claim.allocation is not None else None
     yield from (rule.spec.taint.time_added for rule in inventory.taint_rules)
     yield from (taint.time_added for node in inventory.nodes for taint in node.spec.taints)
     yield from (

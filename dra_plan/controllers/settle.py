@@ -532,7 +532,7 @@ class Settling:
         if chances and unsettled == ENDLESS:
             unsettled = f"{BY_CHANCE} {' or '.join(chances)}, with the same score and no tainted devices"
         if not unsettled and erring:
-            unsettled = "pods are retried indefinitely with the same error"
+            unsettled = "scheduling is retried indefinitely and always fails with the same error"
         return Settled(
             server=self._server,
             state=state,

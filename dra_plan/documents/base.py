@@ -248,7 +248,12 @@ class PoolName(DocumentPart, frozen=True, kw_only=True):
         return f"{self.driver}/{self.pool}"
 
 
-EvictionSecond = Annotated[float, Meta(description=("The time in seconds after the input was taken; 0 for at once."))]
+EvictionSecond = Annotated[
+    float, Meta(description="The time in seconds after the newest object of the input; 0 for at once.")
+]
+EvictionTime = Annotated[
+    str, Meta(description="The same time (RFC 3339); absent if no object of the input has a time.")
+]
 
 
 class DeviceName(DocumentPart, frozen=True, kw_only=True):

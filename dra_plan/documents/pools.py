@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from dra_plan.allocator import PoolState
 from dra_plan.api.resource import DeviceTaint
-from dra_plan.documents.base import Amount, DocumentPart, EvictionSecond, Text
+from dra_plan.documents.base import Amount, DocumentPart, EvictionSecond, EvictionTime, Text
 from dra_plan.documents.devices import ClaimHolder
 
 DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
@@ -32,6 +32,7 @@ class DoomedPod(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: Text
     second: EvictionSecond
+    time: EvictionTime = ""
 
 
 class ListedDevice(DocumentPart, frozen=True, kw_only=True):

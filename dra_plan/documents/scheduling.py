@@ -11,6 +11,7 @@ from dra_plan.api.resource import ResourceClaimConsumerReference
 from dra_plan.documents.base import (
     ClaimAllocation,
     DocumentPart,
+    EvictionTime,
     FailedScheduling,
     GroupPods,
     MinCount,
@@ -250,6 +251,7 @@ class GonePod(DocumentPart, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(description="The reason of the pod's condition DisruptionTarget, if it gets one.")] = ""
     message: Text = ""
     second: Annotated[float, Meta(description=("The time in seconds after the first event, or after the start."))]
+    time: EvictionTime = ""
     recreated_as: Annotated[list[Text], Meta(description=("The pods that its owner has created since, if any."))] = []
 
 
@@ -300,6 +302,7 @@ class LaterEviction(DocumentPart, frozen=True, kw_only=True):
     name: Text
     by: str
     second: float
+    time: EvictionTime = ""
 
 
 BY_CHANCE = "pods are evicted and recreated until the scheduler picks"

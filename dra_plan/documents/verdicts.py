@@ -15,6 +15,7 @@ from .base import (
     DeviceName,
     DocumentPart,
     EvictionSecond,
+    EvictionTime,
     FailedScheduling,
     GroupPods,
     MinCount,
@@ -307,6 +308,7 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
 
     pod: Annotated[str, Meta(description="Its name, in the namespace of the owner.")]
     second: EvictionSecond
+    time: EvictionTime = ""
     taint: TaintName
     device: Annotated[DeviceName | None, Meta(description="What has the taint; null if the node has it.")] = None
     claim: Annotated[str, Meta(description="The pod's claim that has the device.")] = ""

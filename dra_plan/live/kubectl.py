@@ -233,7 +233,7 @@ class _Answer:
                 self._heard.set()
                 body += piece
                 if len(body) > MOST_BYTES:
-                    self._end(f"the answer is too long: more than {MOST_BYTES >> 20} MiB for one page")
+                    self._end(f"the response is too long: more than {MOST_BYTES >> 20} MiB for one page")
                     break
         except BaseException:
             _kill(self._process)
@@ -255,7 +255,7 @@ class _Answer:
             if self._ended.wait(self._silence / 10):
                 return
             if time.monotonic() - began > self._total:
-                self._end(f"the answer took more than {self._total:g} s")
+                self._end(f"the response took more than {self._total:g} s")
                 return
 
     def _end(self, problem: str) -> None:
@@ -366,7 +366,7 @@ def discover(requests: Requests) -> Discovery:
         if error.refusal is Refusal.FAILED:
             raise
         return Discovery(None, {})
-    groups = decoded(body, _Groups, "the answer to /apis is not a list of groups").groups
+    groups = decoded(body, _Groups, "the response to /apis is not a list of groups").groups
     versions = {group.name: [each.version for each in group.versions] for group in groups}
     with ThreadPoolExecutor(len(_CHANGING)) as pool:
         asked = pool.map(lambda group: _resources_of(requests, group, versions.get(group, [])), _CHANGING)

@@ -210,7 +210,7 @@ def _read_once(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
             value = _object(raw)
             name = _name(value)
             if name in names:
-                raise RequestError(Refusal.FAILED, ("the answer never ends: a later page repeats objects"))
+                raise RequestError(Refusal.FAILED, ("the response never ends: a later page repeats objects"))
             names.add(name)
             found.append(msgspec.json.encode({**header, **keep(value)}))
         heard(len(items))
@@ -221,15 +221,15 @@ def _read_once(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
         if token in seen or empty >= _MOST_EMPTY:
             break
         seen.add(token)
-    raise RequestError(Refusal.FAILED, "the answer never ends: each page announces another one")
+    raise RequestError(Refusal.FAILED, "the response never ends: each page announces another one")
 
 
 def _page(body: bytes, listed: Listed) -> _Page:
-    page = decoded(body, _Page, "the answer is not a complete JSON document")
+    page = decoded(body, _Page, "the response is not a complete JSON document")
     wanted = f"{listed.kind.name}List"
     if page.kind != wanted or page.api_version != listed.api_version:
         got = f"{page.kind} of {page.api_version}" if page.kind else "something else"
-        raise RequestError(Refusal.FAILED, f"the answer is {got}, instead of {wanted} of {listed.api_version}")
+        raise RequestError(Refusal.FAILED, f"the response is {got}, instead of {wanted} of {listed.api_version}")
     return page
 
 
@@ -312,7 +312,7 @@ def version_of(requests: Requests) -> ServerVersion:
         if error.refusal in (Refusal.FORBIDDEN, Refusal.NOT_FOUND):
             return ServerVersion("", "")
         raise
-    found = decoded(body, _Version, "the answer to /version is not valid")
+    found = decoded(body, _Version, "the response to /version is not valid")
     own = (found.major, found.minor.removesuffix("+"))
     emulated = (found.emulation_major, found.emulation_minor.removesuffix("+"))
     differs = all(emulated) and emulated != own

@@ -30,7 +30,7 @@ _TONES = {Outcome.FITS: picks.GOOD, Outcome.UNDECIDED: picks.OTHER, Outcome.UNKN
 
 _HEADLINES = {
     Outcome.DOES_NOT_FIT: "fits on no node",
-    Outcome.ERROR: "gets no node: the scheduler stops with an error",
+    Outcome.ERROR: "cannot be scheduled: the scheduler stops with an error",
     Outcome.UNDECIDED: "is undecided",
     Outcome.REFUSED: "is rejected",
     Outcome.UNKNOWN: "is not known",

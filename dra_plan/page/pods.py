@@ -14,7 +14,7 @@ from dra_plan.page.scene import Scene, ScenePlace
 from dra_plan.scheduler.attempts import FailedAttempt
 from dra_plan.text import words
 from dra_plan.text.naming import device_name
-from dra_plan.text.verdicts import group_lines
+from dra_plan.text.refusing_nodes import group_lines
 
 HOLDS_NONE = "holds none of the pods"
 

@@ -21,6 +21,7 @@ from dra_plan.text.stories import (
     in_vain,
     is_long,
     story_lines,
+    who,
 )
 from dra_plan.text.stories import lines as exclusion_lines
 
@@ -263,7 +264,7 @@ def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
     if of.excluded:
         made.rest += lines(exclusion_lines(of))
     if has_suggestions(of):
-        made.suggestions = [(obstacles.suggestion(each), each) for each in of.suggestions]
+        made.suggestions = [(obstacles.suggestion(each, who(of)), each) for each in of.suggestions]
         made.in_vain = "" if of.suggestions else in_vain(of)
     return made
 

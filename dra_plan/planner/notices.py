@@ -88,7 +88,7 @@ def _of_kubelets(target: Target, nodes: Sequence[Node]) -> list[Notice]:
     return [
         Notice(
             OTHER_KUBELETS,
-            f"{_some(names)} {'runs' if len(names) == 1 else 'run'} kubelet {minor}, the answer is for {target.version}"
+            f"{_some(names)} {'runs' if len(names) == 1 else 'run'} kubelet {minor}, the result is for {target.version}"
             + (f" (--kubernetes-version {minor})" if minor in MINORS else ""),
             f"Node {names[0]}",
         )

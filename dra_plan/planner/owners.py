@@ -185,7 +185,7 @@ def _pods_told(pods: Sequence[Pod]) -> str:
     if not waiting:
         return f"{told}: name {'it' if number == 1 else 'one of them'} instead, pod/{pods[0].metadata.name}"
     more = f" and {len(waiting) - _MOST_PODS} more" if len(waiting) > _MOST_PODS else ""
-    return f"{told}; without a node: {', '.join(waiting[:_MOST_PODS])}{more}"
+    return f"{told}; not scheduled: {', '.join(waiting[:_MOST_PODS])}{more}"
 
 
 def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) -> str:

@@ -35,14 +35,14 @@ def schema(
         ),
     ] = None,
 ) -> Exit:
-    """Print the JSON Schema of a document, or list the schemas.
+    """Print the JSON Schema for a document, or list the schemas.
 
     Examples:
       dra-plan schema
       dra-plan schema AllocationPlan > allocation-plan.schema.json
 
-    Without KIND, lists the documents that dra-plan prints and those that it reads. If no version is given for a kind,
-    its latest version is used.
+    If no KIND is given, lists the documents that dra-plan prints and the documents that it reads. If a kind is given
+    without a version, its latest version is used.
 
     """
     from dra_plan.errors import UsageError

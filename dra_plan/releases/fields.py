@@ -49,5 +49,5 @@ def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[st
     if not gates.get(field.gate, False):
         return "field-dropped", f"Kubernetes {version} drops the field: feature gate {field.gate} is off"
     why = not_simulated(field.gate, version)
-    why = f"{why}; the answer ignores it" if why else not_recorded(field.gate, version)
+    why = f"{why}; it is ignored" if why else not_recorded(field.gate, version)
     return ("not-simulated", f"the field is not simulated: {why}") if why else ("", "")

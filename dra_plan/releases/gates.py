@@ -148,20 +148,20 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
     gates = {name: gate.default for name, gate in known.items()}
     for name, value in changed.items():
         if name in OTHERS and MINORS.index(OTHERS[name]) <= MINORS.index(version):
-            told = f"{name} is known but not simulated: the answer is for its default"
+            told = f"{name} is known but not simulated: the result is for its default"
             notices.append(Notice("gate-not-simulated", told))
             continue
         if name not in known:
             raise UsageError(f"unknown feature gate {name!r} in {version}{_meant(name, version)}")
         gate = known[name]
         if gate.locked and value != gate.default:
-            told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer ignores the lock"
+            told = f"{name} is locked to {str(gate.default).lower()} in {version}; the lock is ignored"
             notices.append(Notice("gate-locked", told))
         gates[name] = bool(value)
         why = not_simulated(name, version) if value else ""
         if why:
             notices.append(
-                Notice("gate-not-simulated", (f"{name} is not simulated: {why}; the answer is for the gate off"))
+                Notice("gate-not-simulated", (f"{name} is not simulated: {why}; the result is for the gate off"))
             )
         why = not_recorded(name, version) if value else ""
         if why:

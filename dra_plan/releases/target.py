@@ -76,7 +76,7 @@ def _target(kubernetes_version: str, changed: tuple[tuple[str, bool], ...], quir
         raise UsageError(f"unknown quirks mode {quirks!r}: use one of {', '.join(QUIRK_MODES)}")
     found = find_release(kubernetes_version)
     if strict and not found.known:
-        raise UsageError(found.told.replace("the answer is for", "the nearest that has is"))
+        raise UsageError(found.told.replace("the result is for", "the nearest that has is"))
     gates, notices = set_gates(found.minor, dict(changed))
     simulated = {name: on and not not_simulated(name, found.minor) for name, on in gates.items()}
     features = features_of(simulated)

@@ -44,7 +44,7 @@ class FoundRelease(NamedTuple):
     @property
     def told(self) -> str:
         """The warning for a version without recorded outcomes."""
-        return f"{self.asked} has no recorded outcomes; the answer is for {self.release}"
+        return f"{self.asked} has no recorded outcomes; the result is for {self.release}"
 
 
 def newest_patch(minor: str) -> str:
@@ -121,7 +121,7 @@ COVERAGE = {
     "1.36.2": Coverage(),
     "1.36.3": Coverage(),
     "1.37.0": Coverage(
-        basis="code from before the release tag",
+        basis="pre-release code",
         scheduler="1.36",
         changed=frozenset({SchedulerPart.PREEMPTION, SchedulerPart.VOLUMES}),
         validation="1.36",
@@ -149,7 +149,7 @@ _NOT_SIMULATED: dict[str, dict[str, str]] = {
 
 _NOT_RECORDED: dict[str, dict[str, str]] = {
     "DRAListTypeAttributes": {
-        "1.37": "with it kube-scheduler uses its experimental allocator; the answer follows KEP-5491 instead",
+        "1.37": "with it kube-scheduler uses its experimental allocator; the result follows KEP-5491 instead",
     },
     "DRADeviceCompatibilityGroups": {
         "1.37": "groups are not compared, so all devices count as compatible",

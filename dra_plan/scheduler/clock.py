@@ -32,6 +32,11 @@ def _written(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()}Z"
 
 
+def known_time(moment: float, start: float) -> str:
+    """Return the moment as RFC 3339, or "" if the simulation, whose `start` this is, began without any known time."""
+    return "" if start == START else format_time(moment)
+
+
 class Clock:
     """The simulation's time, in seconds since the epoch."""
 

@@ -88,7 +88,7 @@ def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
         bound = cluster.groups.bound((group.metadata.namespace, group.metadata.name))
         if 0 < bound < group.min_count:
             short = f"fewer than its minCount {group.min_count}"
-            text = f"{bound} pods of the gang have a node, {short}: nothing corrects that"
+            text = f"{bound} pods in the gang have a node, {short}: nothing corrects that"
             yield Notice("gang-in-part", text, f"PodGroup {group.key}", defects=("G10",))
 
 

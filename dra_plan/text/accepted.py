@@ -36,7 +36,7 @@ _SETTINGS: Schema = {
         },
         "fail-on": {
             "enum": ["error", "warning", "info"],
-            "description": ("The lowest severity that gives exit status 1."),
+            "description": ("The lowest severity for which the exit status is 1."),
         },
     },
 }

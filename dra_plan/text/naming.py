@@ -119,7 +119,7 @@ def consumed(result: DeviceRequestAllocationResult) -> str:
 def target(document: PrintedDocument) -> str:
     """Return the edits, the simulated release, and the release's defects that affected the result."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
-    defects = f"; known defects that affect this answer: {', '.join(met)}" if met else ""
+    defects = f"; known bugs that affect this result: {', '.join(met)}" if met else ""
     changed = sentence(document.what_if or ())
     return f"{changed} {release(document.target)}{defects}.".lstrip()
 
@@ -172,7 +172,7 @@ def _words(edit: AppliedEdit) -> str:
         case "Drain":
             told = f"{edit.node} drained"
         case "Restart":
-            told = "every pod placed again"
+            told = "all pods scheduled again"
         case "Apply":
             told = _applied(edit)
         case "AddNodes":

@@ -270,7 +270,7 @@ _KINDS = {
     "too-many-devices": "the claim asks for more than 32 devices, the maximum for one claim",
     "constraint-unknown": "a constraint is empty, or of a kind that is unknown in this release",
     "capacity-request": "a capacity request is negative, or its steps cannot be counted",
-    "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
+    "all-and-broken-pool": "a request for all devices fails while any pool on the node is incomplete or invalid",
     "all-and-constraint": "a request for all devices includes a device that its constraint rejects",
     "invalid-pools": "no device was found, and an invalid pool was skipped",
     "invalid-pool": "the search reached an invalid pool",
@@ -293,11 +293,12 @@ _FAULTS: dict[str, Callable[[AttemptFault], list[str]]] = {
 _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
 
 
-def suggestion(of: TriedChanges) -> str:
-    """Return changes that were tried together, and the nodes on which the claims then fit."""
-    some = f"{of.would_bind} of its pods then {'gets a node' if of.would_bind == 1 else 'get nodes'}"
+def suggestion(of: TriedChanges, who: str = "the pod") -> str:
+    """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit."""
+    some = f"{of.would_bind} of its pods can then be scheduled"
     evicting = f" after evicting {words.listed(of.evicts)}" if of.evicts else ""
-    then = some if of.would_bind else f"it then fits on {of.node}{evicting}"
+    fits = "fit" if who.endswith("s") else "fits"
+    then = some if of.would_bind else f"{who} then {fits} on {of.node}{evicting}"
     return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({then})"
 
 
@@ -309,16 +310,18 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
     return change(one)
 
 
-def together(found: Sequence[TriedChanges]) -> list[str]:
+def together(found: Sequence[TriedChanges], who: str = "the pod") -> list[str]:
     """Return a line for each suggestion, or one line for all claims if releasing any one of them is enough."""
     releases = {at: one for at, each in enumerate(found) if (one := _release(each)) is not None}
     if len(releases) < 2:
-        return [suggestion(one) for one in found]
+        return [suggestion(one, who) for one in found]
     claims = [words.used_claim(one.release, one.pods) for one in releases.values()]
-    any_one = f"release any one of {len(claims)} claims: {words.listed(claims)} (--moves N shows where pods could go)"
+    any_one = (
+        f"release any one of these {len(claims)} claims: {words.listed(claims)} (--moves N shows where pods could go)"
+    )
     first = min(releases)
     kept = [at for at in range(len(found)) if at == first or at not in releases]
-    return [any_one if at == first else suggestion(found[at]) for at in kept]
+    return [any_one if at == first else suggestion(found[at], who) for at in kept]
 
 
 def _release(of: TriedChanges) -> ClaimReleased | None:

@@ -30,15 +30,28 @@ def node_lines(
         for reason in of.nodes[0].reasons if of.nodes else ():
             yield words.scheduler_says(reason.message)
         return
-    others = not all(any(one.is_reserved for one in group.about) for group in of.nodes)
-    excluded = _Excluded(of)
+    yield from group_lines(
+        of.nodes, asks_for_devices=asks_for_devices, without_devices=without_devices, excluded=_Excluded(of)
+    )
+
+
+def group_lines(
+    groups: Sequence[RefusingNodes],
+    *,
+    asks_for_devices: bool = True,
+    without_devices: bool = False,
+    excluded: _Excluded | None = None,
+) -> Iterator[str]:
+    """Yield a line for each group of nodes, in this order; groups with the same line are shown together."""
+    others = not all(any(one.is_reserved for one in group.about) for group in groups)
     alike: dict[str, list[str]] = {}
-    for group in of.nodes:
+    for group in groups:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
         reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
         reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
         reasons.sort(key=lambda one: not any(each.is_of_volume for each in one.about))
-        reasons = [one for one in map(excluded.without, reasons) if one is not None]
+        if excluded is not None:
+            reasons = [one for one in map(excluded.without, reasons) if one is not None]
         told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
         if not told:
             continue

@@ -8,6 +8,15 @@ from dra_plan.documents.devices import ChangedSelector
 from dra_plan.text.words import counted, listed
 
 
+def ends_attempt(devices: int) -> str:
+    """Return what it means for a pod that a selector fails on this number of devices."""
+    which = "it" if devices == 1 else "one of them"
+    return (
+        f"as soon as the scheduler evaluates {which}, the attempt ends and the pod is not scheduled, even if another "
+        "node would fit"
+    )
+
+
 def failing_selectors(selectors: Iterable[ChangedSelector]) -> Iterator[str]:
     """Yield the selectors that stop with an error; selectors with the same error share a sentence."""
     stopping: dict[tuple[int, str, str], list[str]] = {}
@@ -19,7 +28,4 @@ def failing_selectors(selectors: Iterable[ChangedSelector]) -> Iterator[str]:
     for (number, pools, error), users in stopping.items():
         alone = len(users) == 1
         said = f"The selector{'' if alone else 's'} of {listed(users, 4)} fail{'s' if alone else ''} with an error on"
-        yield (
-            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of them,"
-            " the attempt ends and the pod gets no node at all, even if another node would fit."
-        )
+        yield (f"{said} {counted(number, 'device')} of {pools} ({error}): {ends_attempt(number)}.")

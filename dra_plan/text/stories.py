@@ -174,7 +174,7 @@ def cause_lines(story: NodeStory) -> Lines:
     if story.outcome is Outcome.UNDECIDED:
         limit = max(story.steps - 1, 0)  # the next step exceeded it
         steps = f"within {counted(limit, 'search step')} (--max-steps)"
-        yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
+        yield f"No result {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
         devices = words.listed([f"{each.driver}/{each.pool}/{each.device}" for each in claim.devices])
         yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}, and not for this node."
@@ -280,8 +280,8 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0:
         return "There are no changes to try."
     if tried == 1:
-        return "One change was tried; it does not make the pod fit."
-    return f"{tried} changes were tried, alone and in pairs; none makes the pod fit."
+        return "One change was tried; it did not make the pod fit."
+    return f"{tried} changes were tried, alone and in pairs; none made the pod fit."
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:

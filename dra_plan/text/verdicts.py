@@ -128,7 +128,7 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
         case "SchedulingGates":
             when = f"Without {'its gates' if len(of.held) > 1 else 'the gate'}"
         case "OtherScheduler":
-            when = "If kube-scheduler placed it"
+            when = "If kube-scheduler scheduled it"
         case "MissingClaim":
             when = "Besides"
         case _ if of.verdict == "Refused":
@@ -281,7 +281,7 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     ),
     "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, which does not exist",
     "OtherScheduler": lambda of: (
-        f"its schedulerName is {words.listed(of.held)}; if no scheduler of that name runs, it stays Pending"
+        f"its schedulerName is {words.listed(of.held)}; if no such scheduler is running, the pod stays Pending"
     ),
     "Order": lambda _: "its StatefulSet creates it once the earlier pods are ready",
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
@@ -304,7 +304,7 @@ def _there(of: OwnerVerdict) -> str:
 
 
 def _bound_to(of: OwnerVerdict) -> str:
-    return f"it has a place on {of.node_name}, but " if of.node_name else ""
+    return f"it has been assigned to {of.node_name}, but " if of.node_name else ""
 
 
 def _suspended(whose: _Whose) -> str:
@@ -420,7 +420,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.verdict == "Unknown":
         yield f"If the cluster has any, add the output of: {listing(of.missing)}"
         if "resourceslices" in of.missing:
-            yield ("If it has none, the cluster has no node with such devices yet, or their driver does not run.")
+            yield (
+                "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
+            )
     for each in of.awaited:
         yield _awaited(each)
     if of.spared:
@@ -536,7 +538,8 @@ def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
         who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
         what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"
         rule = f", set by DeviceTaintRule {each.rule}" if each.rule else ""
-        yield f"{who} going to be evicted {words.when(each.second)}: taint {words.taint(each.taint)} of {what}{rule}."
+        when = words.when(each.second, each.time)
+        yield f"{who} going to be evicted {when}: taint {words.taint(each.taint)} of {what}{rule}."
     more = len(of.evictions) - MOST_EVICTIONS
     if more > 0:
         yield f"{words.counted(more, 'more pod')} of it {'is' if more == 1 else 'are'} going to be evicted."

@@ -34,9 +34,51 @@ CHANGES = {
 """The wording of changes between two states; other changes are shown unchanged."""
 
 
-def when(second: float) -> str:
-    """Return `at once`, or `after 30 s`."""
-    return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
+_HOUR, _DAY = 3600, 86400
+
+
+def when(second: float, time: str = "") -> str:
+    """Return `at once`, `after 30 s`, or from an hour on the time and how long it takes."""
+    if second < _HOUR:
+        return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
+    if not time:
+        return f"after {_long(second)}"
+    return f"on {time[:10]} {time[11:16]} UTC, {_long(second)} after the newest object of the input"
+
+
+def span(second: float, time: str = "") -> str:
+    """Return `30 s`, or from an hour on how long it takes and the time."""
+    if second < _HOUR:
+        return f"{second:g} s"
+    return f"{_long(second)}{f' ({time[:10]} {time[11:16]} UTC)' if time else ''}"
+
+
+def _long(second: float) -> str:
+    """Return a long time in two units: `14 days 21 h`, `2 h 5 min`."""
+    days, rest = divmod(int(second), _DAY)
+    hours, minutes = rest // _HOUR, rest % _HOUR // 60
+    if days:
+        return f"{counted(days, 'day')}{f' {hours} h' if hours else ''}"
+    return f"{hours} h{f' {minutes} min' if minutes else ''}"
+
+
+_KEPT = {
+    "NoController": "without a controller",
+    "HigherPriority": "with a higher priority",
+    "DisruptionBudget": "protected by a PodDisruptionBudget",
+    "SharedClaim": "sharing a claim with other pods",
+    "SharedDevices": "using devices that several nodes can reach",
+    "PodGroup": "in a pod group",
+    "OtherScheduler": "with another scheduler",
+    "Leaving": "being deleted",
+}
+
+
+def kept_pods(reason: str, number: int) -> str:
+    """Return the number of pods that are not moved, with the reason."""
+    if reason in ("DaemonSet", "Static"):
+        return counted(number, "DaemonSet pod" if reason == "DaemonSet" else "static pod")
+    return f"{counted(number, 'pod')} {_KEPT[reason]}"
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -114,7 +156,7 @@ def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
 
 def released(of: ClaimName, pods: list[str]) -> str:
     """Return a claim to release and the pods that use it, without parentheses, because a node follows in those."""
-    return claim(of) + (f" of {'pod' if len(pods) == 1 else 'pods'} {listed(pods)}" if pods else "")
+    return claim(of) + (f", held by {'pod' if len(pods) == 1 else 'pods'} {listed(pods)}" if pods else "")
 
 
 def user(of: ObjectName) -> str:

@@ -271,7 +271,7 @@ def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notic
         "pods-missing",
         (
             f"claims are reserved for {are} not in the input ({named}): the effect of {event} on "
-            f"{them} is not known, and {whose} devices stay in use: add the output of "
+            f"{them} is not known, and {whose} devices are treated as in use: add the output of "
             "`kubectl get pods -A -o yaml`"
         ),
         f"Node {node}" if node else "",

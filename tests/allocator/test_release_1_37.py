@@ -387,7 +387,7 @@ def test_no_field_of_1_37_passes_in_silence(name: str) -> None:
     ]
     told_ = dict(codes(objects, **NEW, feature_gates=on))
     assert told_["not-simulated"].startswith(f"{name}: the field is not simulated: ")
-    assert told_["not-simulated"].endswith("; the answer ignores it")
+    assert told_["not-simulated"].endswith("; it is ignored")
     assert outcome(objects, **NEW) == outcome(objects, **OLD) == ("Fits", ["d1"])
 
 

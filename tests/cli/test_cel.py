@@ -135,6 +135,36 @@ def test_devices_that_match_are_counted_by_nodes_or_by_pools_that_nodes_share(ca
     assert "7 of 7 devices match, on 1 node and in 3 pools that nodes share." in capsys.readouterr().out.splitlines()
 
 
+MIXED = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: mixed}
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: {name: mixed, generation: 1, resourceSliceCount: 1}
+  devices:
+  - {name: linked, attributes: {nvl: {bool: true}}}
+  - {name: bare}
+"""
+NVL = 'device.attributes["gpu.example.com"].nvl'
+
+
+def test_an_expression_that_fails_on_some_devices_comes_with_its_guard(document, tmp_path, capsys):
+    mixed = tmp_path / "mixed.yaml"
+    mixed.write_text(MIXED, encoding="utf-8")
+    better = f'"nvl" in device.attributes["gpu.example.com"] && {NVL}'
+    assert document(NVL, str(mixed))["hint"]["expression"] == better
+    assert "hint" not in document(better, str(mixed))
+    cel(NVL, [str(mixed)])
+    told = capsys.readouterr().out
+    assert (
+        "1 of 2 devices matches, on 1 node; the expression fails on 1 device: as soon as the scheduler evaluates it,"
+        in told
+    )
+    assert f"This expression does not fail on any device:\n  {better}\n" in told
+
+
 def test_table(path, capsys):
     cel(SELECTOR, [path], device="gpu.example.com/rack/1/gpu-0")
     assert capsys.readouterr().out == (

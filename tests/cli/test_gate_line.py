@@ -47,7 +47,7 @@ def gate_lines(text: str) -> list[str]:
                 " 1 workload fits on fewer than 3 nodes (--min-nodes): resourceclaim/default/one on 2"
             ),
         ),
-        (["explain", "--require-fit"], "gate failed: 1 workload gets no node: pod/default/train"),
+        (["explain", "--require-fit"], "gate failed: 1 workload cannot be scheduled: pod/default/train"),
         (
             ["schedule", "--require-fit"],
             (

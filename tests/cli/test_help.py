@@ -85,7 +85,7 @@ def test_version() -> None:
 
 def test_no_arguments_show_help() -> None:
     ran = in_process()
-    assert "\nAsk:\n" in ran.out + ran.err
+    assert "\nQuery:\n" in ran.out + ran.err
     assert f"\n    {DUMP}\n" in ran.out + ran.err, "the command that makes a dump, on a line of its own, to be copied"
     assert ran.status == 2
 

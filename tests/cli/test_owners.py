@@ -176,7 +176,7 @@ def test_of_a_workload_that_the_input_lacks_its_pods_are_told(tmp_path: Path, na
         return ran.err
 
     three = "pod/infer-6d4-1, pod/infer-6d4-2, pod/infer-6d4-3 and 1 more"
-    assert told([named]).endswith(f", but 5 pods that it controls are in the input; without a node: {three}\n")
+    assert told([named]).endswith(f", but 5 pods that it controls are in the input; not scheduled: {three}\n")
     if "/" not in named:
         assert told([named, "-n", "dev"]).count("pods that it controls") == 0
     del items[2:]

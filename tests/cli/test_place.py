@@ -19,7 +19,7 @@ NODE = node("node", cpu="3", pods="9")
         (["4"], "Impossible: the pending pod cannot run."),
         (["4", "5"], "Impossible: none of 2 pods can run."),
         (["2", "2"], "Impossible: no more than 1 of 2 pods can run at the same time."),
-        (["1", "2"], "Placed: 2 pods, all at the same time."),
+        (["1", "2"], "Placed: 2 pods, which can all run together."),
     ],
 )
 def test_the_first_line_says_how_many_can_run(tmp_path: Path, requests: list[str], line: str) -> None:

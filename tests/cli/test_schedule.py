@@ -123,7 +123,7 @@ def test_choosing_pods() -> None:
     web = in_process("schedule", CLUSTER, WORK, "-l", "app=web")
     assert web.status == 0
     assert "ml/web-0" in web.out
-    assert "Not shown: 1 pod already bound, 6 pods not chosen (-o wide shows them)." in web.out
+    assert "Not shown: 1 pod already bound, 6 pods not chosen (use -o wide to show them)." in web.out
     assert "volumes" not in web.err, "store is not scheduled"
     held = in_process("schedule", CLUSTER, WORK, "-l", "app=held")
     assert held.status == 1

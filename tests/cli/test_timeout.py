@@ -48,7 +48,7 @@ def asked(command: str, cluster: str, seconds: str, folder: Path) -> tuple[str, 
 def test_a_command_ends_without_an_answer(command: str, cluster: str, tmp_path: Path) -> None:
     ran = in_process(*asked(command, cluster, "0", tmp_path))
     assert (ran.status, ran.out) == (3, "")
-    assert ran.err.endswith("error: no answer within 0 s (--timeout)\n")
+    assert ran.err.endswith("error: no result within 0 s (--timeout)\n")
 
 
 @pytest.mark.parametrize("command", [*WHOLE, *IN_PART])

@@ -103,7 +103,7 @@ def test_tolerated_seconds_are_told() -> None:
     before = [*gpus("a", each=1), template("one"), pod_, made]
     diff = Cluster.of(before).diff(Cluster.of(tainted(before, "gpu-0", GONE)))
     assert diff.pods[0].after.ended.second == 3600.0
-    assert "ends after 3,600 s (device taint)" in str(diff)
+    assert "ends after 1 h (device taint)" in str(diff)
 
 
 def test_a_rule_counts_where_the_gate_is_on() -> None:

@@ -82,6 +82,8 @@ def test_of_a_workload_it_is_told_how_many_pods_it_helps(devices: int, helped: i
     objects[-1] = deployment("w", pod("x", templates={"gpu": "t"}), 3)
     assert told(objects, "deployment/w") == [(["tolerate-taint"], "n1", helped)]
     said = str(Cluster.of(objects).explain("deployment/w"))
-    assert ("(it then fits on n1)", "(1 of its pods then gets a node)", "(2 of its pods then get nodes)")[
-        helped
-    ] in said
+    assert (
+        "(the pod then fits on n1)",
+        "(1 of its pods can then be scheduled)",
+        "(2 of its pods can then be scheduled)",
+    )[helped] in said

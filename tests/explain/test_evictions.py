@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_plan import explain
+from dra_plan import explain, gather_pools, schedule
 from tests.build import generated, gpus, node, owned_by, pod, running, taint, taint_rule, template, workload
 from tests.controllers.test_answers import GONE, tainted
 
@@ -48,6 +48,38 @@ def test_a_pod_whose_device_has_a_taint_goes_when_its_toleration_ends() -> None:
         "  Request r of claim p-gpu-x7k2p has gpu.example.com/a/gpu-0.",
         EVICTED,
     ]
+
+
+def delayed(seconds: int, **metadata: str) -> list[Plain]:
+    """A pod that tolerates the taint of its device for some time after 2026-11-10."""
+    tolerated = {**FOR_300, "tolerationSeconds": seconds}
+    of_taint = {**GONE, "timeAdded": "2026-11-10T00:00:00Z"}
+    objects = tainted([*gpus("a"), template("one"), *serving("p", "gpu-0", tolerated)], "gpu-0", of_taint)
+    return [*objects, node("b"), {**pod("late"), "metadata": {"name": "late", "namespace": "default", **metadata}}]
+
+
+def test_a_late_eviction_has_a_date() -> None:
+    said = "on 2026-11-25 00:00 UTC, 15 days after the newest object of the input: taint xid=79:NoExecute"
+    assert said in str(explain(delayed(15 * 86400), "pod/p"))
+    assert "after 3,599 s: taint" in str(explain(delayed(3599), "pod/p"))
+    assert "on 2026-11-10 01:05 UTC, 1 h 5 min after" in str(explain(delayed(3900), "pod/p"))
+
+
+def test_any_pod_can_be_the_newest_object() -> None:
+    objects = delayed(15 * 86400, creationTimestamp="2026-11-10T03:35:00Z")
+    [eviction] = verdict(objects, "pod/p")["evictions"]
+    assert (eviction["second"], eviction["time"]) == (15 * 86400 - 3.0 * 3600 - 35 * 60, "2026-11-25T00:00:00Z")
+    assert "on 2026-11-25 00:00 UTC, 14 days 20 h after the newest object of the input" in str(
+        explain(objects, "pod/p")
+    )
+
+
+def test_pools_and_schedule_give_the_same_time() -> None:
+    objects = delayed(15 * 86400, creationTimestamp="2026-11-10T03:35:00Z")
+    when = "on 2026-11-25 00:00 UTC, 14 days 20 h after the newest object of the input"
+    assert f"default/p {when}" in str(gather_pools(objects))
+    settled = schedule(objects, settle=True).to_dict()["settled"]
+    assert [(one["name"], one["time"]) for one in settled["later"]] == [("p", "2026-11-25T00:00:00Z")]
 
 
 def test_a_pod_that_stays_is_not_said_to_go() -> None:

@@ -95,8 +95,8 @@ def test_another_zone_is_tried_and_a_cordon_counts_as_one_reason() -> None:
     cordoned = node("b", labels={ZONE: "z1"}, spec=spec)
     objects = [node("a", labels={ZONE: "z2"}), cordoned, pod("p", nodeSelector={ZONE: "z1"})]
     found = text(objects)
-    assert "ask for a node with topology.kubernetes.io/zone=z2 instead of z1 (it then fits on a)" in found
-    assert "uncordon b (it then fits on b)" in found
+    assert "ask for a node with topology.kubernetes.io/zone=z2 instead of z1 (the pod then fits on a)" in found
+    assert "uncordon b (the pod then fits on b)" in found
 
 
 # -- a second cause ----------------------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def test_a_misspelt_extended_resource_is_named_and_corrected() -> None:
     objects = [*serving("x.io/gpus"), pod("p", requests={"x.io/gpu": "1"})]
     said = text(objects)
     assert "no node advertises it. Class gpu.example.com serves x.io/gpus: did you mean that?\n" in said
-    assert "  1. ask for x.io/gpus instead of x.io/gpu (it then fits on a)\n" in said
+    assert "  1. ask for x.io/gpus instead of x.io/gpu (the pod then fits on a)\n" in said
     [suggestion] = suggestions(objects)
     helps(objects, suggestion)
 
@@ -145,7 +145,9 @@ def required(key: str, *values: str) -> Object:
 
 def test_a_misspelt_label_key_is_corrected() -> None:
     objects = [node("a", labels={POOL: "big"}), pod("p", nodeSelector={"example.com/nodpool": "big"})]
-    assert f"  1. ask for a node with {POOL}=big instead of example.com/nodpool (it then fits on a)\n" in text(objects)
+    assert f"  1. ask for a node with {POOL}=big instead of example.com/nodpool (the pod then fits on a)\n" in text(
+        objects
+    )
     [suggestion] = suggestions(objects)
     helps(objects, suggestion)
 

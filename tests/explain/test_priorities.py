@@ -61,7 +61,7 @@ def test_one_change_and_the_eviction_that_follows() -> None:
     [suggestion] = verdict["suggestions"]
     assert suggestion["evicts"] == ["default/x"]
     helps(objects, "pod/p", suggestion)
-    assert "pool=b instead of a (it then fits on b after evicting default/x)" in text(*objects)
+    assert "pool=b instead of a (the pod then fits on b after evicting default/x)" in text(*objects)
 
 
 def test_nodes_of_another_pool_are_only_offered_if_the_wanted_one_exists() -> None:

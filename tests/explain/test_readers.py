@@ -264,7 +264,7 @@ def test_what_is_in_the_way_besides_what_holds_it() -> None:
     assert "Without the gate, no node could take it (0 of 1):\n  a: cpu: needs 99, 8 of 8 free" in text
     assert "Without the gate, it would be bound to a now." in str(explain([node("a"), pod("p", **gate)], "pod/p"))
     other = [node("a"), pod("p", schedulerName="volcano")]
-    assert "If kube-scheduler placed it, it would be bound to a now." in str(explain(other, "pod/p"))
+    assert "If kube-scheduler scheduled it, it would be bound to a now." in str(explain(other, "pod/p"))
     lacking = [*gpus("a"), pod("p", cpu="99", claims={"g": "none"})]
     assert "Besides, no node could take it (0 of 1):\n  a: cpu: needs 99" in str(explain(lacking, "pod/p"))
     assert "Besides" not in str(explain([*gpus("a"), pod("p", claims={"g": "none"})], "pod/p"))

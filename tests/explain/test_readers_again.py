@@ -198,7 +198,7 @@ def test_who_asks_for_it(init: list[Object], runs: str, who: str, lowered: str) 
     waiting = bare_pod("p", initContainers=init, containers=[container(cpu=runs)])
     said = text([node("a"), running("r", "a", cpu="2"), waiting])
     assert f"  a: cpu: needs {who}, 6 of 8 free\n" in said
-    assert f"1. ask for {lowered} (it then fits on a)\n" in said
+    assert f"1. ask for {lowered} (the pod then fits on a)\n" in said
 
 
 # -- what is certain although the input lacks something ----------------------------------------------------------------
@@ -286,7 +286,7 @@ def test_an_attribute_that_is_a_capacity_is_looked_for_there() -> None:
     objects = [*gpus("a", each=0), claim("c", asked)]
     objects[2] = slice_("a", device("gpu-0", capacity={"memory": {"value": "80Gi"}}))
     said = text(objects, "resourceclaim/c")
-    assert f'to device.capacity{domain}.memory.compareTo(quantity("40Gi")) >= 0 (it then fits on a)' in said
+    assert f'to device.capacity{domain}.memory.compareTo(quantity("40Gi")) >= 0 (the pod then fits on a)' in said
 
 
 def test_a_device_with_a_taint_that_evicts_is_no_first_choice() -> None:
@@ -316,7 +316,7 @@ def test_a_label_is_suggested_with_the_name_of_the_node() -> None:
     term = {"matchExpressions": [{"key": "fabric", "operator": "In", "values": ["blue"]}]}
     made = slice_("blue", device("gpu-0"), nodeSelector={"nodeSelectorTerms": [term]})
     objects = [node("a"), device_class(), template("t", request("gpu")), made, pod("p", templates={"gpu": "t"})]
-    assert "label node a fabric=blue (it then fits on a)\n" in text(objects)
+    assert "label node a fabric=blue (the pod then fits on a)\n" in text(objects)
 
 
 def test_a_node_is_not_given_a_label_for_which_the_pod_then_refuses_it() -> None:
@@ -375,7 +375,7 @@ def test_a_misspelt_class_is_corrected_in_the_template_of_a_generated_claim() ->
     said = text(misspelt(pod("p", templates={"gpu": "t"}), "gpu.exmple.com"))
     assert ", generated from template t, request gpu: device class gpu.exmple.com does not exist." in said
     assert "Correct the class in the template, and recreate template and pod.\n" in said
-    assert "  1. use class gpu.example.com in request gpu of template t (it then fits on a)\n" in said
+    assert "  1. use class gpu.example.com in request gpu of template t (the pod then fits on a)\n" in said
     assert "  Templates and claims cannot be edited. Delete and recreate the template," in said
 
 
@@ -388,7 +388,7 @@ def test_a_correction_that_does_not_help_is_not_suggested() -> None:
 def test_a_misspelt_class_of_a_claim_is_corrected_in_the_claim() -> None:
     asked = [claim("c", request("gpu", of="gpu.exmple.com")), pod("p", claims={"gpu": "c"})]
     said = text([*gpus("a"), *asked])
-    assert "  1. use class gpu.example.com in request gpu of claim c (it then fits on a)\n" in said
+    assert "  1. use class gpu.example.com in request gpu of claim c (the pod then fits on a)\n" in said
     assert "template" not in said.partition("What would")[0]
 
 
@@ -402,8 +402,8 @@ def test_any_holder_on_any_node_of_a_group_may_be_released_and_those_with_fewer_
     ]
     asked = [template("t", request("gpu")), pod("p", templates={"gpu": "t"})]
     said = text([*gpus("a", "b"), *held, *asked])
-    assert "1. release any one of 3 claims: " in said
-    order = said.partition("release any one of 3 claims: ")[2].splitlines()[0]
+    assert "1. release any one of these 3 claims: " in said
+    order = said.partition("release any one of these 3 claims: ")[2].splitlines()[0]
     assert order.index("s0") < order.index("s1") < order.index("big")
 
 

@@ -105,7 +105,7 @@ def test_another_pod_comes_first() -> None:
         ({"schedulingGates": [{"name": "x.io/quota"}]}, "is Pending: held by its scheduling gate x.io/quota."),
         (
             {"schedulerName": "volcano"},
-            "is Pending: its schedulerName is volcano; if no scheduler of that name runs, it stays Pending.",
+            "is Pending: its schedulerName is volcano; if no such scheduler is running, the pod stays Pending.",
         ),
         ({"nodeName": "gone"}, "is Pending: its nodeName is gone, which does not exist."),
     ],

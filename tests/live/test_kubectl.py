@@ -203,9 +203,9 @@ def silent(handler: BaseHTTPRequestHandler) -> None:
 BROKEN = {
     "closed": (closed, "EOF|connection reset"),
     "cut": (cut, "unexpected EOF"),
-    "truncated": (truncated, "the answer is not a complete JSON document"),
+    "truncated": (truncated, "the response is not a complete JSON document"),
     "expired": (expired, "the list changed while it was read, 3 times: too old"),
-    "endless": (endless, "the answer is too long: more than 1 MiB for one page"),
+    "endless": (endless, "the response is too long: more than 1 MiB for one page"),
     "silent": (silent, "the server was silent for 1 s"),
 }
 

@@ -80,7 +80,7 @@ def test_a_time_limit_ends_kubectl(tmp_path: Path) -> None:
 
 def test_an_answer_that_drips_is_given_up(tmp_path: Path) -> None:
     asked = Kubectl(program=fake(tmp_path, "while :; do printf ' '; sleep 0.05; done"), silence=2, total=0.5)
-    with pytest.raises(RequestError, match=r"the answer took more than 0.5 s"):
+    with pytest.raises(RequestError, match=r"the response took more than 0.5 s"):
         asked.get("/api/v1/nodes")
 
 

@@ -77,7 +77,7 @@ def test_it_ends_when_the_pod_is_bound(watch):
     assert ran.status == 0
     assert cluster.readings == 5
     assert ran.err.count(f"changed: Pod team-a/{POD}\n") == 2
-    assert ran.err.count("the answer is the same\n") == 1
+    assert ran.err.count("the result is the same\n") == 1
     first, last = ran.out.split(f"\npod/team-a/{POD}")
     assert "is Pending: no node can take it (0 of 2)" in first
     assert ": already bound to dra-example-driver-cluster-worker." in last

@@ -35,7 +35,7 @@ def test_growth_has_new_nodes_apart_and_what_sits_on_them() -> None:
     cluster = _load("mig")
     page = read(cluster.page(cluster.grow(like="a100-1")))
     assert page.data["opens_on"] == 0
-    assert _picks(page)[:2] == [("1 like a100-1", "1 pod stays pending"), ("no new node", "not enough")]
+    assert _picks(page)[:2] == [("1 like a100-1", "1 pod stays pending"), ("no new nodes", "not enough")]
     places = page.data["scenes"][0]["places"]
     assert [(place["name"], place.get("new", False)) for place in places] == [("a100-1-new-1", True), ("a100-1", False)]
     label, message, gets, *_ = _marks(page, "1 like a100-1")["a100-1-new-1"]
@@ -46,7 +46,7 @@ def test_growth_has_new_nodes_apart_and_what_sits_on_them() -> None:
 def test_growth_tells_why_one_node_fewer_is_not_enough_on_the_devices() -> None:
     cluster = _load("mig")
     page = read(cluster.page(cluster.grow(like="a100-1")))
-    marks = _marks(page, "no new node")
+    marks = _marks(page, "no new nodes")
     assert marks["a100-1-new-1"][0] == "not there"
     assert marks["a100-1"][0] == "does not fit"
     notes = marks["a100-1"][3]
@@ -54,7 +54,7 @@ def test_growth_tells_why_one_node_fewer_is_not_enough_on_the_devices() -> None:
         "gpu/whole: counter gpu-0-counter-set/memory: 40Gi needed, 1408Mi left; "
         "gpu/small: selector of class mig.nvidia.com is false"
     )
-    pick = next(pick for pick in page.data["picks"] if pick["name"] == "no new node")
+    pick = next(pick for pick in page.data["picks"] if pick["name"] == "no new nodes")
     devices, _ = page.data["moments"][pick["moment"]]
     assert {letter for _, _, letter, _ in devices} == {"u", "o"}
 
@@ -62,7 +62,7 @@ def test_growth_tells_why_one_node_fewer_is_not_enough_on_the_devices() -> None:
 def test_growth_that_needs_nothing_and_that_finds_nothing() -> None:
     cluster = busy_cluster()
     page = read(cluster.page(cluster.grow(like="gpu-a")))
-    assert "No new node is needed" in page.text
+    assert "No new nodes are needed" in page.text
     hopeless = _load("gpu-fleet").grow("pod/next-gen", like="hopper-1")
     assert "New nodes would not help" in read(_load("gpu-fleet").page(hopeless)).text
     partly = _load("gpu-fleet").grow("pod/next-gen", "pod/finetune", like="hopper-1")
@@ -103,7 +103,7 @@ def test_drains_have_a_row_for_each_node_with_the_harm_drawn() -> None:
     }
     _, _, gets, _, harms, _ = _marks(page, "gpu-a")["gpu-a"]
     assert gets == {0: "ml/train-0", 1: "ml/train-0"}
-    assert harms == {2: "ml/train-1 would have no place", 3: "ml/train-1 would have no place"}
+    assert harms == {2: "ml/train-1 could not be scheduled", 3: "ml/train-1 could not be scheduled"}
     pieces = [a["class"] for tag, a in page.elements if tag == "rect" and "piece" in (a.get("class") or "")]
     assert pieces == ["piece bad", "piece good", "piece bad", "piece good", "piece good"]
     assert "1 without a place, 1 moved" in page.text
@@ -127,7 +127,7 @@ def test_what_can_not_be_placed_has_the_proof_on_the_picture() -> None:
     page = read(cluster.page(cluster.place()))
     assert _picks(page) == [("all of them at the same time", "Impossible")]
     label, message, _, notes, *_ = _marks(page, "all of them at the same time")["hopper-1"]
-    assert label == "no place for research/next-gen"
+    assert label == "no room for research/next-gen"
     assert message == "cannot allocate all claims"
     assert notes[1] == "selector of the request is false"
     assert "3 can run at the same time, 1 cannot run next to them (proved)" in page.text
@@ -139,7 +139,7 @@ def test_most_of_them_have_a_picture_of_their_own_beside_the_proof() -> None:
     label, _, gets, *_ = _marks(page, "as many as can run at the same time")["net-1"]
     assert label == "holds 3 pods"
     assert gets == {0: "for pods default/small and default/odd", 1: "for pod default/half"}
-    assert _marks(page, "why not all of them")["net-2"][0] == "no place for default/too-fast"
+    assert _marks(page, "why not all of them")["net-2"][0] == "no room for default/too-fast"
     assert ("pod/default/too-fast", "no place") in _picks(page)
 
 

@@ -94,7 +94,7 @@ def test_room_that_no_moves_make_is_not_green() -> None:
     page = _page(cluster, cluster.repack(for_="pod/ml/train", max_moves=1))
     [pick] = page.data["picks"]
     assert (pick["tone"], pick["word"]) == ("bad", "no room")
-    assert "1 pod that no controller would recreate (ml/notebook)" in page.text
+    assert "1 pod without a controller (ml/notebook)" in page.text
 
 
 def test_what_a_change_does_stands_before_and_after() -> None:

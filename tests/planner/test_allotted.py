@@ -27,7 +27,7 @@ ASKED: dict[str, Callable[[float | None], Any]] = {
 
 @pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
 def test_an_answer_that_takes_too_long_is_an_error(ask: Callable[[float | None], Any]) -> None:
-    with pytest.raises(OutOfTimeError, match="no answer within 0 seconds") as raised:
+    with pytest.raises(OutOfTimeError, match="no result within 0 seconds") as raised:
         ask(0)
     assert isinstance(raised.value, DraPlanError)
     assert isinstance(raised.value, TimeoutError)

@@ -1,4 +1,4 @@
-"""The states that `diff` compares: changes over a cluster, two whole states, and every pod placed again."""
+"""The states that `diff` compares: changes over a cluster, two whole states, and all pods scheduled again."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_pods_are_placed_anew() -> None:
         ("a", "b"),
         ("a", "b"),
     ]
-    assert "every pod placed again (2 pods pending again" in str(found)
+    assert "all pods scheduled again (2 pods pending again" in str(found)
 
 
 def test_without_devices_pods_that_run_lose_their_place_only_when_they_are_placed_anew(files: Path) -> None:

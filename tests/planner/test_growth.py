@@ -148,7 +148,7 @@ def test_that_a_pod_is_beyond_help_may_hang_on_a_tie() -> None:
         numbers[name] = Cluster.of(objects).grow(like=name)
     told = {name: {pod.name: pod.fits_alone for pod in plan.document.beyond_help} for name, plan in numbers.items()}
     assert told == {"a": {"huge": False}, "c": {"big": True, "huge": False}}
-    assert str(numbers["a"]).startswith("However many of these nodes are added, 1 pod stays pending:")
+    assert str(numbers["a"]).startswith("No matter how many of these nodes are added, 1 pod stays pending:")
     assert str(numbers["c"]).startswith(
         "In this node order, 2 pods stay pending, however many of these nodes are added:"
     )
@@ -160,7 +160,7 @@ def test_a_gate_on_warnings_does_not_count_ties(tmp_path: Path) -> None:
     path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": renamed("a")}))
     ran = in_process("grow", str(path), "--like", "b", "--fail-on", "warning")
     assert ran.status == 0
-    assert "No new node is needed for them in this node order." in ran.out
+    assert "These pods need no new nodes in this node order." in ran.out
     assert "In a real cluster, the number depends on timing" in ran.out
 
 
@@ -216,7 +216,7 @@ def test_what_no_number_of_nodes_helps_is_said_first() -> None:
         ("gated", "waiting for scheduling gates: [wait]"),
     ]
     assert plan.document.kinds[0].count == 1
-    assert str(plan).startswith("However many of these nodes are added, 2 pods stay pending:\n")
+    assert str(plan).startswith("No matter how many of these nodes are added, 2 pods stay pending:\n")
 
 
 def test_a_gang_needs_a_spare_node_for_each_of_its_pods() -> None:
@@ -282,7 +282,7 @@ def test_pods_that_have_to_go_are_told() -> None:
     found = Cluster.of([node("a"), low, high]).grow(like="a")
     assert found.document.outcome == "NotNeeded"
     assert [pod.name for pod in found.document.evicted] == ["low"]
-    assert "1 pod has to go for others: default/low." in str(found)
+    assert "1 pod is evicted for other pods: default/low." in str(found)
 
 
 # Cut short

@@ -131,7 +131,7 @@ def test_a_pod_of_an_unknown_kind_has_no_patch() -> None:
 def test_without_a_placement_there_is_nothing_to_apply() -> None:
     ran = in_process("place", "fixtures/quickstart", "-o", "patches")
     assert ran.status == 1
-    assert ran.out == "# Impossible: there is no placement of all pods, so there is nothing to apply.\n"
+    assert ran.out == "# Impossible: the pods cannot all be placed, so there is nothing to apply.\n"
 
 
 def test_names_make_no_lines_of_their_own() -> None:

@@ -75,9 +75,9 @@ def test_a_version_that_was_not_recorded_is_answered_by_the_nearest():
 
 def test_no_option_is_advised_that_would_help_nothing():
     told = warnings(kubelet("b", "v1.20.4"), kubelet("c", "v1.36.1"), kubelet("d", "odd"))["kubelet-version"]
-    assert told == "b runs kubelet 1.20, the answer is for 1.36"
+    assert told == "b runs kubelet 1.20, the result is for 1.36"
     told = warnings(kubelet("b", "v1.35.4"), kubelet("c", "v1.36.1"))["kubelet-version"]
-    assert told == "b runs kubelet 1.35, the answer is for 1.36 (--kubernetes-version 1.35)"
+    assert told == "b runs kubelet 1.35, the result is for 1.36 (--kubernetes-version 1.35)"
 
 
 def test_on_the_command_line(tmp_path):
@@ -97,7 +97,7 @@ def test_on_the_command_line(tmp_path):
         assert "error: 1.33 has no recorded outcomes; the nearest that has is 1.34.9" in ran.err
     ran = in_process("allocate", *asked[1:], path)
     assert ran.status == 0
-    assert "1.33 has no recorded outcomes; the answer is for 1.34.9 [release-not-recorded]" in ran.err
+    assert "1.33 has no recorded outcomes; the result is for 1.34.9 [release-not-recorded]" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,8 @@ def test_nothing_is_said_of_what_was_recorded(version: str) -> None:
 
 def test_the_document_and_the_last_line_say_what_1_37_rests_on() -> None:
     new = allocate([node("a")], kubernetes_version="1.37")
-    assert new.to_dict()["target"]["basis"] == "code from before the release tag"
-    assert str(new).splitlines()[-1] == "Kubernetes 1.37.0 (code from before the release tag)."
+    assert new.to_dict()["target"]["basis"] == "pre-release code"
+    assert str(new).splitlines()[-1] == "Kubernetes 1.37.0 (pre-release code)."
     old = allocate([node("a")], kubernetes_version="1.36")
     assert "basis" not in old.to_dict()["target"]
     assert str(old).splitlines()[-1] == "Kubernetes 1.36.3."

@@ -96,7 +96,7 @@ POD          OUTCOME         NODE   DEVICES                  MESSAGE
 {"".join(line[:10] + line[11:] + chr(10) for line in NEWS.splitlines())}
 1 Bound, 1 Unschedulable, 1 Gated.
 
-Not shown: 1 pod already bound (-o wide shows it).
+Not shown: 1 pod already bound (use -o wide to show it).
 
 {TARGET}"""
 

@@ -249,7 +249,9 @@ def ended(simulation: Simulation) -> dict[str, Any]:
     """What becomes of it."""
     result = simulate(simulation)
     return {
-        "pods": {each.pod.key: (each.pod, each.node, each.message, each.attempts, list(each.best)) for each in result.pods},
+        "pods": {
+            each.pod.key: (each.pod, each.node, each.message, each.attempts, list(each.best)) for each in result.pods
+        },
         "claims": {each.key: each for each in result.claims},
         "evictions": result.evictions,
         "notices": sorted(map(str, result.notices)),

@@ -28,4 +28,4 @@ def test_repaired_defects_are_told() -> None:
 def test_defects_that_changed_the_answer_are_told_once_in_order() -> None:
     met = [Notice("upstream-defect", "one", defects=("Q12", "P10")), Notice("upstream-defect", "two", defects=("Q2",))]
     told = line(*met, *met, Notice("shared-claim", "no defect"))
-    assert told == f"Kubernetes {target('1.36').release}; known defects that affect this answer: P10, Q2, Q12."
+    assert told == f"Kubernetes {target('1.36').release}; known bugs that affect this result: P10, Q2, Q12."

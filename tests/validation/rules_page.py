@@ -48,9 +48,9 @@ Each finding has the code of the rule that reports it. Codes are never reused. A
 - **warning**: the object probably contains a mistake;
 - **info**: the finding is useful information.
 
-`--fail-on` sets the lowest severity that gives exit status 1 (default: error). A finding also names the component \
-that rejects the object (`refusedBy` in the document); objects that kubectl itself rejects count as rejected by the \
-API server. `dra-plan rule CODE` prints the text of a rule.
+`--fail-on` sets the lowest severity for which the exit status is 1 (default: error). A finding also names the \
+component that rejects the object (`refusedBy` in the document); objects that kubectl itself rejects count as rejected \
+by the API server. `dra-plan rule CODE` prints the text of a rule.
 
 `--select` and `--ignore` take codes or prefixes of codes, as in `--ignore DRA010,DRA2`. If several match a code, the \
 longest one takes precedence; if two are equally long, `--ignore` takes precedence. A project can set these options in \

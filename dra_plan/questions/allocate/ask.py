@@ -17,7 +17,10 @@ class AllocateOptions(ClaimSetOptions, total=False):
 
     together: Annotated[
         bool,
-        Flag("--together", ("Plan all pending claims, including those of pods and workloads, as one set on one node.")),
+        Flag(
+            "--together",
+            ("Plan all pending claims, including the claims of pods and workloads, as one set on one node."),
+        ),
     ]
     explain: Annotated[bool, Flag("--explain", "Add the reason codes for each node.")]
     jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]

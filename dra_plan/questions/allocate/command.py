@@ -35,7 +35,7 @@ def allocate(
     context: typer.Context,
     *,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help=("Exit with 0 instead of 2 if there is nothing to plan."))
+        bool, typer.Option("--allow-empty", help=("Exit with status 0 instead of 2 if there is nothing to plan."))
     ] = False,
     trace: Annotated[
         bool,
@@ -58,10 +58,10 @@ def allocate(
       dra-plan allocate cluster.json job.yaml --require-fit
       dra-plan allocate --live pod/train -o wide
 
-    Each pod, workload and standalone claim is planned separately, on the current cluster. To let them compete, use
-    `schedule`. PATH is a file, a directory, or - for standard input. The files contain the cluster (nodes, slices,
-    classes, claims in use) and the pods to plan, in any order. Arguments that are not files are names, as in kubectl:
-    pod/train, deploy/serve, po train, train.
+    dra-plan plans each pod, workload and standalone claim separately, as if it were the only one that is pending. To
+    make them compete for devices, use `schedule`. PATH is a file, a directory, or - for standard input. The files
+    contain the cluster (nodes, slices, classes, claims in use) and the pods to plan, in any order. Arguments that are
+    not files are names, as in kubectl: pod/train, deploy/serve, po train, train.
 
     """
     from dra_plan.cli.inputs import opened, options_of

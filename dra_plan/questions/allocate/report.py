@@ -29,6 +29,6 @@ def _left(pod: PodWithoutNode, origins: Origins) -> ReportCase:
     """Return the check of a pod that gets no node when all compete."""
     origin = origins.get(("Pod", pod.namespace, pod.name), Origin(""))
     name = f"Pod {pod.namespace}/{pod.name}"
-    said = pod.message or "gets no node"
+    said = pod.message or "cannot be scheduled"
     entry = Entry(Level.ERROR, "no-room-for-all", said, origin.source, line=origin.line, object=name)
     return ReportCase(f"{name} next to the others", Result.FAILED, entry)

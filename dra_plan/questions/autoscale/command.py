@@ -31,19 +31,19 @@ def autoscale(
     output: options.MarkdownOutput = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Show what the Cluster Autoscaler would do, and why.
+    """Show what the Cluster Autoscaler would do and why.
 
     Examples:
       dra-plan autoscale cluster.json --groups groups.yaml
       dra-plan autoscale --live --group gpu-pool,max=8
       dra-plan autoscale cluster.json --group gpu-pool=gpu-1,max=8
 
-    Runs one loop of the Cluster Autoscaler. The answer shows which pending pods fit on existing nodes, which groups
-    would grow for the other pods and by how many nodes, whether kube-scheduler would then bind the pods, and which
-    nodes could be removed. --groups reads the groups from a file (docs/autoscale.md). --group defines one group, whose
-    new nodes are copies of a node. Without either, the groups are derived from the node labels that GKE, EKS, AKS and
-    Cluster API set. PATH contains the cluster: a file, a directory, or - for standard input. The exit status is 1 if no
-    group helps a pod, or the loop stops with an error.
+    Simulates one loop of the Cluster Autoscaler. The output shows which pending pods fit on existing nodes, which node
+    groups would grow for the other pods and by how many nodes, whether kube-scheduler would then bind the pods, and
+    which nodes could be removed. --groups reads the node groups from a file (docs/autoscale.md). --group defines one
+    node group whose new nodes are copies of an existing node. If neither option is set, the node groups are derived
+    from the node labels that GKE, EKS, AKS and Cluster API set. PATH is a file, a directory, or - for standard input.
+    The exit status is 1 if no node group can help a pod, or if the loop stops with an error.
 
     """
     from dra_plan.cli.inputs import node_groups, opened

@@ -44,9 +44,8 @@ def notices(inventory: Inventory, target: Target, file: GroupsFile, found: LoopR
         yield Notice(
             "defects-not-compared",
             (
-                "the effect of the autoscaler's known defects is not checked for more than "
-                f"{MOST_COMPARED:,} pairs of a pending pod and a node; --quirks fixed answers without "
-                "them"
+                "the effect of the autoscaler's known bugs is not checked for more than "
+                f"{MOST_COMPARED:,} pod-node pairs; use --quirks fixed to get the result without these bugs"
             ),
         )
         return
@@ -147,7 +146,7 @@ def _difference(found: LoopResult, other: LoopResult) -> str:
         return "the loop continues" if not without.error else "the loop ends with another error"
     more = [name for name in other.down.removable if name not in found.down.removable]
     fewer = [name for name in found.down.removable if name not in other.down.removable]
-    said = [*([f"{_nodes(more)} could go"] if more else []), *([f"{_nodes(fewer)} would stay"] if fewer else [])]
+    said = [*([f"{_nodes(more)} could go"] if more else []), *([f"{_nodes(fewer)} would be kept"] if fewer else [])]
     return " and ".join(said)
 
 

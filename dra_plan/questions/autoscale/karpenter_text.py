@@ -37,4 +37,4 @@ def karpenter_parts(of: KarpenterDocument) -> Iterator[Part]:
         yield pods
     claims = counted(len(of.node_claims), "NodeClaim")
     yield f"Karpenter creates {claims}. Prices decide which instance type is launched."
-    yield ("This answer assumes ignore-dra-requests=false; by default, Karpenter rejects every pod with claims.")
+    yield ("This result assumes ignore-dra-requests=false; by default, Karpenter rejects every pod with claims.")

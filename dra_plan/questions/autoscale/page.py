@@ -112,8 +112,8 @@ def _add_plan(made: Page, document: AutoscaleDocument, answer: AutoscalePlan, bo
             mark.label = f"new in {group}: {mark.label}"
     left = len(up.not_triggered)
     tone = picks.GOOD if not (up.error or left or up.awaiting) else picks.OTHER if up.plan else picks.BAD
-    word = words.counted(len(new), "new node") if up.plan else "no new node"
-    line = f"{words.counted(len(up.triggered), 'pod')} would get a node, {left} would not" if up.plan or left else ""
+    word = words.counted(len(new), "new node") if up.plan else "no new nodes"
+    line = f"{words.counted(len(up.triggered), 'pod')} would be scheduled, {left} would not" if up.plan or left else ""
     article = _add(made, "this loop", tone, word, line, marks)
     sentences = [part for part in autoscale.wide(document, None)[:-1] if isinstance(part, str)]
     article.summary = [told.TextLine(each) for each in sentences]
@@ -178,7 +178,7 @@ def _outcome(up: ScaleUpDocument, pod: str, bound: Bound) -> Iterator[tuple[str,
         left_out = where == FILTERED_OUT
         yield (
             picks.OTHER,
-            "left out" if left_out else "needs no new node",
+            "left out" if left_out else "needs no new nodes",
             "is left out of this loop" if left_out else f"fits on {where}",
         )
 
@@ -193,7 +193,7 @@ def _add_down(made: Page, document: AutoscaleDocument) -> None:
         if name in down.removable:
             marks[place.number] = Mark(picks.GOOD, "could go", share)
         elif name in down.unremovable:
-            marks[place.number] = Mark(picks.OTHER, f"stays: {down.unremovable[name]}", share)
+            marks[place.number] = Mark(picks.OTHER, f"kept: {down.unremovable[name]}", share)
     number = len(down.removable)
     line = words.listed(down.removable, 6) if number else "no node could go"
     article = _add(made, "scale down", picks.OTHER, f"{words.counted(number, 'node')} could go", line, marks)
@@ -224,7 +224,7 @@ def _fill_karpenter(made: Page, document: AutoscaleDocument, answer: KarpenterPl
     for pod, node in found.on_nodes.items():
         place = _scene(made).by_node.get(node)
         marks = {place.number: Mark(picks.GOOD, "fits here")} if place is not None else {}
-        _add(made, f"pod/{pod}", picks.OTHER, "needs no new node", f"fits on {node}", marks)
+        _add(made, f"pod/{pod}", picks.OTHER, "needs no new nodes", f"fits on {node}", marks)
     for pod in found.ignored:
         _add(made, f"pod/{pod}", picks.OTHER, "not seen", NO_CLAIM, {})
     for pod, why_not in found.unknown.items():

@@ -106,7 +106,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         more = " if its maximum size, which is unknown, allows this" if one.group in open_ended else ""
         yield f"Group {one.group} grows from {one.from_} to {one.to}{more}."
     if up.result == "ScaleUpNotNeeded" and not up.error:
-        yield ("No new node is needed: every unschedulable pod fits on an existing node.")
+        yield ("No new nodes are needed: every unschedulable pod fits on an existing node.")
     elif up.result == "ScaleUpNoOptionsAvailable":
         yield "No group grows: none would help a pending pod."
     elif up.result == "ScaleUpLimitedByMaxNodesTotal":
@@ -136,13 +136,13 @@ def _choice(up: ScaleUpDocument) -> Iterator[str]:
     said = [f"{name}{_USUAL.get(name, '')} picks {_or(groups)}" for name, groups in choices.items()]
     others = "; ".join(said)
     helping = f"{counted(len(up.options), 'group')} would help"
-    assumed = f"The answer assumes the first, {up.chosen}. By expander: {others}."
+    assumed = f"The output assumes the first one, {up.chosen}. The choices of the expanders: {others}."
     if not up.expander:
         yield f"{helping}; which one grows depends on the expander. {assumed}"
     elif up.expander not in choices:
         yield f"{helping}; the input does not determine which one the expander {up.expander} picks. {assumed}"
     elif len(choices[up.expander]) > 1:
-        yield f"{helping}; {up.expander} picks {_or(choices[up.expander])} at random; the answer assumes {up.chosen}."
+        yield f"{helping}; {up.expander} picks {_or(choices[up.expander])} at random; the output assumes {up.chosen}."
     else:
         yield f"{helping}; {up.expander} picks {up.chosen}."
 

@@ -33,10 +33,11 @@ def capacity(
     context: typer.Context,
     *,
     at_least: Annotated[
-        int, typer.Option("--at-least", min=0, metavar="N", help="Exit with 1 unless at least N more copies fit.")
+        int,
+        typer.Option("--at-least", min=0, metavar="N", help="Exit with status 1 unless at least N more copies fit."),
     ] = 0,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help=("Exit with 0 instead of 2 if there is nothing to copy."))
+        bool, typer.Option("--allow-empty", help=("Exit with status 0 instead of 2 if there is nothing to copy."))
     ] = False,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
@@ -49,10 +50,10 @@ def capacity(
       dra-plan capacity --live deploy/serve
       dra-plan capacity cluster.json deploy/serve --at-least 10
 
-    For each pod or workload, creates copies of the pod one at a time, in addition to the running pods, until
-    kube-scheduler rejects one. POSSIBLE is the number of copies that fit with the best choice of nodes and devices.
-    Without names, every pending pod and every workload is counted. PATH is a file, a directory, or - for standard
-    input.
+    For each pod or workload, dra-plan creates copies of the pod one at a time, in addition to the running pods, until
+    kube-scheduler rejects a copy. POSSIBLE is the number of copies that fit if nodes and devices are chosen in the best
+    possible way. If no names are given, all pending pods and all workloads are counted. PATH is a file, a directory, or
+    - for standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

@@ -136,7 +136,7 @@ def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | N
     index = Index(inventory)
     named = set(find(names, Known(inventory), namespace)) if names else None
     if named is not None and any(kind == CLAIM for kind, _, _ in named):
-        raise UsageError("capacity counts copies of pods and workloads: a claim alone needs no place on a node")
+        raise UsageError("capacity counts copies of pods and workloads; a claim without a pod does not need a node")
 
     def is_meant(found: Pod | AnyWorkload, *, waits: bool) -> bool:
         metadata = found.metadata

@@ -360,7 +360,7 @@ def lines(of: NextCopy) -> Iterator[str]:
     if len(of.obstacles) > MOST_OBSTACLES:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
-        yield f"  To fit one more: {obstacles.suggestion(tried)}."
+        yield f"  To fit one more: {obstacles.suggestion(tried, 'the new copy')}."
     if of.sought and not of.suggestions:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
 

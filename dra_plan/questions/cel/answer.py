@@ -20,7 +20,7 @@ from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 from dra_plan.documents.base import DeviceName, answer_target, warnings
 from dra_plan.errors import UsageError
 from dra_plan.explanation.hints import SelectorHint, marked, of_devices, of_text
-from dra_plan.explanation.selectors import Publications
+from dra_plan.explanation.selectors import Publications, mended
 from dra_plan.near import nearest
 from dra_plan.questions.cel.document import DeviceMatch, MeantSelector, PartValue, SelectorDocument, SelectorRead
 from dra_plan.releases import Target
@@ -146,10 +146,20 @@ MOST_HINTED = 20_000
 def _hint(
     selector: Selector, devices: Sequence[DeviceAsked], compile_: Compile, published: Publications
 ) -> SelectorHint | None:
-    """Return the probably intended expression, if the expression is true for none of the devices."""
-    if not devices or len(devices) > MOST_HINTED or any(_evaluated(selector, asked).match for asked in devices):
+    """Return the probably intended expression: for one that is true for no device, or that fails on some of them."""
+    if not devices or len(devices) > MOST_HINTED:
         return None
+    found = [_evaluated(selector, asked) for asked in devices]
+    if any(one.match for one in found):
+        fails = any(one.error is not None for one in found)
+        better = mended(selector.expression, lambda text: _fails_on(compile_(text), devices)) if fails else None
+        return SelectorHint((), better, None) if better is not None else None
     return of_devices(selector.expression, [[asked.whole] for asked in devices], compile_, published)
+
+
+def _fails_on(selector: Selector, devices: Sequence[DeviceAsked]) -> PoolDevice | None:
+    """Return the first device on which the selector fails."""
+    return next((asked.whole for asked in devices if _evaluated(selector, asked).error is not None), None)
 
 
 def parse_device(text: str) -> DeviceName:

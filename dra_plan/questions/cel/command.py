@@ -31,21 +31,21 @@ def cel(
             "--device",
             autocompletion=completing.devices,
             metavar="DRIVER/POOL/DEVICE",
-            help="Evaluate only on this device, and show the value of every sub-expression.",
+            help="Evaluate only this device, and show the value of every sub-expression.",
         ),
     ] = None,
     output: options.Output = "table",
 ) -> Exit:
-    """Check a selector expression, and evaluate it on devices.
+    """Check a selector expression and evaluate it against devices.
 
     Examples:
       dra-plan cel 'device.driver == "gpu.example.com"'
       dra-plan cel 'device.attributes["d"].model == "A100"' slices.yaml
       dra-plan cel - slices.yaml --device gpu.example.com/n1/gpu-0 < expr.cel
 
-    Prints the type of EXPRESSION, the cost that the API server estimates, and the attributes and capacities that the
-    expression reads. If PATH contains resource slices (a file, a directory, or - for standard input), the command also
-    shows which devices match; with --device, it shows the value of every sub-expression.
+    Prints the type of EXPRESSION, the cost estimated by the API server, and the attributes and capacities that the
+    expression reads. If PATH contains resource slices, the command also shows which devices match. With --device, it
+    shows the value of every sub-expression for one device. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.printing import print_document

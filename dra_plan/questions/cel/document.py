@@ -44,11 +44,11 @@ ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["v
 
 
 class MeantSelector(DocumentPart, frozen=True, kw_only=True):
-    """The probably intended expression, for one that is true for none of the devices."""
+    """The probably intended expression, for an expression that is true for no device or fails on some devices."""
 
     said: Annotated[list[Text], Meta(description=("The values that devices have for the names that it reads."))]
     expression: Annotated[
-        str, Meta(description=("An expression that is true for at least one of them; absent if none was found."))
+        str, Meta(description=("An expression that is true for at least one device; absent if none was found."))
     ] = ""
     offset: Annotated[int | None, Meta(description="The position of the mistake, from 0.")] = None
 
@@ -75,7 +75,11 @@ class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
     ] = UNSET
     hint: Annotated[
         MeantSelector | UnsetType,
-        Meta(description=("The expression that was probably meant, if this one matches no device.")),
+        Meta(
+            description=(
+                "The expression that was probably meant, if this one matches no device or fails on some devices."
+            )
+        ),
     ] = UNSET
     explanation: ShownPart | UnsetType = UNSET
     warnings: list[PrintedWarning]

@@ -14,6 +14,7 @@ from dra_plan.text.columns import Paragraph, Part, Screen, Table, Verbatim
 from dra_plan.text.folding import ranges
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import device_name, target
+from dra_plan.text.selectors import ends_attempt
 from dra_plan.text.words import capital, counted
 
 INDENT = "  "
@@ -41,6 +42,10 @@ def _parts(document: SelectorDocument, *, together: bool) -> list[Part]:
     return [*made, *([values] if values.rows else []), target(document)]
 
 
+_MEANT = "This is true for a device:"
+_MENDED = "This expression does not fail on any device:"
+
+
 def _hint(document: SelectorDocument) -> Iterator[Part]:
     """Yield the values that the devices have, and the probably intended expression."""
     hint = document.hint
@@ -51,7 +56,8 @@ def _hint(document: SelectorDocument) -> Iterator[Part]:
         lines = [f"{one}{end}" for one, end in zip(said, ends, strict=True)]
         lines += [Verbatim(f"  {line}") for line in marked(document.expression, hint.offset)]
         if hint.expression:
-            lines += ["This is true for a device:", Verbatim(f"  {hint.expression}")]
+            lines += [_MENDED if any(device.match for device in document.devices) else _MEANT]
+            lines += [Verbatim(f"  {hint.expression}")]
         yield Paragraph(lines)
 
 
@@ -67,7 +73,7 @@ def _total(document: SelectorDocument) -> str:
     places = [f"on {counted(nodes, 'node')}"] if nodes else []
     places += [f"in {counted(pools, 'pool')} that nodes share"] if pools else []
     found = f", {' and '.join(places)}" if places else ""
-    failing = f"; it fails on {errors:,}" if errors else ""
+    failing = f"; the expression fails on {counted(errors, 'device')}: {ends_attempt(errors)}" if errors else ""
     what = "device" if len(document.devices) == 1 else "devices"
     verb = "matches" if len(matching) == 1 else "match"
     return f"{len(matching):,} of {len(document.devices):,} {what} {verb}{found}{failing}."

@@ -37,28 +37,30 @@ def diff(
     paths: Annotated[list[str] | None, typer.Argument(metavar="BEFORE [CHANGE...]", hidden=True)] = None,
     before: Annotated[
         list[str] | None,
-        typer.Option("--before", metavar="PATH", help=("The first state of the cluster; repeatable. Needs --after.")),
+        typer.Option(
+            "--before", metavar="PATH", help=("The first state of the cluster; can be repeated. Requires --after.")
+        ),
     ] = None,
     after: Annotated[
         list[str] | None,
-        typer.Option("--after", metavar="PATH", help="The second state of the cluster; repeatable."),
+        typer.Option("--after", metavar="PATH", help="The second state of the cluster; can be repeated."),
     ] = None,
     restarted: Annotated[
         bool,
         typer.Option(
-            "--restarted", help=("Place every pod of the second state again, as after an upgrade of all nodes.")
+            "--restarted", help=("Schedule all pods in the second state again, as if all nodes had been upgraded.")
         ),
     ] = False,
     to_kubernetes_version: Annotated[
         str | None,
-        typer.Option("--to-kubernetes-version", metavar="VERSION", help=("Kubernetes release of the second state.")),
+        typer.Option("--to-kubernetes-version", metavar="VERSION", help=("Kubernetes release for the second state.")),
     ] = None,
     to_feature_gates: Annotated[
         list[str] | None,
-        typer.Option("--to-feature-gates", metavar="A,B=false", help=("Feature gates of the second state.")),
+        typer.Option("--to-feature-gates", metavar="A,B=false", help=("Feature gates for the second state.")),
     ] = None,
     to_quirks: Annotated[
-        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help=("Quirks mode of the second state."))
+        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help=("Quirks mode for the second state."))
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
@@ -72,12 +74,13 @@ def diff(
       dra-plan diff cluster.json --drain each
       dra-plan diff cluster.json --to-kubernetes-version 1.37
 
-    BEFORE is a file or directory that describes a cluster. The CHANGE files are applied to this cluster; if they
-    contain nodes, they are a complete second state. --before and --after always name complete states. Without CHANGE,
-    what-if options or --to-... options change the first state. With --live, the first state is the live cluster. The
-    command compares the claims that fit, the nodes that kube-scheduler chooses for pods, the pools, and the devices
-    that selectors match. --drain each drains one node at a time; --drain each-by LABEL drains all nodes with the same
-    label value together. The exit status is 1 if anything is lost.
+    BEFORE is a file or directory that describes a cluster. The CHANGE files are applied to this cluster. If the CHANGE
+    files contain nodes, they are treated as a complete second state. --before and --after always specify complete
+    states. If no CHANGE is given, the what-if options and the --to-... options define the second state. With --live,
+    the first state is the live cluster. The command compares the claims that fit, the nodes that kube-scheduler chooses
+    for pods, the pools, and the devices that selectors match. --drain each drains one node at a time. --drain each-by
+    LABEL drains all nodes with the same label value together. The exit status is 1 if a pod or claim loses its node or
+    its devices.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected

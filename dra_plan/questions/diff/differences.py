@@ -43,6 +43,7 @@ from dra_plan.questions.diff.document import (
 )
 from dra_plan.questions.schedule.answer import SchedulePlan
 from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.scheduler.clock import known_time
 from dra_plan.scheduler.simulate import in_order
 
 Key = tuple[object, ...]
@@ -430,6 +431,7 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
             ended=PodEnding(
                 by=ended.cause.by,
                 second=round(max(0.0, ended.moment - settled.server.start), 1),
+                time=known_time(ended.moment, settled.server.start),
                 recreated_as=heir.metadata.name if heir is not None else "",
                 endless=key in settled.evicted_endlessly,
                 device=_tainted(ended.taint),

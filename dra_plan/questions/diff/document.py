@@ -13,6 +13,7 @@ from dra_plan.documents.base import (
     AnswerTarget,
     AppliedEdit,
     DocumentPart,
+    EvictionTime,
     ObjectName,
     PrintedDocument,
     PrintedWarning,
@@ -153,6 +154,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
 
     by: Annotated[str, Meta(description="Why it ends.")]
     second: Annotated[float, Meta(description="The time in seconds from now.")]
+    time: EvictionTime = ""
     recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
     endless: Annotated[bool, Meta(description="Its replacements are evicted, too, again and again.")] = False
     device: Annotated[EvictingDevice | None, Meta(description="The device whose taint is the reason.")] = None

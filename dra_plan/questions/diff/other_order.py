@@ -44,8 +44,8 @@ def lost_in_reverse(
     for namespace, name in lost[:MOST_NAMED]:
         more = f" (and {len(lost) - MOST_NAMED} more pods)" if len(lost) > MOST_NAMED else ""
         text = (
-            f"evicted pods are recreated in an order that is chance in a cluster: if the {len(returning)} pods are "
-            f"scheduled in reverse order, this one gets no node{more}"
+            "in a cluster, the order in which evicted pods are recreated is random: if the "
+            f"{len(returning)} pods are scheduled in reverse order, this pod cannot be scheduled{more}"
         )
         yield Notice(LUCKY, text, f"Pod {namespace}/{name}")
 

@@ -83,7 +83,7 @@ def _numbers(node: DrainedNode) -> str:
     parts = [
         (node.moved, f"{words.counted(node.moved, 'pod')} would be bound to other nodes"),
         (len(node.gone), (f"{words.counted(len(node.gone), 'pod')} would be gone, because nothing recreates them")),
-        (node.gained, f"{words.counted(node.gained, 'pod')} without a node would get one"),
+        (node.gained, f"{words.counted(node.gained, 'pod')} that cannot be scheduled now would be scheduled"),
         (len(node.undecided), f"{words.counted(len(node.undecided), 'pod')} undecided"),
     ]
     said = [part for number, part in parts if number]
@@ -149,7 +149,7 @@ def _marks(node: DrainedNode, word: str, drawn: Scene, running: Running) -> dict
     for at, pods in running.get(place.number, {}).items():
         without_place, without_maker = ([pod for pod in pods if pod in of] for of in (lost, gone))
         if without_place:
-            mark.harms[at] = f"{words.listed(without_place)} would have no place"
+            mark.harms[at] = f"{words.listed(without_place)} could not be scheduled"
         elif without_maker:
             mark.harms[at] = f"{words.listed(without_maker)} would be gone"
         elif pods:

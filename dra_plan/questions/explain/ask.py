@@ -20,7 +20,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
         Names,
         Flag(
             "--device",
-            "Show every check of this device; repeatable.",
+            "Show the result of every check for this device; can be repeated.",
             metavar="DRIVER/POOL/DEVICE",
             complete="devices",
             kind=list[str] | None,
@@ -29,18 +29,19 @@ class ExplainOptions(ClaimSetOptions, total=False):
     together: Annotated[
         bool,
         Flag(
-            "--together", ("Explain all pending claims, including those of pods and workloads, as one set on one node.")
+            "--together",
+            ("Explain all pending claims, including the claims of pods and workloads, as one set on one node."),
         ),
     ]
     moves: Annotated[
-        int | None, Flag("--moves", "Find up to N running pods that could move to make room.", metavar="N", least=1)
+        int | None, Flag("--moves", "Find up to N running pods that could be moved to make room.", metavar="N", least=1)
     ]
 
     groups: Annotated[
         str | Mapping[str, Any] | None,
         Flag(
             "--groups",
-            "Node groups; the answer then also says what the Cluster Autoscaler would do.",
+            "File with node groups, for which the output also shows what the Cluster Autoscaler would do.",
             metavar="FILE",
             kind=str | None,
         ),
@@ -49,7 +50,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
         Names,
         Flag(
             "--group",
-            "Node group whose new nodes are like NODE, or like the node in FILE; repeatable.",
+            "Node group that adds copies of NODE, or of the node in FILE; can be repeated.",
             metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,

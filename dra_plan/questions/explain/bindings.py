@@ -11,7 +11,7 @@ from dra_plan.api.well_known import UNREACHABLE
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.verdicts import AwaitedCondition, VolumeElsewhere
-from dra_plan.scheduler.cluster.volumes import pod_volumes
+from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
 MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
 """Access modes with which several nodes may use a volume."""

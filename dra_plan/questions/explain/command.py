@@ -36,7 +36,10 @@ def explain(
     context: typer.Context,
     *,
     require_fit: Annotated[
-        bool, typer.Option("--require-fit", help="Exit with 1 unless every pod and claim certainly fits on a node.")
+        bool,
+        typer.Option(
+            "--require-fit", help="Exit with status 1 unless every pod and claim is certain to fit on a node."
+        ),
     ] = False,
     output: Annotated[
         str,
@@ -51,13 +54,15 @@ def explain(
     verbose: Annotated[
         bool,
         typer.Option(
-            "--verbose", "-v", help=("Show every kind of node (by default, the text is shortened to one screen).")
+            "--verbose",
+            "-v",
+            help=("Show all groups of nodes. By default, the text is shortened to fit on one screen."),
         ),
     ] = False,
     report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Explain why pods are pending, and what would help.
+    """Explain why pods are pending and what would help.
 
     Examples:
       dra-plan explain --live pod/train
@@ -65,13 +70,13 @@ def explain(
       dra-plan explain cluster.json deploy/serve --require-fit
       dra-plan explain cluster.json pod/train --moves 2
 
-    The answer begins with the verdict: no node fits, the pod is held or rejected, it waits for other pods, or it gets
-    a node. Then it lists the reasons why nodes reject the pod: taints, labels, cpu and memory, volumes, ports, quotas,
-    and each device. Every suggestion has been tried, and names the node on which the pod would then fit. PATH is a
-    file, a directory, or - for standard input. Arguments that are not files are names, as in kubectl: pod/train,
-    deploy/serve, po train, train, podgroup/gang.
+    The first line of the output is the verdict. For example, no node fits, the pod is held or rejected, the pod waits
+    for other pods, or the pod would be scheduled. Then the output lists the reasons why nodes reject the pod: taints,
+    labels, CPU and memory, volumes, ports, quotas, and each device. Every suggestion has been tried, and the output
+    names the node on which the pod would then fit. PATH is a file, a directory, or - for standard input. Arguments that
+    are not files are names, as in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
 
-    The exit status is 0 for every verdict, unless --require-fit is given.
+    The exit status is 0 regardless of the verdict, unless --require-fit is set.
 
     """
     from dra_plan.cli.inputs import keep_until_exit, node_groups, opened, options_of

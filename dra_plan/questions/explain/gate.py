@@ -34,7 +34,10 @@ def _causes(gate: Gate, document: ExplanationDocument) -> list[str]:
     failed = [one for one in document.verdicts if one.verdict != "Suspended" and of_owner(gate, one) is Verdict.FAILED]
     undecided = [named(one.object) for one in failed if of_owner(Gate(), one) is Verdict.UNDECIDED]
     refused = [named(one.object) for one in failed if of_owner(Gate(), one) is not Verdict.UNDECIDED]
-    return [*cause(refused, "workload", "gets no node", "get no node"), *undecided_cause(undecided, "workload")]
+    return [
+        *cause(refused, "workload", "cannot be scheduled", "cannot be scheduled"),
+        *undecided_cause(undecided, "workload"),
+    ]
 
 
 JUDGE = Judge(_verdicts, _causes)

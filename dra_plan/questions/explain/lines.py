@@ -32,14 +32,14 @@ def nothing(placed: int) -> str:
 
 def room_lines(of: RoomForPod) -> Lines:
     """Yield the lines about one pod, or several equal ones: the verdict, the steps, and the pods that stay."""
-    yield f"{_whose(of)}: {_HEADLINES[of.outcome](of)}."
+    yield f"{_whose(of)} {_HEADLINES[of.outcome](of)}."
     yield from indented(_details(of))
 
 
 def _whose(of: RoomForPod) -> str:
-    first = f"Room for {_pod(of.pods[0])}"
+    first = _pod(of.pods[0])
     others = len(of.pods) - 1
-    return f"{first}, or any one of {counted(others, 'pod')} like it" if others else first
+    return f"{first}, or any one of {counted(others, 'pod')} like it," if others else first
 
 
 def _details(of: RoomForPod) -> Iterator[str]:
@@ -49,30 +49,30 @@ def _details(of: RoomForPod) -> Iterator[str]:
         yield f"{number}. {_STEPS[step.action](step)}{_with(step)}."
     if of.steps:
         yield (
-            "Proved: no plan moves fewer pods."
+            "Proven minimal: no plan moves fewer pods."
             if of.fewest
-            else ("Fewer may be enough: not all sets of pods were tried.")
+            else "Moving fewer pods may be enough, because not all sets of pods were tried."
         )
     if any(step.devices_matter for step in of.steps):
-        yield "The devices matter: the scheduler may choose others, and then a later step fails."
+        yield "If the scheduler chooses other devices than these, a later step fails."
     if of.left_alone:
         yield f"Not moved: {'; '.join(map(_alone, of.left_alone))}."
 
 
 _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
-    "Fits": lambda _of: "there is enough room; no pod has to move",
+    "Fits": lambda _of: "fits without moving any pod",
     "Moves": lambda of: (
-        f"enough if {counted(of.moved, 'running pod')} {_move(of.moved)} to"
+        f"fits if {counted(of.moved, 'running pod')} {_move(of.moved)} to"
         f" {'another node' if of.moved == 1 else 'other nodes'}"
     ),
     "Preemption": lambda of: (
-        f"enough if {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
+        f"fits if {counted(of.preempted, 'pod')} with a lower priority {_go(of.preempted)}"
         + (f" and {counted(of.moved, 'pod')} {_move(of.moved)}" if of.moved else "")
         + "; moving pods alone is not enough"
         + ("" if of.fewest else ", as far as it was tried")
     ),
-    "Impossible": lambda of: f"none, whichever {counted(of.limit, 'running pod')} would have to leave",
-    "Undecided": lambda of: f"none was found with {counted(of.limit, 'running pod')} or fewer, but there may be one",
+    "Impossible": lambda of: f"does not fit, whichever {counted(of.limit, 'running pod')} would be moved",
+    "Undecided": lambda of: f"may fit, but no way was found that moves {counted(of.limit, 'running pod')} or fewer",
 }
 
 
@@ -90,9 +90,9 @@ _STEPS: dict[str, Callable[[MoveStep], str]] = {
         if step.node != step.from_node
         else f"{_name(step)} restarts on {step.node}"
     ),
-    "Evict": lambda step: f"{_name(step)} leaves {step.from_node} and is pending",
+    "Evict": lambda step: f"{_name(step)} is evicted from {step.from_node} and stays pending",
     "Place": lambda step: f"{_name(step)} starts on {step.node}",
-    "Preempt": lambda step: f"{_name(step)} leaves {step.from_node}, and gets no other place",
+    "Preempt": lambda step: f"{_name(step)} is evicted from {step.from_node} and cannot be scheduled again",
     "Start": lambda step: f"{_name(step)} starts on {step.node}",
 }
 
@@ -102,20 +102,10 @@ def _with(step: MoveStep) -> str:
     return f", with {devices}" if devices else ""
 
 
-_REASONS: dict[str, Callable[[str], str]] = {
-    "NoController": lambda pods: f"{pods} that no controller would recreate",
-    "DaemonSet": lambda pods: f"{pods} of a DaemonSet",
-    "Static": lambda pods: f"{pods} of the kubelet (static)",
-    "DisruptionBudget": lambda pods: f"{pods} that a PodDisruptionBudget protects",
-    "HigherPriority": lambda pods: f"{pods} of higher priority",
-    "Leaving": lambda pods: f"{pods} being deleted",
-}
-
-
 def _alone(of: PodsLeftAlone) -> str:
     names = [_pod(pod) for pod in of.examples]
     told = listed(names) if of.pods <= len(names) else f"{', '.join(names)} and {of.pods - len(names)} more"
-    return f"{_REASONS[of.reason](counted(of.pods, 'pod'))} ({told})"
+    return f"{words.kept_pods(of.reason, of.pods)} ({told})"
 
 
 def _pod(pod: ObjectName) -> str:
@@ -141,8 +131,8 @@ _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
     "Bound": lambda of: f"already bound to {of.node_name}",
     "Finished": lambda of: f"has finished{f' ({of.phase})' if of.phase else ''} and holds no devices",
     "Deleting": lambda of: f"is being deleted{f', on {of.node_name}' if of.node_name else ''}",
-    "Allocated": lambda of: f"already has its devices{_users(of)}",
-    "WithoutClaims": lambda of: f"uses no resource claims{'' if _is_served(of) else _NO_DEVICES}",
+    "Allocated": lambda of: f"already allocated{_users(of)}",
+    "WithoutClaims": lambda of: f"does not use any resource claims{'' if _is_served(of) else _NO_DEVICES}",
 }
 
 
@@ -156,7 +146,7 @@ def _is_served(of: UnplannedOwner) -> bool:
 
 def _users(of: UnplannedOwner) -> str:
     users = [f"{user.kind.lower()}/{user.name}" for user in of.used_by]
-    return f", reserved for {words.listed(users)}" if users else ", and not reserved for any pod"
+    return f" and reserved for {words.listed(users)}" if users else ", but not reserved for any pod"
 
 
 def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
@@ -212,7 +202,7 @@ def _extended(of: AskedResource) -> Iterator[str]:
         yield f"No device class serves {of.name}, and no node advertises it.{near}"
 
 
-NO_OTHER = "They are tried only in this order."
+NO_OTHER = "The scheduler tries the pods only in this order."
 
 
 ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each pod is scheduled alone."
@@ -239,9 +229,9 @@ def _group_details(of: ExplainedPodGroup) -> Iterator[str]:
 
 def _needed(of: ExplainedPodGroup) -> str:
     found = sum(bool(each.node) for each in of.last_cycle)
-    at_once = f"{counted(found, 'pod')} of it {'finds' if found == 1 else 'find'} a node at the same time"
-    have = f", {of.bound} {_have(of.bound)} one already" if of.bound else ""
-    return f"{at_once}{have}, and it needs {of.min_count or 1}"
+    at_once = f"{found} of its pods {'fits' if found == 1 else 'fit'} at the same time"
+    have = f", {of.bound} already {_have(of.bound)} a node" if of.bound else ""
+    return f"{at_once}{have}, and the group needs {of.min_count or 1}"
 
 
 def _tried(of: ExplainedPodGroup) -> Iterator[str]:
@@ -250,7 +240,7 @@ def _tried(of: ExplainedPodGroup) -> Iterator[str]:
         if each.node:
             by_node.setdefault(each.node, []).append(_group_name(each))
     for node, names in by_node.items():
-        yield f"{listed(names)} {'finds' if len(names) == 1 else 'find'} {node}."
+        yield f"{listed(names)} {'fits' if len(names) == 1 else 'fit'} on {node}."
     yield from _by_message(each for each in of.last_cycle if not each.node)
     if by_node and of.state == "Unschedulable":
         yield NO_OTHER
@@ -269,8 +259,8 @@ def _have(number: int) -> str:
 
 
 def _there(of: ExplainedPodGroup) -> str:
-    there = f"{counted(of.pods, 'pod')} of it {'is' if of.pods == 1 else 'are'} there"
-    return f"{there}, and it needs {of.min_count}" if of.pods < of.min_count else there
+    there = f"{of.pods} of its pods {'exists' if of.pods == 1 else 'exist'}"
+    return f"{there}, and the group needs {of.min_count}" if of.pods < of.min_count else there
 
 
 def _group_name(pod: TriedPod) -> str:
@@ -280,8 +270,8 @@ def _group_name(pod: TriedPod) -> str:
 _GROUP_HEADLINES: dict[str, Callable[[ExplainedPodGroup], str]] = {
     "Scheduled": lambda of: f"starts: {of.bound} of its {counted(of.pods, 'pod')} {_have(of.bound)} a node",
     "Unschedulable": lambda of: f"does not start: {_needed(of)}",
-    "Error": lambda _of: "does not start: the scheduler stops with an error for all of its pods",
+    "Error": lambda _of: "does not start: the scheduler stops with an error for all pods in the group",
     "Gated": lambda of: f"is not tried: {_there(of)}",
     "Empty": lambda _of: "has no pods",
-    "Alone": lambda _of: "counts for nothing",
+    "Alone": lambda _of: "has no effect",
 }

@@ -255,7 +255,7 @@ def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
     return STILL_NONE if verdict is not None and of.suggestions else in_vain(of)
 
 
-STILL_NONE = "With each change that was found to make its claims fit, it still gets no node."
+STILL_NONE = "Some changes make the claims of the pod fit, but the pod still cannot be scheduled."
 """The sentence for when another pod or rule in the whole scheduler takes the devices."""
 
 
@@ -277,9 +277,10 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
     fit.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
-        return obstacles.together(verdict.suggestions)
+        return obstacles.together(verdict.suggestions, "the claim" if verdict.kind == "ResourceClaim" else "the pod")
     found = of.suggestions if of is not None else []
-    return obstacles.together([one for one in found if verdict is None or verdict.is_met_by(one)])
+    kept = [one for one in found if verdict is None or verdict.is_met_by(one)]
+    return obstacles.together(kept, who(of) if of is not None else "the pod")
 
 
 def explained(document: ExplanationDocument) -> list[str]:

@@ -153,13 +153,13 @@ def fill_moves(made: Page, rooms: list[RoomForPod], view: View | None) -> None:
     drawn = made.scenes if len(made.scenes) == len(SCENES) and view is not None else []
     for room in rooms:
         sentence, *rest = told.lines(room_lines(room))
-        name, _, said = sentence.text.partition(": ")
+        name = f"Room for {room.pods[0].namespace}/{room.pods[0].name}"
         tone, word = _TONES.get(room.outcome, picks.BAD), _WORDS[room.outcome]
         pick = Pick(f"pick-{len(made.picks)}", name, tone, word, _short(room), [{} for _ in made.scenes])
         if drawn and view is not None:
             _draw(made, pick, room, Beginning(drawn[1], view), Beginning(drawn[0], view))
         made.picks.append(pick)
-        made.articles.append(told.Article(pick.key, name, tone, word, words.capital(said), rest))
+        made.articles.append(told.Article(pick.key, name, tone, word, sentence.text, rest))
 
 
 def _short(room: RoomForPod) -> str:

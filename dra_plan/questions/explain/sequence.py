@@ -179,7 +179,9 @@ class _Sequence:
     def _fail(self, key: PodKey) -> None:
         """Handle missing devices: possible with the scheduler's choice, but not with those of the placement."""
         if self._strict:
-            raise UnverifiedPlacementError("/".join(key), self._nodes[key], ("its place is not free when it arrives"))
+            raise UnverifiedPlacementError(
+                "/".join(key), self._nodes[key], ("its room is no longer free when the pod arrives")
+            )
 
     def _start(self) -> CarriedMoves | None:
         node = self._scheduled()

@@ -585,6 +585,7 @@ def _taint_eviction(of: ForeseenEviction) -> TaintEviction:
     return TaintEviction(
         pod=of.pod.metadata.name,
         second=round(of.seconds, 1),
+        time=of.time,
         taint=TaintName(key=of.key, value=of.value, effect="NoExecute"),
         device=DeviceName(driver=of.device[0], pool=of.device[1], device=of.device[2]) if of.device else None,
         claim=of.claim,

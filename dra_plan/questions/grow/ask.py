@@ -41,7 +41,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         str | PathLike | Iterable[str | PathLike],
         Flag(
             "--like",
-            "Add copies of this node, or of the node in this file; repeatable.",
+            "The node to copy, or a file that contains this node; can be repeated.",
             metavar="NODE",
             complete="nodes",
             kind=list[str] | None,
@@ -51,7 +51,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         Mapping[str, float | Decimal] | None,
         Flag(
             "--cost",
-            "Cost of one of these nodes (default: 1); repeatable.",
+            "The cost of one copy of a --like node (default: 1); can be repeated.",
             metavar="LIKE=NUMBER",
             kind=list[str] | None,
             read=read_prices,

@@ -38,10 +38,10 @@ def grow(
       dra-plan grow cluster.json --like a.yaml --like b.yaml --cost b.yaml=3
       dra-plan grow --live --like gpu-node-1 -n team-a
 
-    The answer is the smallest number of copies of the --like node with which kube-scheduler binds all pending pods. If
-    --like is repeated, the answer is the cheapest combination. -n, -l and names (pod/train, deploy/serve) select pods.
-    Pods that no number of new nodes would help are listed first; if there are any, the exit status is 1. PATH is a
-    file, a directory, or - for standard input.
+    Finds the smallest number of copies of the --like node with which kube-scheduler can bind all pending pods. If
+    --like is repeated, dra-plan finds the cheapest combination of these nodes. Use -n, -l or names (pod/train,
+    deploy/serve) to select pods. Pods that cannot be scheduled on any number of new nodes are listed first; if there
+    are such pods, the exit status is 1. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

@@ -75,7 +75,7 @@ def _headline(document: GrowthDocument) -> str:
     helped = document.pods - len(document.beyond_help)
     if document.outcome == "NotNeeded":
         if not document.beyond_help:
-            return f"No new node is needed{growth.in_this_order(document)}"
+            return f"No new nodes are needed{growth.in_this_order(document)}"
         if not helped:
             return f"New nodes would not help{growth.in_this_order(document, helpless=True)}"
         beyond = words.counted(len(document.beyond_help), "pod")
@@ -127,7 +127,7 @@ def _add_short(
 ) -> None:
     """Add numbers that were not enough: the picture with them, and why pods have no node."""
     number, name = len(made.picks), growth.tried(short.nodes)
-    line = f"{words.counted(len(short.unbound), 'pod')} without a node"
+    line = f"{words.counted(len(short.unbound), 'pod')} not scheduled"
     pick = Pick(f"pick-{number}", name, picks.BAD, "not enough", line, [])
     article = told.Article(pick.key, name, picks.BAD, pick.word, f"{words.capital(line)}.")
     article.summary += [told.TextLine(f"{names}: {message}") for names, message in growth.alike(short.unbound)]

@@ -14,15 +14,15 @@ from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
 FEWER = (
-    "This is the number that the scheduler needs with its own choice of nodes. With the best choice, fewer may be "
-    "enough: see `dra-plan place` with --add-nodes NUMBER=LIKE."
+    "This is the number of nodes that the scheduler needs if it chooses the nodes itself. With a better choice, fewer "
+    "nodes may be enough: see `dra-plan place` with --add-nodes NUMBER=LIKE."
 )
 """The note that the number is that of the scheduler."""
 
 
 TIED = (
-    "Among nodes with the same score, the first in node order was chosen. In a real cluster, the number depends on "
-    "timing and may differ."
+    "If several nodes had the same score, the first one in node order was chosen. In a real cluster, the scheduler may "
+    "choose any of them, so the number may differ."
 )
 """The note for answers that depend on ties between nodes."""
 
@@ -48,9 +48,9 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
         number = len(document.beyond_help)
         stay = f"{counted(number, 'pod')} {'stays' if number == 1 else 'stay'} pending"
         if order := in_this_order(document, helpless=True):
-            yield f"{order.strip().capitalize()}, {stay}, however many of these nodes are added:"
+            yield f"{order.strip().capitalize()}, {stay}, no matter how many of these nodes are added:"
         else:
-            yield f"However many of these nodes are added, {stay}:"
+            yield f"No matter how many of these nodes are added, {stay}:"
         made = Table(("POD", "MESSAGE"), flexible=(0, 1))
         for names, message in alike(document.beyond_help):
             made.add(names, message)
@@ -94,12 +94,12 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     if document.evicted:
         names = listed([_pod(pod) for pod in document.evicted])
         number = len(document.evicted)
-        yield f"{counted(number, 'pod')} {'has' if number == 1 else 'have'} to go for others: {names}."
+        yield f"{counted(number, 'pod')} {'is' if number == 1 else 'are'} evicted for other pods: {names}."
 
 
 def _no_help(document: GrowthDocument) -> str:
     if not document.beyond_help:
-        return f"No new node is needed for {'it' if document.pods == 1 else 'them'}{in_this_order(document)}."
+        return f"These pods need no new nodes{in_this_order(document)}."
     likes = listed([kind.like for kind in document.kinds])
     others = len(document.beyond_help)
     whom = "it" if document.pods == 1 else f"the other {others:,}" if document.bound_before else "any of them"
@@ -140,14 +140,14 @@ def _undecided(document: GrowthDocument) -> str:
 def tried(numbers: Sequence[TriedNumber]) -> str:
     """Return the number of nodes of each kind, in words."""
     said = [f"{number.count} like {number.like}" for number in numbers if number.count]
-    return " and ".join(said) or "no new node"
+    return " and ".join(said) or "no new nodes"
 
 
 def _fewer(document: GrowthDocument) -> Iterator[Part]:
     made = Table(("NEW NODES TRIED", "UNSCHEDULED PODS", "MESSAGE"), grouped=1, flexible=(0, 1, 2))
     for each in document.not_enough:
         for names, message in alike(each.unbound):
-            made.add(tried(each.nodes), names, message)
+            made.add(tried(each.nodes) if any(one.count for one in each.nodes) else "none", names, message)
     if made.rows:
         yield made
 

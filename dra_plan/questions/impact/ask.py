@@ -21,7 +21,7 @@ class ImpactOptions(PodOptions, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            "Kubernetes release after the upgrade.",
+            "The Kubernetes release after the upgrade.",
             metavar="VERSION",
             complete="versions",
         ),

@@ -21,7 +21,7 @@ from dra_plan.text.words import counted
 
 RULES = {
     "pod-ends": RuleText("A running pod loses its node", "dra-plan explain says why the replacement does not fit."),
-    "no-longer-starts": RuleText("A pending pod would no longer get a node", "dra-plan explain says why."),
+    "no-longer-starts": RuleText("A pending pod could no longer be scheduled", "dra-plan explain says why."),
     "claims-lost": RuleText("Claims that fit would fit nowhere", "dra-plan explain says why."),
     "device-lost": RuleText("A claim has a device that no longer exists", "Drain the node before its devices change."),
     "selector-lost": RuleText("A selector in use no longer matches any device", "dra-plan cel says what devices have."),

@@ -190,7 +190,7 @@ def is_placeholder(pod: AffectedPod) -> bool:
 def when_it_ends(pod: AffectedPod) -> str:
     """Return when and why the pod is terminated; an empty string if it is not."""
     ending = pod.after.ended if pod.after is not None else None
-    return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
+    return f"{when(ending.second, ending.time)} ({ending.by})" if ending is not None else ""
 
 
 def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
@@ -297,12 +297,12 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     for short in (each for each in document.selectors if 0 < each.after < min(each.before, each.in_use)):
         users = listed([f"{user.kind.lower()}/{user.name}" for user in short.used_by], 4)
         yield (
-            f"Pods have {counted(short.in_use, 'device')} of {users}, and {short.after} would match: running pods stay,"
-            " but not all of them could be created again."
+            f"Pods have {counted(short.in_use, 'device')} of {users}, and {short.after} would match: running pods keep"
+            " their devices, but not all of these pods could be recreated."
         )
     lost = lost_selectors(document)
     if lost:
-        yield f"{lost}: running pods stay, but new ones get no device."
+        yield f"{lost}: running pods keep their devices, but new pods cannot get any."
     yield from sentences(document.quotas)
     yield from _unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
@@ -321,8 +321,8 @@ def _unsettled(document: ImpactDocument) -> Iterator[str]:
     yield f"{unsettled(document)}{f' ({pods})' if pods else ''}."
     if document.unsettled.startswith(BY_CHANCE):
         yield (
-            "With ties between nodes, the outcome depends on chance: the table shows the first node in node order. A"
-            " pod that gets one of the named nodes stays there."
+            "If several nodes have the same score, the scheduler chooses one at random; the table shows the first in"
+            " node order. A pod that is bound to one of the named nodes is not evicted again."
         )
         return
     tainted = {pod.after.ended.by for pod in endless if pod.after is not None and pod.after.ended is not None}
@@ -355,7 +355,7 @@ def _of_devices(document: ImpactDocument) -> Iterator[str]:
 
 
 _TAINTED = {
-    "NoSchedule": ": running pods stay, and new ones need a toleration to get one",
+    "NoSchedule": ": running pods keep their devices, and new pods need a toleration to use one",
     "None": ", which does nothing",
 }
 """The wording of taint effects that end no pod."""

@@ -24,7 +24,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Names,
         Flag(
             "--nodes",
-            "Nodes to drain, by name or label; repeatable (default: all).",
+            "Nodes to drain, selected by name or label; can be repeated (default: all nodes).",
             metavar="NAME,...|LABELS",
             complete="nodes",
             kind=list[str] | None,
@@ -38,7 +38,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Names,
         Flag(
             "--surge",
-            ("Add N temporary copies of NODE, or of the node in a file. They are drained last, and then removed."),
+            ("Add N temporary copies of NODE, or of the node in a file. The copies are drained last and then removed."),
             metavar="N=NODE",
             complete="added_nodes",
             kind=list[str] | None,
@@ -49,7 +49,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            ("Upgrade the scheduler before the first wave, and the kubelet of each node when the node returns."),
+            ("Upgrade the scheduler before the first wave, and the kubelet on each node when the node returns."),
             metavar="VERSION",
             complete="versions",
         ),

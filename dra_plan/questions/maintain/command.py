@@ -28,14 +28,18 @@ def maintain(
     to: Annotated[
         list[str] | None,
         typer.Option(
-            "--to", metavar="PATH", help=("ResourceSlices and Nodes to use when drained nodes return; repeatable.")
+            "--to",
+            metavar="PATH",
+            help=(
+                "ResourceSlices and Nodes that replace the current ones when the drained nodes return; can be repeated."
+            ),
         ),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Find an order in which nodes can be drained safely.
+    """Find a safe order for draining nodes.
 
     Examples:
       dra-plan maintain cluster.json --nodes rack=r2
@@ -44,10 +48,11 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
       dra-plan maintain cluster.json --to driver-2-slices.yaml
 
-    The nodes of each wave are drained as by `kubectl drain`, with as many pods at a time as disruption budgets allow,
-    and uncordoned before the next wave. The controllers recreate the pods, and the scheduler places them. The answer
-    is an order in which every evicted pod is rescheduled. If there is no such order, the answer names the node and the
-    pod at which the best attempt stops. PATH is a file, a directory, or - for standard input.
+    Nodes are drained in waves, as `kubectl drain` would drain them: as many pods are evicted at a time as disruption
+    budgets allow. The nodes of a wave are uncordoned before the next wave begins. Controllers recreate the evicted
+    pods, and the scheduler schedules the new pods. dra-plan prints an order in which every evicted pod is rescheduled.
+    If there is no such order, the output shows at which node and pod the best attempt got stuck. PATH is a file, a
+    directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened

@@ -86,7 +86,7 @@ def broken_selectors(document: MaintenanceDocument) -> Iterator[str]:
         users = listed([f"{user.kind.lower()}/{user.name}" for user in lost], 4)
         yield (
             f"Once all nodes are back, the selector{'' if len(lost) == 1 else 's'} of {users} would match no device:"
-            " running pods stay, but new ones get no device."
+            " running pods keep their devices, but new pods cannot get any."
         )
     said = failing_selectors(document.selectors)
     yield from (f"Once all nodes are back: {each[0].lower()}{each[1:]}" for each in said)
@@ -151,11 +151,11 @@ def stopped(stop: Stop) -> str:
         case "NotMadeAnew":
             return f"{said}: no controller recreates it"
         case "NotKnown":
-            return f"{said}, which may have no place: {without(stop.message)}".rstrip(".")
+            return f"{said}, which may not be schedulable: {without(stop.message)}".rstrip(".")
         case "NoNewDevices":
             back = f"{after} drain of {stop.node} works, but the node returns with other devices, and pod {stop.pod}"
-            return f"{back}, which stays on it, gets none of them: {without(stop.message)}".rstrip(".")
-    no_place = "which would have no place"
+            return f"{back}, which is not evicted, gets none of them: {without(stop.message)}".rstrip(".")
+    no_place = "which could not be scheduled"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 
 

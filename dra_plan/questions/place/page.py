@@ -56,7 +56,7 @@ def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | Non
         refused = late.get((pod.namespace, pod.name))
         said = f"{refused.plugin} rejects it on {refused.node}: {refused.message}" if refused is not None else ""
         made.picks.append(pick)
-        article = told.Article(pick.key, name, picks.BAD, "no place", ("It has no place next to the others."))
+        article = told.Article(pick.key, name, picks.BAD, "no place", ("It does not fit together with the other pods."))
         article.summary = told.lines([said])
         made.articles.append(article)
 
@@ -125,7 +125,7 @@ def _of_proof(proof: ProvedImpossible, inventory: Inventory, beginning: Beginnin
         refused_then(then, nodes, proof.refused.claims, proof.refused.allocated, told_of), beginning.scene
     )
     for mark in marks.values():
-        mark.label = f"no place for {left}" if mark.label else ""
+        mark.label = f"no room for {left}" if mark.label else ""
     for number, held in of_all(placed, beginning.scene).items():
         mark = marks.setdefault(number, Mark(picks.GOOD, ""))
         mark.label = "; ".join(part for part in (held.label, mark.label) if part)

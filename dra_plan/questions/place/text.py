@@ -62,7 +62,7 @@ _HEAD = (
 def patches(document: PlacementDocument) -> str:
     """Return a stream of YAML documents; only comments if there is no placement."""
     if not document.placed:
-        return _comment(f"{document.outcome}: there is no placement of all pods, so there is nothing to apply.")
+        return _comment(f"{document.outcome}: the pods cannot all be placed, so there is nothing to apply.")
     parts = [_comment(_HEAD)]
     makers: dict[tuple[str, PodMaker], list[PlacedPodEntry]] = {}
     for entry in document.placed:
@@ -148,9 +148,9 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
     elif document.outcome == "Placed":
         placed = len(document.placed)
         if placed == document.pods:
-            yield f"Placed: {pods}, all at the same time."
+            yield f"Placed: {pods}{', which can all run together' if document.pods > 1 else ''}."
         else:
-            yield f"Placed: {placed} of {pods} at the same time, as many as the group needs."
+            yield f"Placed: {placed} of {pods}, which can run together and are as many as the group needs."
     elif document.outcome == "Impossible":
         yield f"Impossible: {_at_most(document.pods, document.at_most)}."
     else:
@@ -191,7 +191,7 @@ def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
         lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
         return Paragraph([*lines, *(f"  {line}" for line in (of.message,) if line)])
     if len(of.pods) == 1:
-        lines = [f"{names} has no place, even alone:"]
+        lines = [f"{names} does not fit, even alone:"]
     else:
         minimal = f", but any {len(of.pods) - 1} of them can" if of.minimal else ""
         minimal += ", counting parts of gangs" if of.minimal and gangs else ""

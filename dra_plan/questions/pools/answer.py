@@ -190,4 +190,6 @@ def _listed_device(
 
 def _doomed(eviction: ForeseenEviction) -> DoomedPod:
     metadata = eviction.pod.metadata
-    return DoomedPod(namespace=metadata.namespace, name=metadata.name, second=round(eviction.seconds, 1))
+    return DoomedPod(
+        namespace=metadata.namespace, name=metadata.name, second=round(eviction.seconds, 1), time=eviction.time
+    )

@@ -33,8 +33,9 @@ def pools(
       dra-plan pools cluster.json --node gpu-node-1 -o wide
       dra-plan pools cluster.json --state Incomplete
 
-    Shows the state of each pool, its slices, and the devices and counters that are left. -o wide lists every device.
-    PATH is a file, a directory, or - for standard input, with nodes, resource slices and the claims in use.
+    Shows the state of each pool, the slices in the pool, and the available devices and counters. To list every device,
+    use -o wide. PATH is a file, a directory, or - for standard input; it must contain nodes, resource slices and the
+    claims in use.
 
     """
     from dra_plan.allocator import AllocationError

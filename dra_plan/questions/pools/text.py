@@ -298,7 +298,7 @@ def _evicting(document: PoolsDocument) -> Table:
     for pool in document.pools:
         for device in (each for each in pool.devices if each.evicts):
             taints = ", ".join(map(_taint, device.taints))
-            pods = listed([f"{each.namespace}/{each.name} {when(each.second)}" for each in device.evicts])
+            pods = listed([f"{each.namespace}/{each.name} {when(each.second, each.time)}" for each in device.evicts])
             made.add(pool.driver, pool.pool_name, device.name, taints, pods)
     return made
 

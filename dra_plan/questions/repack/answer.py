@@ -132,7 +132,7 @@ def _notices(room: RoomAsked, target: Target) -> tuple[Notice, ...]:
     told: list[Notice] = []
     if others:
         number = f"{len(others):,} other pods are pending" if len(others) > 1 else "1 other pod is pending"
-        message = f"{number} and may take the room first; the answer leaves them out"
+        message = f"{number} and may take the room first; they are not considered"
         told.append(Notice("others-wait", message, f"Pod {others[0]}"))
     return (
         *notices.of_target(target, room.inventory),
@@ -205,7 +205,7 @@ class _Started:
                 is_all = found.most_rooms <= plan.found
                 return self._told(plan, "Impossible" if is_all else "Undecided", message)
             if not found.columns or found.price == 0:
-                message = "the scheduler does not place all of the pods, though there is room for them"
+                message = "the scheduler does not schedule all of the pods, although there is room for them"
             done = self._carried(vacancies, found, repacker.wanted.pods)
             if isinstance(done, RepackedCluster):
                 return replace(plan, outcome="Moves", carried=done, found=len(done.places))

@@ -24,7 +24,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--for",
-            "Make room for N pods of OWNER: pending ones first, then copies.",
+            "Make room for N pods of OWNER: its pending pods first, then additional copies.",
             metavar="OWNER=N",
             complete="owners",
         ),
@@ -35,7 +35,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--movable",
-            "controlled: only pods that a controller recreates (the default); bare: also bare pods.",
+            "controlled: move only pods that a controller recreates (default); bare: also move bare pods.",
             metavar="controlled|bare",
             complete="controlled|bare",
         ),
@@ -44,13 +44,18 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         int | None,
         Flag(
             "--up-to-priority",
-            "Do not move pods with a priority above N (default: the priority of the pods that need the room).",
+            "Do not move pods with a priority above N (default: the priority of the pods for which room is made).",
             metavar="N",
         ),
     ]
     prices: Annotated[
         Any,
-        Flag("--prices", "Price of moving each pod, by labels and priority (YAML).", metavar="FILE", kind=str | None),
+        Flag(
+            "--prices",
+            "YAML file with the price of moving each pod, by labels and priority.",
+            metavar="FILE",
+            kind=str | None,
+        ),
     ]
 
 

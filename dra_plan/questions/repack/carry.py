@@ -99,7 +99,7 @@ class MoveCarrier:
             held = devices.get(pod_key(record.pod), [])
             told.append(RoomPlace(namespace=namespace, name=key[1], node=record.node, devices=held))
         if len(told) < number:
-            return Stopped(message or "the scheduler does not place the pods that the room is for")
+            return Stopped(message or "the scheduler does not schedule the pods for which the room was made")
         return RepackedCluster((), tuple(told), after.inventory)
 
 
@@ -185,7 +185,7 @@ class _Attempt:
         names = {pod.key for pod in going} if may_wait else set()
         lost = next((each for each in without_place(before, after) if each[0] not in names), None)
         if lost is not None:
-            return Stopped(f"pod {lost[0]} has no place after its move: {lost[2]}".rstrip(": "))
+            return Stopped(f"pod {lost[0]} cannot be scheduled after its move: {lost[2]}".rstrip(": "))
         if after.evicts:
             return Stopped("the scheduler would evict other pods for those that move")
         meant = {move.resident.key: move for move in moves}

@@ -32,16 +32,16 @@ def repack(
     ] = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Find the fewest moves of running pods that make room.
+    """Find the smallest number of pod moves that makes room.
 
     Examples:
       dra-plan repack cluster.json --free 8xH100=3
       dra-plan repack --live --for deploy/serve=5 --max-moves 10
       dra-plan repack cluster.json --most --movable bare -o script
 
-    The moves are grouped into waves. Each wave is simulated with the scheduler and the controllers, and respects
-    disruption budgets. The answer also contains a proved lower bound for the number of moves. -o script prints kubectl
-    commands, but does not run them. PATH is a file, a directory, or - for standard input.
+    The moves are grouped into waves. The scheduler and the controllers are simulated for each wave, and disruption
+    budgets are respected. The output also includes a proven lower bound on the number of moves. With -o script, the
+    command prints kubectl commands but does not run them. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

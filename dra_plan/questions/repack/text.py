@@ -14,7 +14,7 @@ from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import target
 from dra_plan.text.preemption import without
-from dra_plan.text.words import counted, listed
+from dra_plan.text.words import counted, kept_pods, listed
 
 _MOST_ROWS = 40
 """The number of moves with a row in a table that is not wide."""
@@ -65,7 +65,7 @@ def headline(document: RepackDocument) -> str:
     room = _room(document)
     match document.outcome:
         case "Fits":
-            return f"There is already {room}; no pod has to move"
+            return f"There is already {room}; no pods need to be moved"
         case "Moves":
             moves = counted(document.moves, "pod")
             waves = counted(len(document.waves), "wave")
@@ -74,9 +74,9 @@ def headline(document: RepackDocument) -> str:
         case "Impossible" if document.asked == "Most" and document.found == document.at_most:
             return f"{_as_it_is(document)}; no moves make room for more ({_proved(document)})"
         case "Impossible":
-            said = f"moving the {counted(document.movable, 'pod')} that may move is not enough (proved)"
+            said = f"moving the {counted(document.movable, 'movable pod')} is not enough (proved)"
             if not document.movable:
-                return f"There is no {room}, and no running pod may move"
+                return f"There is no {room}, and no running pods are movable"
             if document.most_moves is not None:
                 moves = "1 move is" if document.most_moves == 1 else f"{document.most_moves} moves are"
                 said = f"{moves} not enough ({_proved(document)})"
@@ -94,12 +94,12 @@ def headline(document: RepackDocument) -> str:
 
 def _proved(document: RepackDocument) -> str:
     """Return what the bounds hold for: if some pods stay, moving these may be better."""
-    return "proved for the pods that may move" if document.left_alone else "proved"
+    return "proved for the movable pods" if document.left_alone else "proved"
 
 
 def _as_it_is(document: RepackDocument) -> str:
     have = "has" if document.found == 1 else "have"
-    return f"{document.found} of {counted(document.rooms, 'pending pod')} {have} room already"
+    return f"{document.found} of {counted(document.rooms, 'pending pod')} already {have} room"
 
 
 def _room(document: RepackDocument) -> str:
@@ -112,7 +112,7 @@ def _room(document: RepackDocument) -> str:
     devices, _, rest = document.room.partition("x")
     model = rest.rpartition("=")[0] or rest
     where = "one node" if document.rooms == 1 else f"each of {document.rooms} nodes"
-    return f"room for {devices} {model} on {where}"
+    return f"room for {devices} {model} {'device' if devices == '1' else 'devices'} on {where}"
 
 
 def _found(document: RepackDocument) -> str:
@@ -130,11 +130,11 @@ def _bound(document: RepackDocument) -> str:
     cost = f"Cost: {document.cost}. " if priced else ""
     if document.at_least >= document.cost:
         proved = _proved(document).capitalize()
-        return f"{cost}{proved}: no plan {'costs less' if priced else 'has fewer moves'}."
+        return f"{cost}{proved}: no plan {'costs less' if priced else 'needs fewer moves'}."
     least = f"at least {document.at_least} ({_proved(document)})"
     if priced:
         return f"{cost}A cheaper plan may exist; it would cost {least}."
-    return f"A plan with fewer moves may exist; it would have {least}."
+    return f"A plan with fewer moves may exist; it would need {least}."
 
 
 def _led(document: RepackDocument) -> Iterator[str]:
@@ -145,11 +145,9 @@ def _led(document: RepackDocument) -> Iterator[str]:
         if wave.waiting:
             pods = listed([_name(each) for each in wave.waiting], 3)
             stays = "is" if len(wave.waiting) == 1 else "are"
-            yield f"{pods} {stays} evicted in wave {number}, after the others, and pending until a later wave."
+            yield f"{pods} {stays} evicted at the end of wave {number}, and pending until a later wave."
     if any(pod.owner is None for wave in document.waves for pod in wave.moved):
-        yield (
-            "Bare pods must be deleted and created again, because no controller does it; `-o script` has the commands."
-        )
+        yield "Bare pods have no controller, so you must delete and recreate them; `-o script` prints the commands."
 
 
 def cordoned(nodes: list[str]) -> str:
@@ -163,23 +161,9 @@ def _place(each: RoomPlace) -> str:
     return f"{name}{each.node}{devices}"
 
 
-_WHY = {
-    "NoController": "that no controller would recreate",
-    "HigherPriority": "of higher priority",
-    "DisruptionBudget": "that a PodDisruptionBudget protects",
-    "SharedClaim": "sharing a claim with others",
-    "SharedDevices": "using devices that several nodes can reach",
-    "PodGroup": "of a pod group",
-    "OtherScheduler": "of another scheduler",
-    "DaemonSet": "of a DaemonSet",
-    "Static": "of the kubelet (static)",
-    "Leaving": "being deleted",
-}
-
-
 def _alone(kept: PodsKept) -> str:
     examples = listed([_name(each) for each in kept.examples], 2)
-    return f"{counted(kept.pods, 'pod')} {_WHY[kept.reason]} ({examples if kept.pods <= 2 else _first(kept)})"
+    return f"{kept_pods(kept.reason, kept.pods)} ({examples if kept.pods <= 2 else _first(kept)})"
 
 
 def _first(kept: PodsKept) -> str:
@@ -195,7 +179,7 @@ def _allowed(each: AllowedMoves, document: RepackDocument) -> str:
     if each.outcome == "Impossible":
         return f"With {options}, there is no room either"
     if each.outcome == "Undecided":
-        return f"With {options}, the answer is undecided"
+        return f"With {options}, the result is undecided"
     room = f"room for {each.rooms} of them" if document.asked == "Most" else "room"
     made = "is" if each.moves == 1 else "are"
     return f"With {options}, {counted(each.moves, 'move')} {made} expected to make {room} (not simulated)"

@@ -27,7 +27,7 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         str | None,
         Flag(
             "--policy",
-            "Score nodes and order devices by this policy (default: by the configuration).",
+            "Policy for scoring nodes and ordering devices (default: the policy in the configuration).",
             metavar="NAME",
             complete=POLICIES,
         ),
@@ -36,7 +36,7 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         int | None,
         Flag(
             "--orders",
-            "Repeat the replay with N node orders (default: 1), and show the range of each figure.",
+            "Repeat the replay with N different node orders (default: 1) and show the range of each figure.",
             metavar="N",
             least=1,
         ),
@@ -46,7 +46,7 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         Iterable[float],
         Flag(
             "--at",
-            "Show the cluster at this second after the start; repeatable.",
+            "Show the state of the cluster this number of seconds after the start; can be repeated.",
             metavar="SECONDS",
             kind=list[float] | None,
             read=lambda given: given or [],
@@ -55,7 +55,10 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
     every: Annotated[
         float | None,
         Flag(
-            "--every", "Show the cluster every N seconds (default: a tenth of the time).", metavar="SECONDS", least=1.0
+            "--every",
+            "Show the state of the cluster at this interval (default: a tenth of the total time).",
+            metavar="SECONDS",
+            least=1.0,
         ),
     ]
 

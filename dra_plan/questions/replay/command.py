@@ -32,29 +32,33 @@ def replay(
     events: Annotated[
         str | None,
         typer.Option(
-            "--events", metavar="FILE", help="Events as JSON lines or CSV; or the last PATH.jsonl or PATH.csv."
+            "--events",
+            metavar="FILE",
+            help="File with events, as JSON lines or CSV (default: the last PATH that ends in .jsonl or .csv).",
         ),
     ] = None,
     config: options.SchedulerConfig = None,
     against: Annotated[
         str | None,
-        typer.Option("--against", metavar="NAME|FILE", help=("Compare with this policy or configuration.")),
+        typer.Option(
+            "--against", metavar="NAME|FILE", help=("Compare the results with those of this policy or configuration.")
+        ),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Show how a cluster is used over time.
+    """Show how the devices in a cluster are used over time.
 
     Examples:
       dra-plan replay cluster.json events.jsonl
       dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
-    In simulated time, pods are created, scheduled and evicted, pods finish, and nodes are added and removed. The answer
-    shows waiting times, allocated devices, and idle devices that pods of the run cannot use. Events are JSON lines such
-    as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object, name, count
-    and duration. PATH contains the cluster: a file, a directory, or - for standard input.
+    The simulation creates, schedules, evicts and completes pods, and adds and removes nodes, in simulated time. The
+    output shows waiting times, allocated devices, and idle devices that no pod in the run can use. Events are JSON
+    lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object,
+    name, count and duration. PATH contains the cluster: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

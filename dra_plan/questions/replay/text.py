@@ -112,7 +112,7 @@ def _sentences(document: ReplayDocument) -> Iterator[str]:
         band = f" ({found.least:+.1f} to {found.most:+.1f} across node orders)" if first.orders > 1 else ""
         yield (
             f"Devices allocated with {second.name}, compared with {first.name}: {found.at_the_end:+.1f} percentage"
-            f" points at the end{band}, {found.over_time:+.1f} on average over time."
+            f" points at the end{band}, {found.over_time:+.1f} averaged over time."
         )
 
 
@@ -130,8 +130,8 @@ def _waited(run: ReplayRun, *, named: bool) -> str:
             f" {duration(times.longest)})"
         )
     if not times.pods:
-        waited = "No pod was scheduled"
-    return f"{who}{waited}. On average over time, {100 * run.used:.1f}% of all devices were allocated."
+        waited = "No pods were scheduled"
+    return f"{who}{waited}. Averaged over time, {100 * run.used:.1f}% of all devices were allocated."
 
 
 def names(document: ReplayDocument) -> str:

@@ -38,7 +38,7 @@ def rule(
       dra-plan rule -o json
 
     Shows what a rule checks, why the rule matters, how to fix a violation, a bad example with the output of `validate`,
-    and a good example. Without CODE, all rules are listed, as in docs/rules.md.
+    and a good example. If no CODE is given, all rules are listed, as in docs/rules.md.
 
     """
     from dra_plan.cli.printing import print_document

@@ -100,7 +100,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         """
         name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
         if all(name != f"{each.namespace}/{each.name}" for each in self):
-            raise UsageError(f"unknown pod {name!r}: expected NAMESPACE/NAME of a pod of the answer")
+            raise UsageError(f"unknown pod {name!r}: expected NAMESPACE/NAME of a pod in the result")
         return devices_by_pod(self.document).get(name, [])
 
     def __repr__(self) -> str:

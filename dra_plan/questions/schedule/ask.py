@@ -35,7 +35,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         str | None,
         Flag(
             "--api-server",
-            "real: as in a cluster; recorded: finished pods count, and outdated writes are accepted.",
+            "real: behave as in a cluster; recorded: count finished pods and accept outdated writes.",
             metavar="recorded|real",
             complete="recorded|real",
             hidden=True,
@@ -45,7 +45,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         str | None,
         Flag(
             "--order",
-            "arrival: by creation time (the default); name: as after a restart of the scheduler.",
+            "arrival: schedule pods by creation time (default); name: as after a restart of the scheduler.",
             metavar="arrival|name",
             complete="arrival|name",
         ),
@@ -53,19 +53,21 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
     requires_nodes: bool
     trace: Annotated[
         bool,
-        Flag("--trace", ("Show the result of every plugin for every node, and the event that caused each attempt.")),
+        Flag("--trace", ("Show the result of every plugin for every node, and the event that triggered each attempt.")),
     ]
-    explain: Annotated[bool, Flag("--explain", "Show why each pod without a node got no devices.")]
+    explain: Annotated[
+        bool, Flag("--explain", "For each pod that cannot be scheduled, show why no devices could be allocated.")
+    ]
     settle: Annotated[
         bool,
-        Flag("--settle", "Also simulate controllers (evictions, replacements) until nothing changes."),
+        Flag("--settle", "Also simulate the controllers, which evict and replace pods, until nothing changes."),
     ]
     events: Iterable[Mapping[str, Any]]
     never_ready: Annotated[
         Names,
         Flag(
             "--never-ready",
-            "With --settle: a pod that starts but never becomes ready; repeatable.",
+            "With --settle: a pod that starts but never becomes ready; can be repeated.",
             metavar="POD",
             kind=list[str] | None,
         ),

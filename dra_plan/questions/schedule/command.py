@@ -39,19 +39,23 @@ def schedule(
     *,
     then: Annotated[
         list[str] | None,
-        typer.Option("--then", metavar="PATH", help="The next state of the cluster; repeatable, applied in order."),
+        typer.Option(
+            "--then",
+            metavar="PATH",
+            help="The next state of the cluster; can be repeated, and the states are applied in order.",
+        ),
     ] = None,
     config: options.SchedulerConfig = None,
     allow_extenders: Annotated[
-        bool, typer.Option("--allow-extenders", help="Call the extenders of the configuration.")
+        bool, typer.Option("--allow-extenders", help="Call the extenders listed in the configuration.")
     ] = False,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Exit with 0 instead of 2 if there is no pod.")
+        bool, typer.Option("--allow-empty", help="Exit with status 0 instead of 2 if there are no pods.")
     ] = False,
     events: Annotated[
         str | None,
         typer.Option(
-            "--events", metavar="FILE", help="Steps that happen after the start, as JSON lines; needs --settle."
+            "--events", metavar="FILE", help="Events that happen after the start, as JSON lines; requires --settle."
         ),
     ] = None,
     require_fit: options.RequireFit = False,
@@ -59,16 +63,16 @@ def schedule(
     output: options.Output = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Show where the scheduler puts each pod, or why it gets no node.
+    """Show which node each pod is scheduled to, or why it cannot be scheduled.
 
     Examples:
       dra-plan schedule cluster.json job.yaml
       dra-plan schedule cluster.json manifests/ --settle --require-fit
       dra-plan schedule --live -n team-a
 
-    All pending pods, including all replicas of workloads, are scheduled in the scheduler's order and compete for nodes
-    and devices. -n, -l and names (pod/train, deploy/serve, po train, train) select pending pods. PATH contains the
-    cluster and the pods: a file, a directory, or - for standard input.
+    All pending pods, including all replicas of workloads, are scheduled in the order used by kube-scheduler, and
+    compete for nodes and devices. Use -n, -l or names (pod/train, deploy/serve, po train, train) to select pending
+    pods. PATH contains the cluster and the pods: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened, options_of

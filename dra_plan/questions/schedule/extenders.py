@@ -157,7 +157,7 @@ class HttpExtender:
         while piece := response.read1(_PIECE):  # type: ignore[attr-defined]
             data += piece
             if len(data) > _MOST_BYTES:
-                raise ValueError(f"the answer has more than {_MOST_BYTES:,} bytes")
+                raise ValueError(f"the response has more than {_MOST_BYTES:,} bytes")
             if time.monotonic() > ends:
                 raise TimeoutError("timed out")
         return bytes(data)

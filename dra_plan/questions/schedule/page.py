@@ -92,7 +92,7 @@ def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: in
     elif waiting:
         said = f"{len(waiting):,} of {words.counted(len(pods), 'pod')} get{'s' if len(waiting) == 1 else ''} no node"
     else:
-        said = f"All {len(pods):,} pods get a node" if pods else "No pod is pending"
+        said = f"All {len(pods):,} pods are scheduled" if pods else "No pod is pending"
     said += f"; {words.counted(evicted, 'running pod')} would be evicted" if evicted else ""
     return f"{said}; taints evict {words.counted(by_taint, 'pod')}" if by_taint else said
 

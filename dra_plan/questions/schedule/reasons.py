@@ -9,8 +9,8 @@ from msgspec import UNSET
 from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.text.columns import Lines
+from dra_plan.text.refusing_nodes import group_lines
 from dra_plan.text.stories import story_lines, told_lines
-from dra_plan.text.verdicts import group_lines
 from dra_plan.text.words import counted
 
 MISSING_TEMPLATE = "missing-template"

@@ -20,7 +20,7 @@ RULES = {
     "refused": RuleText("The API server does not create the pod", "The message is the API server's own."),
     "undecided": RuleText(SEARCH_ENDED, "Allow more with --max-steps or --timeout."),
     "not-created": RuleText(
-        "A pod is not created", ("A quota or the API server rejects it; the answer has the message.")
+        "A pod is not created", ("A quota or the API server rejects the pod; the output contains the message.")
     ),
     refusals.CODE: refusals.RULE,
 }

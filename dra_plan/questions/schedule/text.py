@@ -25,7 +25,7 @@ from dra_plan.text.columns import WIDEST, Lines, Paragraph, Part, Screen, Table,
 from dra_plan.text.folding import by_pool, device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target, unsettled_words
-from dra_plan.text.words import NAMES, counted, listed, scheduler_says
+from dra_plan.text.words import NAMES, counted, listed, scheduler_says, span
 
 FEW = 10
 """The number of already bound pods that are shown if there are no others, since the user may want to see them."""
@@ -51,7 +51,9 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     told = {why: reasons.count(why) for why in dict.fromkeys(filter(None, reasons))}
     if told:
         omitted = [f"{counted(number, 'pod')} {why}" for why, number in told.items()]
-        parts.append(f"Not shown: {', '.join(omitted)} (-o wide shows {'it' if sum(told.values()) == 1 else 'them'}).")
+        parts.append(
+            f"Not shown: {', '.join(omitted)} (use -o wide to show {'it' if sum(told.values()) == 1 else 'them'})."
+        )
     return [*parts, target(document)]
 
 
@@ -280,7 +282,7 @@ def _ended(settled: SettledCluster) -> Table:
         again = ", ".join(pod.recreated_as[:MOST_NAMED])
         more = len(pod.recreated_as) - MOST_NAMED
         cell = f"{again} and {more} more" if more > 0 else again
-        made.add(f"{pod.namespace}/{pod.name}", pod.node_name or "", pod.by, f"{pod.second:g} s", cell)
+        made.add(f"{pod.namespace}/{pod.name}", pod.node_name or "", pod.by, span(pod.second, pod.time), cell)
     return made
 
 
@@ -303,7 +305,7 @@ def _failures(settled: SettledCluster) -> Table:
 def _later(settled: SettledCluster) -> Table:
     made = Table(("EVICTED LATER", "BY", "AFTER"))
     for each in settled.later:
-        made.add(f"{each.namespace}/{each.name}", each.by, f"{each.second:g} s")
+        made.add(f"{each.namespace}/{each.name}", each.by, span(each.second, each.time))
     return made
 
 

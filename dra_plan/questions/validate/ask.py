@@ -20,7 +20,7 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--select",
-            "Apply only these rules: codes or prefixes (DRA1,DRA220).",
+            "Apply only these rules, given as codes or prefixes (DRA1,DRA220).",
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,
@@ -40,7 +40,7 @@ class RuleOptions(ServedVersions, total=False):
         bool,
         Flag(
             "--ignore-unknown/--no-ignore-unknown",
-            "Ignore fields that the API does not have.",
+            "Ignore fields that do not exist in the API.",
             kind=bool | None,
         ),
     ]

@@ -33,7 +33,7 @@ def validate(
             "--fail-on",
             autocompletion=completing.of("error", "warning", "info"),
             metavar="error|warning|info",
-            help="The lowest severity that gives exit status 1 (default: error).",
+            help="Exit with status 1 if there is a finding of this severity or higher (default: error).",
         ),
     ] = None,
     config: Annotated[
@@ -47,19 +47,20 @@ def validate(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            "--against", metavar="OLD", help="Check objects as updates to those in OLD (a file or directory)."
+            "--against", metavar="OLD", help="Check objects as updates to the objects in OLD (a file or directory)."
         ),
     ] = None,
     fix: Annotated[
         bool,
         typer.Option(
-            "--fix", help=("Write the corrections that are certain into the files, and report the remaining findings.")
+            "--fix", help=("Fix the files where the correction is certain, and report the remaining findings.")
         ),
     ] = False,
     diff: Annotated[
         bool,
         typer.Option(
-            "--diff", help=("Print what --fix would change, as a unified diff; exit with 1 if there is anything.")
+            "--diff",
+            help=("Print the changes that --fix would make as a unified diff; exit with status 1 if there are any."),
         ),
     ] = False,
     output: Annotated[
@@ -81,10 +82,10 @@ def validate(
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Each object is checked by the rules of the API server. Objects are also checked together: references between
-    objects, selectors on the devices in the input, and requests that no device can meet. docs/rules.md lists the rules.
-    In YAML, the comment `# dra-plan: ignore=CODE` ignores a rule for one field. PATH is a file, a directory, or - for
-    standard input.
+    Each object is checked against the rules that the API server applies. The objects are also checked together:
+    references between objects, selectors that match no device in the input, and requests that no device can satisfy.
+    docs/rules.md lists the rules. In YAML, the comment `# dra-plan: ignore=CODE` suppresses a rule for one field. PATH
+    is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests

@@ -23,7 +23,7 @@ RULES = {
     "does-not-fit": RuleText("The claims fit on no node", "dra-plan explain says why, down to the device."),
     "too-few-nodes": RuleText("The claims fit on too few nodes", "--min-nodes asks for more; see dra-plan explain."),
     "allocation-error": RuleText(
-        "The scheduler stops with an error", ("The scheduler would place the pod on no node, even if it fits on some.")
+        "The scheduler stops with an error", ("The pod would not be scheduled, even if it fits on some nodes.")
     ),
     "undecided": RuleText(SEARCH_ENDED, "Allow more steps with --max-steps."),
     "unknown": RuleText("The input lacks what decides", ("The warnings show the command that gets it.")),

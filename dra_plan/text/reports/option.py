@@ -51,7 +51,7 @@ def _parse(option: str, *, pages_only: bool) -> Wanted:
             raise UsageError("--report: github takes no file, because annotations go to the log of the step")
         return Wanted(name, None, known[name])
     if file in ("", "-", "/dev/stdout"):
-        raise UsageError(f"--report: {name} needs a file ({name}=FILE); standard output is for the answer")
+        raise UsageError(f"--report: {name} needs a file ({name}=FILE); standard output is used for the result")
     return Wanted(name, file, known[name])
 
 

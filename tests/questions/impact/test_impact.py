@@ -284,7 +284,7 @@ def test_how_many_devices_a_rule_taints_is_told_where_nobody_ends() -> None:
     found = of([*FLEET, *runs("one", "a")], taint_rule("r", taint("k", effect="NoSchedule"), driver=GPU))
     [told] = found.document.taints
     assert (told.devices, told.in_use) == (2, 1)
-    assert "Rule r taints 2 devices (1 in use, 1 free) with k:NoSchedule: running pods stay" in str(found)
+    assert "Rule r taints 2 devices (1 in use, 1 free) with k:NoSchedule: running pods keep" in str(found)
     assert not fails(found)
 
 
@@ -632,7 +632,7 @@ def test_devices_in_use_that_no_longer_match_are_counted() -> None:
     ]
     objects = [obj for obj in objects if obj["kind"] != "ResourceSlice"] + numbered
     found = of(objects, device_class(GPU, names[0]))
-    said = f"Pods have 2 devices of deviceclass/{GPU}, and 1 would match: running pods stay, but not all of them could"
+    said = f"Pods have 2 devices of deviceclass/{GPU}, and 1 would match: running pods keep their devices, but"
     assert said in str(found)
     assert "would match: running pods" not in str(of(objects, device_class(GPU, names[1])))
 

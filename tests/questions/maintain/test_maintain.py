@@ -351,7 +351,7 @@ def test_a_pod_that_stays_and_gets_no_new_device_stops_it() -> None:
     found = with_monitors("gpu-0").maintain(nodes=["a"], to=Cluster.of([slice_("a")]))
     assert (found.outcome, found.stop.node, found.stop.pod) == ("Impossible", "a", "default/watch-a")
     assert found.stop.reason == "NoNewDevices"
-    assert "pod default/watch-a, which stays on it, gets none of them: 0/3 nodes are available" in str(found)
+    assert "pod default/watch-a, which is not evicted, gets none of them: 0/3 nodes are available" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -527,7 +527,7 @@ def test_at_the_time_limit_the_answer_is_undecided(monkeypatch: pytest.MonkeyPat
     def late(*given: Any) -> Any:
         calls.append(given)
         if len(calls) == 2:
-            raise answer.OutOfTimeError("no answer within 1 seconds")
+            raise answer.OutOfTimeError("no result within 1 seconds")
         return carried_out(*given)
 
     monkeypatch.setattr(answer, "wave", late)

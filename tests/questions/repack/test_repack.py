@@ -127,12 +127,12 @@ def test_what_is_proved_is_proved_for_the_pods_that_may_move() -> None:
     objects = fleet(("p", "a", 0), ("q", "a", 1), ("r", "b", 0), nodes="abc", r={})
     objects += [*running("s", "c", ONE, ["gpu-0"], metadata=owned("ReplicaSet", "rs-s")), *waiting("room", TWO)]
     objects[-1]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a"}
-    proved = "Proved for the pods that may move: no plan has fewer moves."
+    proved = "Proved for the pods that may move: no plan needs fewer moves."
     few = "There is no room for pod/room: 1 move is not enough (proved for the pods that may move)."
     for options, sentence in (
         ({}, proved),
         ({"max_moves": 1}, few),
-        ({"movable": "bare"}, "Proved: no plan has fewer moves."),
+        ({"movable": "bare"}, "Proved: no plan needs fewer moves."),
     ):
         lines = str(Cluster.of(objects).repack(for_="pod/room", **options)).splitlines()
         assert [line for line in lines if "roved" in line] == [sentence]

@@ -105,4 +105,4 @@ def test_other_releases_schedule_pods_alone(version: str) -> None:
 
 def test_a_gang_in_part_is_told() -> None:
     document = plan([node("n"), pod_group(least=3), placed("a", "n", schedulingGroup={"podGroupName": "g"})])
-    assert warning(document, "gang-in-part").startswith("1 pods of the gang have a node, fewer than its minCount 3")
+    assert warning(document, "gang-in-part").startswith("1 pods in the gang have a node, fewer than its minCount 3")
