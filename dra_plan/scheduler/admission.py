@@ -254,9 +254,10 @@ class _Claims:
         """Store the claim, and return it as it is stored."""
         if not claim.metadata.uid:
             claim = replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
-        if claim_key(claim) not in self.by_key:
+        key = claim_key(claim)
+        if key not in self.by_key:
             self.new.append(claim)
-        self.by_key[claim_key(claim)] = claim
+        self.by_key[key] = claim
         return claim
 
     def renamed(self, claim: ResourceClaim) -> ResourceClaim:

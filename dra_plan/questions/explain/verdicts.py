@@ -162,7 +162,8 @@ class _Verdicts:
 
     @cached_property
     def _run(self) -> VerdictRun:
-        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained)
+        planned = self._plan.claim_sets
+        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained, planned=planned)
 
     def _is_explained(self, pod: Pod) -> bool:
         return any(owner in self._closely for owner in self._owners_of.of(pod))
