@@ -1,6 +1,7 @@
-"""The structured allocator: the pools of a node, requests, constraints, counters, capacity and the search over them.
+"""The structured allocator: a node's pools, requests, constraints, counters and capacity, and the search over them.
 
-Pure computation on `api` objects. The only texts it produces are upstream's own error texts; reasons are values.
+The package only computes, on `api` objects. The only texts that it produces are upstream's own error texts; reasons are
+values.
 """
 
 from .allocator import Allocator

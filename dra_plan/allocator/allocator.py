@@ -1,4 +1,4 @@
-"""The allocator: takes claims and the allocated state, and returns one answer per node."""
+"""The allocator, which takes claims and the allocated state, and returns one result per node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from .view import View
 from .walk import Probe, SearchLimits
 
 DEFAULT_MAX_STEPS = 250_000
-"""Steps after which a search is given up as undecided; fixed, so that answers do not depend on the machine."""
+"""The number of steps after which a search is given up as undecided; fixed, so that results do not depend on the
+machine."""
 
 INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered")
 
@@ -29,7 +30,8 @@ INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered"
 class Allocator:
     """An allocator for one set of claims, which treats each node independently. It is thread-safe.
 
-    `max_steps` bounds each search (None: `DEFAULT_MAX_STEPS`); `deadline` is a monotonic time at which searches end.
+    `max_steps` limits each search (None means `DEFAULT_MAX_STEPS`); `deadline` is a monotonic time at which searches
+    end.
     """
 
     def __init__(
@@ -46,10 +48,10 @@ class Allocator:
     ) -> None:
         """Create an allocator, optionally reusing the results of an earlier one.
 
-        `likeness` comes from an earlier allocator of the same requests, slices and bounds.
+        `likeness` comes from an earlier allocator for the same requests, slices and limits.
 
-        `pools` are the known pools of the view's nodes. When they are passed, most answers are expected to be thrown
-        away, so allocations are written only when they are read.
+        `pools` are the known pools of the view's nodes. If they are passed, most results are expected to be discarded,
+        so allocations are built only when they are read.
         """
         self.claims_to_allocate = tuple(claims)
         self._view, self._target = view, view.target
@@ -59,7 +61,7 @@ class Allocator:
         self._writes_late = pools is not None
         self._gather = view.gatherer.gather if pools is None else pools.gather
         self.likeness: Likeness | None = likeness
-        """The facts known about nodes by appearance; None if answers are not shared."""
+        """The facts known about nodes, by signature; None if results are not shared."""
         if likeness is not None:
             likeness.go_on(view.state, self._counters)
         elif shares_answers:
@@ -73,9 +75,9 @@ class Allocator:
         return self._view.requests(self.claims_to_allocate)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
-        """Return the answer for a node.
+        """Return the result for a node.
 
-        The call changes nothing. The answer never depends on other nodes, except through counter tables, which upstream
+        The call changes nothing. The result never depends on other nodes, except through counter tables, which upstream
         stores by pool name (Q1). A node that looks like an earlier one is not searched again unless a probe is passed
         to observe the search.
         """
@@ -116,7 +118,7 @@ class Allocator:
         return NodeOutcome(name, outcome, allocations, message, search.steps, known, ended)
 
     def _recalled(self, answer: Answer, appearance: Appearance, name: str, sighted: set[Quirk]) -> NodeOutcome:
-        """Return the answer of another node's search, rewritten for this node."""
+        """Return the result of another node's search, rewritten for this node."""
         known = answer.sighted | sighted if sighted else answer.sighted
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
@@ -139,7 +141,7 @@ class Allocator:
             self.likeness.remember(appearance, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
-        """Estimate the steps of the plain search for this answer: to the first solution, or to the end."""
+        """Estimate how many steps the plain search needs for this result, up to the first solution or to the end."""
         return self._search(node, self._view.gatherer.gather(node)).effort(answer.allocations)
 
     def _search(self, node: Node, pools: Sequence[Pool], probe: Probe | None = None) -> Search:
@@ -167,6 +169,6 @@ class Allocator:
 
 
 def _check_pools(pools: Sequence[Pool], *, skips: bool) -> None:
-    """Raise this node's error if no device was found and an invalid pool was skipped."""
+    """Raise this node's error if no devices were found and an invalid pool was skipped."""
     if skips and any(pool.problem for pool in pools):
         raise NodeAllocationError(INVALID_POOLS)

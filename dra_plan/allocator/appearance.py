@@ -1,9 +1,9 @@
-"""Share answers, and their numbers of steps, between nodes that look the same to a search.
+"""Share results, and the number of steps they took, between nodes that look the same to a search.
 
-To a claim most nodes of a fleet look the same: the same number of free devices of the same kinds in the same order. In
-order: the appearance of a node, which omits devices that no request can take and everything that no request reads; and
-the answers stored by appearance. A node whose appearance might be incomplete has none and is searched on its own. The
-search itself is in `search`.
+To a claim, most nodes in a fleet look the same: they have the same number of free devices of the same kinds, in the
+same order. First comes a node's signature (`Appearance`), which omits devices that no request can take and everything
+that no request reads; then the results stored by signature. A node whose signature might be incomplete has none, and is
+searched separately. The search itself is in `search`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,21 @@ from .search import Search
 # -- the appearance of a node ------------------------------------------------------------------------------------------
 
 Place = tuple[PoolSlice, int]
-"""A device, by its index in a slice."""
+"""A device, identified by its slice and its index in that slice."""
 
 _END_OF_SLICE, _NO_VALUE, _UNKNOWN_VALUE = -1, -2, -3
 
 
 class _Row(NamedTuple):
-    """A group of devices that differ only in the values under constraints; `number` is None if none is requested."""
+    """A group of devices that differ only in the values that constraints compare.
+
+    `number` is None if none is requested.
+    """
 
     number: int | None
     values: tuple[Hashable, ...]
-    """One entry per constraint: a marker for no value, the value itself where lists count, otherwise its number."""
+    """One entry per constraint: a marker if there is no value, the value itself if lists are compared, otherwise its
+    number."""
     consumes: bool
 
 
@@ -47,9 +51,9 @@ _Rows = tuple[tuple[_Row, int], ...]
 
 
 class _Look(NamedTuple):
-    """A slice as a search sees it, the same object for slices that look the same.
+    """A slice as a search sees it; slices that look the same share one object.
 
-    `key` is its part of the appearance of each node; None if that depends on the other slices of the node.
+    `key` is the slice's part of each node's signature; it is None if that part depends on the node's other slices.
     """
 
     rows: _Rows
@@ -61,7 +65,7 @@ _SEARCHED = slice(2, 5)
 
 
 class Appearance(NamedTuple):
-    """Everything that a search can see of a node, and the slices with the devices it can take, in search order."""
+    """A node's signature: everything that a search can see of the node, and the slices with the devices it can take."""
 
     key: Hashable
     slices: list[tuple[PoolSlice, _Rows]]
@@ -73,16 +77,16 @@ class Appearance(NamedTuple):
 
 
 _NOTHING = object()
-"""A placeholder for the capacity of a device from which no request can get any."""
+"""A placeholder for the capacity of a device that cannot give any to a request."""
 _NOT_SEEN = _Row(None, (), consumes=False)
 """A placeholder for a row that does not exist yet; its parts are hashed only once."""
 
 
 class Observer:
-    """A finder of node appearances for one set of claims.
+    """A finder of node signatures for one set of claims.
 
-    `is_able` is false if appearances cannot answer these claims. With `exact`, appearances distinguish the exact
-    amounts that are left of a shared device; otherwise only whether they are enough for one search.
+    `is_able` is false if signatures cannot be used for these claims. If `exact` is set, signatures distinguish the
+    exact amounts left on a shared device; otherwise, only whether they are enough for one search.
     """
 
     def __init__(
@@ -95,7 +99,7 @@ class Observer:
         *,
         exact: bool = True,
     ) -> None:
-        """Create a finder; `known` are the kinds of devices found so far in the same slices."""
+        """Create a finder; `known` are the device kinds found so far in the same slices."""
         self._state, self._counters, self._target = state, counters, target
         self._features, self._rules = target.features, target.rules
         self._wants = [want for ready in claims for wants in ready.requests for want in wants]
@@ -105,33 +109,33 @@ class Observer:
             and [len(ready.requests) for ready in claims] == [1]
             and not any(want.admin or want.takes_all or want.count != 1 for want in self._wants)
         )
-        """True if a search only takes one device, the first suitable one."""
+        """True if a search takes only one device, the first suitable one."""
         self._minds_used = any(want.admin or want.takes_all for want in self._wants)
-        """True if some request meets allocated devices; other requests skip these devices without a step."""
+        """True if some request checks allocated devices; other requests skip these devices without a step."""
         self._lists = any(constraint.lists for constraint in self._constraints)
         self._rows: dict[tuple[int | None, DeviceUse], _Row | None] = {}
-        """By the number of the kind, and the use of the device."""
+        """The rows, keyed by the number of the device's kind and by its use."""
         self._numbers: dict[Hashable, int] = {}
         self._values: dict[Hashable, int] = {}
         self._looks: dict[tuple[tuple[int | None, ...], Sequence[DeviceUse] | None], _Look | None] = {}
-        """The looks of slices, by the kinds of their devices and their use; None as the use if all are free."""
+        """The looks of slices, keyed by the kinds of their devices and their use; the use is None if all are free."""
         self._like_looks: dict[_Rows, _Look] = {}
         self._by_state: dict[int, int | None] = {}
-        """The number of the row of a device, by the number of its state; None if no request can take it."""
+        """The number of a device's row, keyed by the number of its state; None if no request can take the device."""
         self._shared: dict[PoolSlice, _Look | None] = {}
         """The looks of slices that several nodes see."""
-        # With C1, a device's position in the slice matters, including the devices that appearances omit.
+        # With C1, a device's position in the slice matters, including the devices that signatures omit.
         by_position = target.quirks.capacity_of_wrong_device and target.features.consumable_capacity
         self._kinds = None if by_position else (known or KnownKinds()).of(claims)
         self.is_able = self._kinds is not None
 
     @property
     def node_states(self) -> NodeStates | None:
-        """The states of nodes; nodes of one state have the same appearance."""
+        """The states of nodes; nodes in one state have the same signature."""
         return None if self._kinds is None else self._kinds.states
 
     def key_of(self, state: int) -> Hashable | None:
-        """Return the key of the appearance of nodes in that state; None if only a node itself shows it."""
+        """Return the key of the signature of nodes in that state; None if the state does not determine it."""
         states, known = self.node_states, self._by_state
         if states is None or self._constraints:
             return None
@@ -149,7 +153,10 @@ class Observer:
         return tuple(key)
 
     def _row_of(self, kind: int | None, use: DeviceUse, device: PoolDevice) -> _Row | None:
-        """Return the row of a device of that kind and use; that of no request for a device that is skipped."""
+        """Return the row of a device with that kind and use.
+
+        For a device that is skipped, the row that no request can take.
+        """
         if use[0] and not self._minds_used:
             return _NOT_SEEN
         row = self._rows.get((kind, use), _NOT_SEEN)
@@ -158,12 +165,12 @@ class Observer:
         return row
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Continue with different devices in use; earlier and later appearances remain comparable."""
+        """Continue with different devices in use; earlier and later signatures remain comparable."""
         self._state, self._counters = state, counters
         self._shared.clear()
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
-        """Return the appearance of a node with these pools, or None if the node needs a separate search."""
+        """Return the signature of a node with these pools, or None if the node needs a separate search."""
         key: list[Hashable] = []
         slices: list[tuple[PoolSlice, _Rows]] = []
         seen: dict[Hashable, int] = {}
@@ -210,7 +217,10 @@ class Observer:
     # -- devices -------------------------------------------------------------------------------------------------
 
     def _look_of(self, slice_: PoolSlice) -> _Look | None:
-        """Return the look of a slice; None if a search is needed. Slices that several nodes see are examined once."""
+        """Return how a search sees a slice; None if a search is needed.
+
+        Slices that several nodes see are examined once.
+        """
         if slice_.object.spec.node_name:
             return self._look(slice_)
         if slice_ not in self._shared:
@@ -236,7 +246,7 @@ class Observer:
     def _rows_among(
         self, slice_: PoolSlice, kinds: Sequence[int | None], uses: Sequence[DeviceUse] | None
     ) -> _Rows | None:
-        """Return the devices that some request may take, with their indices; None if one cannot be evaluated."""
+        """Return the devices that some request may take, with their indices; None if a device cannot be evaluated."""
         found: list[tuple[_Row, int]] = []
         known, keeps_used = self._rows, self._minds_used
         each_use: Iterable[DeviceUse] = repeat(FREE, len(kinds)) if uses is None else uses
@@ -274,7 +284,7 @@ class Observer:
         return _Row(number, values, consumes)
 
     def _left(self, wanted: Sequence[bool], device: PoolDevice, shared: tuple[tuple[str, int], ...] | None) -> Hashable:
-        """Return what a search can see of the remaining capacity; `_NOTHING` if the device is of no use.
+        """Return what a search can see of the remaining capacity; `_NOTHING` if no request can use the device.
 
         A search for a single device only checks, for each want, that enough is left.
         """
@@ -295,19 +305,19 @@ class Observer:
         return want.selector_refusal(device) is None
 
 
-# -- answers shared by nodes of one appearance -------------------------------------------------------------------------
-# The search on the first node of an appearance finds which devices are taken. On the other nodes the devices at the
-# same positions are taken, and their results are rewritten. Answers whose text names a node or its devices are not
+# -- results shared by nodes with one signature ------------------------------------------------------------------------
+# The search on the first node with a signature finds out which devices are taken. On the other nodes, the devices at
+# the same positions are taken, and their results are rewritten. Results whose text names a node or its devices are not
 # shared.
 
 PLAIN_NODES = 3
-"""The number of nodes that are searched before appearances are used: a small cluster has little to share."""
+"""The number of nodes that are searched before signatures are used, because a small cluster has little to share."""
 
 
 class Answer(NamedTuple):
-    """The end of a search: for each claim `takes` by position in the appearance, None if no solution was found.
+    """The result of a search: each claim's `takes`, by position in the signature; None if no solution was found.
 
-    If the search is undecided, `gave_up` is the reason.
+    If the search is undecided, `gave_up` says why.
     """
 
     takes: list[list[tuple[Take, int]]] | None
@@ -317,7 +327,7 @@ class Answer(NamedTuple):
     gave_up: str = ""
 
     def takes_at(self, appearance: Appearance) -> list[list[Take]]:
-        """Return the same takes on a node of an equal appearance."""
+        """Return the same takes on a node with an equal signature."""
         at = appearance.places
         return [
             [take._replace(device=at[place][0].devices[at[place][1]]) for take, place in claim]
@@ -326,7 +336,7 @@ class Answer(NamedTuple):
 
 
 class Likeness:
-    """The answers to one set of claims by appearance, for one allocator or for several in succession."""
+    """The results for one set of claims, by signature, for one allocator or for several in succession."""
 
     def __init__(
         self,
@@ -340,7 +350,7 @@ class Likeness:
     ) -> None:
         """Create an empty store.
 
-        With `exact` the exact remaining capacity of shared devices matters. `known` are the kinds of devices found so
+        If `exact` is set, the exact remaining capacity of shared devices matters. `known` are the device kinds found so
         far in the same slices.
         """
         self._made_of = (claims, state, counters, target)
@@ -353,7 +363,7 @@ class Likeness:
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
         """Serve another allocator for the same slices with different devices in use.
 
-        An appearance contains everything that a search can see of these devices, so the stored answers stay valid.
+        A signature contains everything that a search can see of these devices, so the stored results stay valid.
         """
         claims, _, _, target = self._made_of
         self._made_of = (claims, state, counters, target)
@@ -366,7 +376,7 @@ class Likeness:
         return self._made_of[0]
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
-        """Return the appearance of the next node, or None if it needs its own search, as the first few nodes do."""
+        """Return the next node's signature, or None if the node needs its own search, as the first few nodes do."""
         self._asked += 1
         if self._asked <= PLAIN_NODES:
             return None
@@ -377,25 +387,28 @@ class Likeness:
 
     @property
     def node_states(self) -> NodeStates | None:
-        """The states of nodes with equal answers that cannot be errors; None if there are none, or none yet."""
+        """The states of nodes with equal results that cannot be errors.
+
+        None if there are no such states, or not yet.
+        """
         observer = self._observer
         if observer is None or not can_be_late(self.claims, ()):
             return None
         return observer.node_states
 
     def fits_in(self, state: int) -> bool | None:
-        """Return whether the claims fit on nodes in that state, for all of which it is known; None if it is not."""
+        """Return whether the claims fit on nodes in that state; None if this is not known."""
         observer = self._observer
         key = observer.key_of(state) if observer is not None else None
         answer = self._answers.get(key) if key is not None else None
         return None if answer is None or answer.gave_up else answer.takes is not None
 
     def recall(self, appearance: Appearance) -> Answer | None:
-        """Return the answer for nodes of that appearance, if one has been searched."""
+        """Return the result for nodes with that signature, if such a node has been searched."""
         return self._answers.get(appearance.key)
 
     def remember(self, appearance: Appearance, search: Search, *, found: bool, gave_up: str = "") -> None:
-        """Store the result of the search on a node of that appearance."""
+        """Store the result of the search on a node with that signature."""
         takes = None
         if found:
             positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(appearance.places)}

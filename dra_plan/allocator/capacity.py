@@ -1,7 +1,7 @@
-"""The demand of a request on a device's capacity and on its pool's counters, and the check that enough is left.
+"""What a request needs from a device's capacity and its pool's counters, and the check that enough is left.
 
 In order: ranges of request policies, counted in steps; consumable capacity (KEP-5075); counter sets of pools
-(KEP-4815). The demand of a request on a device does not depend on the search and is computed once. Amounts are
+(KEP-4815). What a request needs from a device does not depend on the search, and is computed once. Amounts are in
 nano-units. The amounts taken so far are in the `ledger`.
 """
 
@@ -34,7 +34,7 @@ _NOT_COUNTABLE = "capacity request cannot be represented in the device's range a
 
 
 class UncountableError(DraPlanError):
-    """An amount whose steps cannot be counted, in upstream's words; it ends the allocation of the pod."""
+    """An amount whose steps cannot be counted, in upstream's words; it ends the pod's allocation."""
 
 
 MOST_DEMANDS = 10_000
@@ -43,12 +43,12 @@ MOST_DEMANDS = 10_000
 
 @lru_cache(maxsize=16)
 def steps_of(features: Features, rules: Rules, quirks: Quirks) -> Steps:
-    """Return the step rules of such a release; the same object on every call."""
+    """Return the step rules of a release with these features, rules and quirks; the same object on every call."""
     return Steps(features, rules, quirks)
 
 
 class Steps:
-    """The step rules of a release."""
+    """A release's rules for counting steps."""
 
     def __init__(self, features: Features, rules: Rules, quirks: Quirks) -> None:
         self._fractional = features.fractional_ranges
@@ -60,17 +60,17 @@ class Steps:
 
     @classmethod
     def of(cls, target: Target) -> Steps:
-        """Return the step rules of the target."""
+        """Return the target's step rules."""
         return steps_of(target.features, target.rules, target.quirks)
 
     def demand(self, requests: Mapping[str, QuantityText] | None, device: PoolDevice) -> Demand:
-        """Return the amounts that a request with these capacity requests takes; equal for equal devices."""
+        """Return the amounts that a request with these capacity requests takes; they are equal for equal devices."""
         asked = tuple([(name, str(written)) for name, written in requests.items()]) if requests else ()
         key = (asked, device.id.driver, device.capacity_key)
         return self._demands.of(key, lambda: demand(requests, device, self, self._quirks))
 
     def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
-        """Return the smallest allowed amount that is enough. Raises UncountableError where the release does."""
+        """Return the smallest allowed amount that is enough. Raises UncountableError where the release fails."""
         least = quantity.parse(valid.min if valid.min is not None else 0)
         if amount < least:
             return least
@@ -123,7 +123,7 @@ class Steps:
         return (amount.nano - least.nano) % step.nano != 0
 
     def _in_thousandths(self, valid: CapacityRequestPolicyRange) -> bool:
-        """Return whether steps are counted in thousandths, in which all bounds of the range can be expressed."""
+        """Return whether steps are counted in thousandths, because they can express all bounds of the range."""
         ends = (valid.min, valid.max, valid.step)
         return self._fractional and all(_is_thousandths(quantity.parse(end)) for end in ends if end is not None)
 
@@ -146,9 +146,9 @@ class Portion(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """A request's demand on a device by capacity, or the reason why the device cannot serve it, with relevant quirks.
+    """What a request needs from each capacity of a device, or why the device cannot serve it, with relevant quirks.
 
-    A `problem`, in upstream's words, ends the allocation of the pod, so the rejection no longer matters.
+    A `problem`, in upstream's words, ends the pod's allocation, so the rejection no longer matters.
     """
 
     portions: tuple[Portion, ...]
@@ -158,7 +158,7 @@ class Demand(NamedTuple):
 
 
 def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, steps: Steps, quirks: Quirks) -> Demand:
-    """Return the amounts that such a request takes from the device: of every capacity, requested or not."""
+    """Return the amounts that such a request takes from every capacity of the device, requested or not."""
     capacities = device.device.capacity
     wanted: dict[str, QuantityText] = {}
     for name, written in (requests or {}).items():
@@ -189,7 +189,7 @@ def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, step
 def short(
     portions: tuple[Portion, ...], persisted: Mapping[str, int] | None, taken: Mapping[str, int] | None
 ) -> CapacityShort | None:
-    """Return the first capacity with too little left after persisted shares and those of this search, or None."""
+    """Return the first capacity with too little left after the persisted shares and this search's shares, or None."""
     for name, amount, total, _ in portions:
         used = (persisted.get(name, 0) if persisted else 0) + (taken.get(name, 0) if taken else 0)
         if used + amount > total:
@@ -198,14 +198,17 @@ def short(
 
 
 def _qualified(name: str, device: DeviceID, capacities: Mapping[str, DeviceCapacity]) -> str | None:
-    """Return the same capacity with or without the driver's domain; upstream knows only the literal name (Q18)."""
+    """Return the same capacity's name with or without the driver's domain.
+
+    Upstream knows only the literal name (Q18).
+    """
     domain, slash, identifier = name.partition("/")
     other = (identifier if domain == device.driver else None) if slash else f"{device.driver}/{name}"
     return other if other in capacities else None
 
 
 def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: Steps, sighted: list[Quirk]) -> Quantity:
-    """Return the amount consumed after the policy's rounding; without a request, the default or the whole capacity.
+    """Return the amount consumed, rounded by the policy; if none is requested, the default or the whole capacity.
 
     Raises UncountableError.
     """
@@ -246,12 +249,12 @@ def violates(
 
 
 # -- counter sets of pools ---------------------------------------------------------------------------------------------
-# Running totals and remainders are stored by table: a pool, or with Q1 all pools of one name, or before counter slices
-# a single slice.
+# Running totals and remainders are stored by table. A table belongs to a pool, with Q1 to all pools that share a name,
+# and in releases without counter slices to a single slice.
 
 
 class CounterTable:
-    """The remaining counters of a table before the search, and the counter that is already over-committed."""
+    """The remaining counters in a table before the search, and the counter that is already overcommitted."""
 
     __slots__ = ("left", "negative", "pool")
 
@@ -262,10 +265,10 @@ class CounterTable:
 
 
 class Counters:
-    """The counter tables of one allocator, created on first use and kept for all nodes, as upstream does.
+    """The counter tables of one allocator, which are created on first use and kept for all nodes, as upstream does.
 
-    `slices` are the slices of the whole cluster by pool; without them, no table is created in advance. `shared_names`
-    returns the pool names that refer to counters of several drivers; it is called only if they matter.
+    `slices` are the slices in the whole cluster, by pool; if they are not passed, no tables are created in advance.
+    `shared_names` returns the pool names that refer to counters from several drivers; it is called only if they matter.
     """
 
     def __init__(
@@ -282,7 +285,7 @@ class Counters:
         self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
 
     def key(self, device: PoolDevice) -> Hashable:
-        """Return the key of the table that the device is charged to."""
+        """Return the key of the table against which the device is charged."""
         if not self._rules.counter_slices:
             return device.slice.name
         return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
@@ -300,7 +303,7 @@ class Counters:
     def foreseen(self, device: PoolDevice, pool: Pool) -> CounterTable | None:
         """Return the device's table if it is already certain, or None while the order of access may still matter (Q1).
 
-        The call settles nothing.
+        The call does not settle the order.
         """
         table = self._tables.get(self.key(device))
         if table is not None or not self._is_the_same_for_all(pool):
@@ -311,15 +314,15 @@ class Counters:
         return self._foreseen[place]
 
     def _is_the_same_for_all(self, pool: Pool) -> bool:
-        """Return whether every node, and every driver's pool of that name, would create the same table."""
+        """Return whether every node, and every driver's pool with that name, would create the same table."""
         if not self._rules.counter_slices:
             return True
         if pool.seen != len(self._slices.get(pool.id, ())):
-            return False  # there are slices that the node does not count, or slices of another generation
+            return False  # some slices are not counted by the node, or belong to another generation
         return pool.id.pool not in self._shared_names()
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
-        """Return set totals minus the consumption of allocated devices, by (set, counter); may be negative."""
+        """Return the set totals minus the consumption of allocated devices, by (set, counter); they may be negative."""
         own = not self._rules.counter_slices
         left = {
             (counter_set.name, name): quantity.parse(counter.value).nano
@@ -337,8 +340,8 @@ class Counters:
     def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterShort | None:
         """Return the first counter that the device's consumption would overdraw, or None.
 
-        Upstream compares every counter of the pool with its running total. All totals passed that comparison when they
-        were made, so only the device's own counters, and counters that were negative from the start (Q7), can fail.
+        Upstream compares every counter in the pool with its running total. All totals passed that comparison when they
+        were computed, so only the device's own counters, and counters that were negative from the start (Q7), can fail.
         """
         table = self.table(device, pool, sighted)
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
@@ -370,7 +373,7 @@ def _devices(slices: Iterable[PoolSlice]) -> Iterable[PoolDevice]:
 
 
 def summed(consumption: Consumption) -> Consumption:
-    """Merge the entries of devices that name a set twice into one per counter."""
+    """Merge entries for the same counter, for devices that name a counter set twice."""
     if len(consumption) == len({(counter_set, name) for counter_set, name, _ in consumption}):
         return consumption
     totals: dict[tuple[str, str], int] = {}

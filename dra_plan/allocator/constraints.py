@@ -1,6 +1,7 @@
 """matchAttribute and distinctAttribute: the value a device offers, and its agreement with the devices taken so far.
 
-Constraints hold no state; their knowledge of a search is in its ledger. Checks read, `take` writes.
+Constraints are stateless: what they know about a search is in the search's ledger. Checks read it, and `take` writes to
+it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from .pools import PoolDevice
 from .reasons import AttributeDiffers, AttributeMissing, AttributeRepeats, ConstraintReason
 
 AttributeValue = tuple[str, object]
-"""A comparable attribute value: its type, and the value (a frozenset in list mode; None for an unknown type)."""
+"""A comparable attribute value: its type, and the value (a frozenset in list mode, None for an unknown type)."""
 
 UNKNOWN: AttributeValue = ("unknown", None)
-"""A value of a type unknown to this release; it agrees with nothing, not even itself."""
+"""A value whose type is unknown to this release; it agrees with no value, not even with itself."""
 
 
 @dataclass(slots=True, eq=False, frozen=True)
 class Constraint:
-    """The common part of match and distinct: `index` in the claim, and the `requests` it applies to (empty: all)."""
+    """The base of both constraints: the `index` in the claim, and the `requests` it applies to (all, if empty)."""
 
     claim: int
     index: int
@@ -62,7 +63,7 @@ class Constraint:
         return self.blind and self.value(device) is UNKNOWN
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base keeps everything
-        """Return whether taking a device for the request makes the constraint forget another one."""
+        """Return whether taking a device for the request makes the constraint forget another device."""
         return False
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
@@ -71,14 +72,14 @@ class Constraint:
 
 
 class MatchAttribute(Constraint):
-    """A constraint that all devices offer the same value; with lists, that all have a value in common."""
+    """A constraint that all devices offer the same value, or, for lists, that all have a value in common."""
 
     __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
         """Reject a value that differs from that of earlier devices.
 
-        The first device fixes the value, even if no other value can be equal to it.
+        The first device determines the value, even if no other value can be equal to it.
         """
         offered = self.value(device)
         if offered is None:
@@ -91,7 +92,7 @@ class MatchAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - all requests share the value
-        """Record the first device's value; with lists, narrow the value to what all devices have in common."""
+        """Record the first device's value, or, for lists, narrow the value to what all devices have in common."""
         offered = self.value(device)
         count, pinned = ledger.pins.get(self, (0, None))
         if self.lists and offered is not None:
@@ -101,20 +102,20 @@ class MatchAttribute(Constraint):
             ledger.pin(self, pinned if count else offered)
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - as in take
-        """Fix the first device's value permanently; for later devices, only increase the count."""
+        """Record the first device's value permanently; for later devices, only increase the number of devices."""
         count, pinned = ledger.pins.get(self, (0, None))
         ledger.leak_pin(self, pinned if count else self.value(device))
 
 
 @dataclass(slots=True, eq=False, frozen=True)
 class DistinctAttribute(Constraint):
-    """A constraint that no two devices offer the same value; with lists, that no two have a value in common."""
+    """A constraint that no two devices offer the same value, or, for lists, that no two have a value in common."""
 
     remembers_last: bool = False
     """Q2: only the last value of each request is remembered, and releasing any device forgets it."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """Reject a value that an earlier device has, and a device whose list is not read."""
+        """Reject a value that an earlier device also has, and a device whose list is not read."""
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
@@ -152,7 +153,7 @@ class DistinctAttribute(Constraint):
 
 
 def make(claim: int, index: int, constraint: DeviceConstraint, features: Features, quirks: Quirks) -> Constraint | None:
-    """Return the constraint of a claim, or None if it has neither kind (or the caller has switched its kind off)."""
+    """Return the constraint in a claim, or None if it is of neither kind (or the caller has disabled its kind)."""
     requests = frozenset(constraint.requests)
     lists = features.list_attributes and not quirks.list_constraints_as_scalars
     blind = features.list_attributes and quirks.list_constraints_as_scalars
@@ -176,7 +177,10 @@ def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
 
 
 def _as_scalar(attribute: DeviceAttribute) -> AttributeValue:
-    """Return type and value; versions stay text because strict semantic versions have one spelling."""
+    """Return the type and the value.
+
+    Versions remain strings, because a strict semantic version has only one spelling.
+    """
     if attribute.string_value is not None:
         return ("string", attribute.string_value)
     if attribute.int_value is not None:

@@ -1,4 +1,4 @@
-"""The names of pools and devices (upstream's PoolID and DeviceID) and the contradictions within a pool.
+"""The names of pools and devices (upstream's PoolID and DeviceID), and the contradictions within a pool.
 
 The contradictions are values here; `pools` finds them.
 """
@@ -13,7 +13,7 @@ from dra_plan.errors import UsageError
 
 
 class PoolID(NamedTuple):
-    """A pool of a driver; prints as `DRIVER/POOL`."""
+    """A driver's pool, printed as `DRIVER/POOL`."""
 
     driver: str
     pool: str
@@ -23,7 +23,7 @@ class PoolID(NamedTuple):
 
 
 class DeviceID(NamedTuple):
-    """A device of a pool; prints as `DRIVER/POOL/DEVICE`."""
+    """A device in a pool, printed as `DRIVER/POOL/DEVICE`."""
 
     driver: str
     pool: str
@@ -54,8 +54,8 @@ def named_device(text: str) -> DeviceID:
 class PoolProblem:
     """A contradiction within a pool; `str()` returns upstream's text.
 
-    A `device` name occurs twice; or a `counter_set` does, if `twice`; otherwise a device consumes a set that does not
-    exist, or a `counter` that the set does not have.
+    Either a `device` name occurs twice, or, if `twice` is set, a `counter_set` does. Otherwise a device consumes a
+    counter set that does not exist, or a `counter` that the set does not have.
     """
 
     device: str = ""

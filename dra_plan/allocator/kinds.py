@@ -1,7 +1,7 @@
-"""Number the kinds of devices: a set of claims cannot tell devices of one kind apart, except by who uses them.
+"""Number the kinds of devices; a set of claims cannot distinguish devices of one kind, except by who uses them.
 
-Most devices of a fleet differ only in names and serial numbers, which no request reads. The kinds are found once for
-all searches and explanations that read the same attributes of the same slices (`PoolGatherer.kinds`).
+Most devices in a fleet differ only in their names and serial numbers, which no request reads. The kinds are found once
+for all searches and explanations that read the same attributes in the same slices (`PoolGatherer.kinds`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ReadNames(NamedTuple):
     """The attributes that selectors and constraints read."""
 
     selected: tuple[tuple[str, str], ...]
-    """Domain and identifier of each attribute that a selector reads."""
+    """The domain and identifier of each attribute that a selector reads."""
     constrained: tuple[str, ...]
     reads_all: bool
     """True if it is unknown what a selector reads."""
@@ -36,7 +36,7 @@ class ReadNames(NamedTuple):
 def read_names(claims: Iterable[ClaimRequests]) -> ReadNames | None:
     """Return the attributes that the claims read.
 
-    Return None if a selector does not compile, or a request or constraint cannot be used.
+    Return None if a selector does not compile, or if a request or constraint cannot be used.
     """
     claims = list(claims)
     wants = [want for ready in claims for options in ready.requests for want in options]
@@ -72,11 +72,11 @@ class DeviceFacts(NamedTuple):
     """Taints, counters and binding conditions."""
     is_shared: bool
     attributes: bytes | None
-    """All attributes, if it is unknown which are read."""
+    """All attributes, if it is not known which are read."""
 
 
 class DeviceKinds:
-    """The kinds of the devices of slices, as numbers; None for a device that cannot be compared."""
+    """The kinds of the devices in slices, as numbers; None for a device that cannot be compared."""
 
     def __init__(self, names: ReadNames) -> None:
         self._names = names
@@ -87,13 +87,13 @@ class DeviceKinds:
         self._alike: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
         """Equal results, shared by similar slices."""
         self._by_list: dict[tuple[str, int], tuple[int | None, ...]] = {}
-        """By driver and the identity of the list of devices, which similar slices may share."""
+        """The kinds, keyed by driver and by the identity of the device list, which similar slices may share."""
         self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._versions: set[str] = set()
         self.states = NodeStates(self)
 
     def of(self, slice_: PoolSlice) -> tuple[int | None, ...]:
-        """Return the kind number of each device of the slice."""
+        """Return the kind number of each device in the slice."""
         found = self._by_slice.get(slice_)
         if found is None:
             found = self._by_slice[slice_] = self._found(slice_)
@@ -142,8 +142,8 @@ class DeviceKinds:
     def _is_readable(self, attribute: DeviceAttribute) -> bool:
         """Return whether the attribute is a number, a Boolean, or a version that can be parsed.
 
-        One attribute that cannot be converted makes every selector fail on the device, whichever attribute it reads;
-        lists are left to the search.
+        If one attribute cannot be converted, every selector fails on the device, whichever attribute it reads. The
+        search handles lists itself.
         """
         if attribute.int_value is not None or attribute.bool_value is not None:
             return True
@@ -158,7 +158,10 @@ class DeviceKinds:
         return True
 
     def _read_from(self, driver: str) -> tuple[tuple[str, str | None], ...]:
-        """Return the attributes to read from the driver's devices, each with two names: its own domain's also bare."""
+        """Return the attributes to read from the driver's devices, each with two names.
+
+        In the driver's own domain, one is bare.
+        """
         if driver not in self._names_by_driver:
             names = [(f"{d}/{i}", i if d == driver else None) for d, i in self._names.selected]
             names += [_constraint_names(attribute, driver) for attribute in self._names.constrained]
@@ -172,10 +175,10 @@ def _constraint_names(attribute: str, driver: str) -> tuple[str, str | None]:
 
 
 class NodeStates:
-    """The states of nodes as numbers: nodes of one state have devices of the same kinds, equally used, in one order.
+    """The states of nodes, as numbers; nodes in one state have devices of the same kinds and use, in the same order.
 
-    A search for claims that read nothing else has the same result on all of them. Only nodes that see no devices except
-    their own have a state, and only if the use of one device does not affect another.
+    A search for claims that read nothing else has the same result on all nodes in one state. A node has a state only if
+    it sees no devices except its own, and if the use of one device does not affect another.
     """
 
     def __init__(self, kinds: DeviceKinds) -> None:
@@ -183,15 +186,18 @@ class NodeStates:
         self._numbers: dict[Hashable, int] = {}
         self._device_numbers: dict[tuple[int | None, DeviceUse], int] = {}
         self.slices: list[tuple[tuple[int, ...], ...]] = []
-        """For each state, the states of the devices of each slice, as numbers."""
+        """For each state, the states of the devices in each slice, as numbers."""
         self.devices: list[tuple[int | None, DeviceUse, PoolDevice]] = []
         """For each state of a device, its kind, its use, and a device in that state."""
         self._known: dict[str, tuple[int, int | None]] = {}
-        """The last version of each node, with its state."""
+        """The last known version of each node, with its state."""
         self._plain: dict[PoolSlice, bool] = {}
 
     def get(self, node: str, version: int, pools: Callable[[], Sequence[Pool]], state: AllocatedState) -> int | None:
-        """Return the state of a node, which does not change as long as its version is the same; None if it has none."""
+        """Return a node's state, which stays the same as long as the node's version does.
+
+        None if the node has no state.
+        """
         known = self._known.get(node)
         if known is None or known[0] != version:
             known = self._known[node] = version, self._number(pools(), state)
@@ -236,7 +242,7 @@ class NodeStates:
 
 
 class KnownKinds:
-    """The kinds of the devices of one cluster's slices, by the attributes that are read."""
+    """The kinds of the devices in one cluster's slices, by the attributes that are read."""
 
     def __init__(self) -> None:
         self._found: dict[Hashable, DeviceKinds] = {}

@@ -1,9 +1,9 @@
-"""The devices taken: within one search, with a single undo, and by claims allocated before it.
+"""The devices taken within one search, which can be undone, and the devices of claims allocated before it.
 
-First comes the ledger of a search. Every write goes through a method that also notes its undo on the trail; `rewind`
-runs the notes backwards. Upstream undoes by hand in several places and forgets some: those are the writes named
-`leak_*`, which leave no note and so survive; there is no other exception. Then comes the allocated state, read from the
-status of all claims in all namespaces.
+First comes the ledger of a search. Every write goes through a method that also records how to undo it; `rewind` undoes
+the recorded writes in reverse order. Upstream undoes its writes by hand in several functions and forgets some of them.
+These are the writes named `leak_*`, which are not recorded and so survive; there are no other exceptions. Then comes
+the allocated state, which is read from the status of all claims in all namespaces.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Undo = tuple[Callable[..., None], Any, Any]
 
 
 class Ledger:
-    """Everything taken so far in one search. Read freely; write only through the methods."""
+    """Everything taken so far in one search. Its fields may be read, but are written only by the methods."""
 
     __slots__ = (
         "admin_taken",
@@ -42,7 +42,7 @@ class Ledger:
         self.taken: dict[DeviceID, tuple[int, ...]] = {}
         """Dedicated devices taken, with the indices of the claims that took them."""
         self.admin_taken: dict[DeviceID, tuple[int, ...]] = {}
-        """Devices taken with admin access where that does not block others."""
+        """Devices taken with admin access, where it does not block other requests."""
         self.counters: dict[tuple[Hashable, str, str], int] = {}
         """Running totals by (counter table, set, counter), in nano-units."""
         self.leaked: dict[tuple[Hashable, str, str], int] = {}
@@ -50,23 +50,23 @@ class Ledger:
         self.leaks = 0
         """The number of writes so far that are never undone."""
         self.shares: dict[DeviceID, dict[str, int]] = {}
-        """Capacity taken from shared devices, in nano-units; an entry marks the device's capacity as in use."""
+        """The capacity taken from shared devices, in nano-units; an entry marks the device's capacity as in use."""
         self.kept: set[DeviceID] = set()
         """Shared devices whose entry in `shares` is never released."""
         self.pins: dict[Hashable, tuple[int, Any]] = {}
-        """The number of devices and their common value, by matchAttribute constraint."""
+        """The number of devices and their common value, for each matchAttribute constraint."""
         self.remembered: dict[Hashable, dict[Any, Any]] = {}
-        """The values seen, by distinctAttribute constraint."""
+        """The values seen by each distinctAttribute constraint."""
         self.results: list[list[Any]] = [[] for _ in range(claims)]
         """The takes of each claim, in order."""
         self.trail: list[Undo] = []
 
     def mark(self) -> int:
-        """Return a point to which `rewind` can return."""
+        """Return a point to which `rewind` can go back."""
         return len(self.trail)
 
     def rewind(self, mark: int) -> None:
-        """Undo every noted write since the mark."""
+        """Undo every recorded write since the mark."""
         trail = self.trail
         while len(trail) > mark:
             undo, first, second = trail.pop()
@@ -75,8 +75,8 @@ class Ledger:
     def settle(self) -> None:
         """Make everything taken permanent; it can no longer be undone.
 
-        Notes refer to the ledger, so the ledger refers to itself. Without the notes, the ledger and the search are
-        freed as soon as they are unused; otherwise they would not be collected for a while.
+        The undo records refer to the ledger, so the ledger refers to itself. Once they are dropped, the ledger and the
+        search are freed as soon as they are unused; otherwise they would not be collected for a while.
         """
         self.trail.clear()
 
@@ -101,7 +101,7 @@ class Ledger:
         self.trail.append((table.__setitem__, device, before))
 
     def record(self, claim: int, result: Any) -> None:
-        """Append a result to those of a claim."""
+        """Append a result to a claim's results."""
         self.results[claim].append(result)
         self.trail.append((self._drop_result, claim, None))
 
@@ -111,12 +111,12 @@ class Ledger:
     # -- counters ------------------------------------------------------------------------------------------------
 
     def charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Charge the counters of a table."""
+        """Charge a table's counters."""
         _add(self.counters, table, consumption)
         self.trail.append((self._refund, table, consumption))
 
     def leak_charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Charge the counters of a table permanently (Q4, Q5, Q21)."""
+        """Charge a table's counters permanently (Q4, Q5, Q21)."""
         self.leaks += 1
         _add(self.counters, table, consumption)
         _add(self.leaked, table, consumption)
@@ -128,7 +128,7 @@ class Ledger:
     # -- capacity ------------------------------------------------------------------------------------------------
 
     def share(self, device: DeviceID, amounts: tuple[tuple[str, int], ...], keeps_empty: bool) -> None:
-        """Take a share of a device. With `keeps_empty` a share without amounts is never released (Q5)."""
+        """Take a share of a device. If `keeps_empty` is set, a share without amounts is never released (Q5)."""
         held = self.shares.get(device)
         before = None if held is None else held.copy()
         if held is None:
@@ -216,7 +216,8 @@ def _add(
 
 
 # -- allocated claims --------------------------------------------------------------------------------------------------
-# Rules: upstream's `GatherAllocatedState`. Pool generations, nodes and the device's existence play no role.
+# The rules are those of upstream's `GatherAllocatedState`. Pool generations, nodes and the device's existence do not
+# matter.
 
 _NONE: frozenset[str] = frozenset()
 
@@ -229,11 +230,11 @@ _WHOLE: DeviceUse = (True, None)
 
 @dataclass(slots=True)
 class AllocatedState:
-    """Devices in use, by device.
+    """The devices in use.
 
-    `dedicated`: devices assigned whole, with the claim that has them; no other request may have them. `shared`: devices
-    allocated in shares, with the claims that hold one. `aggregate`: the capacity those shares consume, in nano-units by
-    capacity name; a share without consumed capacity is in `shared` only.
+    `dedicated` contains devices assigned whole, with the claim that holds each; no other request may get them. `shared`
+    contains devices allocated in shares, with the claims that hold a share. `aggregate` is the capacity that those
+    shares consume, in nano-units by capacity name; a share that consumes no capacity is only in `shared`.
     """
 
     dedicated: dict[DeviceID, str] = field(default_factory=dict)
@@ -243,16 +244,17 @@ class AllocatedState:
     _sharing: Counter[tuple[str, str]] = field(default_factory=Counter, init=False, repr=False, compare=False)
     """The pools of the shared devices, with the number of shares."""
     _given_twice: set[DeviceID] = field(default_factory=set, init=False, repr=False, compare=False)
-    """Devices that several claims have whole; once one is removed, only the full list of claims shows which one has it.
+    """Devices that several claims hold whole; once one claim is removed, only the full list of claims shows who holds
+    them.
     """
     _uses: dict[tuple[str, str], dict[Hashable, tuple[DeviceUse, ...]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """The known answers of `uses`, by pool."""
+    """The cached results of `uses`, by pool."""
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
-        """Return the state made by the allocated ones of these claims."""
+        """Return the state that results from those of these claims that are allocated."""
         state = cls()
         for claim in claims:
             state.add(claim, consumable_capacity=consumable_capacity)
@@ -290,7 +292,7 @@ class AllocatedState:
                 total[name] = total.get(name, 0) + quantity.parse(amount).nano
 
     def remove(self, claim: ResourceClaim, *, consumable_capacity: bool) -> bool:
-        """Remove what `add` added for the claim; return False if only a new state built from all claims is correct."""
+        """Remove what `add` added for the claim; return False if the state must be rebuilt from all claims."""
         status = claim.status
         if status is None or status.allocation is None:
             return True
@@ -336,7 +338,7 @@ class AllocatedState:
         return self._sharing[pool] > 0
 
     def uses(self, pool: PoolID, owner: Hashable, devices: Callable[[], Iterable[DeviceID]]) -> tuple[DeviceUse, ...]:
-        """Return the use of each device of a slice, the `owner`, in this pool."""
+        """Return the use of each device in this pool's slice `owner`."""
         known = self._uses.get(pool)
         if known is None:
             known = self._uses[pool] = {}
@@ -351,17 +353,17 @@ class AllocatedState:
         return _WHOLE if device in self.dedicated else FREE
 
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
-        """Return whether the device's counters are used up."""
+        """Return whether the device already consumes its counters."""
         return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
 
     def holders(self, device: DeviceID) -> list[str]:
-        """Return the claim that has the whole device, or the claims that share it, each once."""
+        """Return the claim that holds the whole device, or the claims that share it, without duplicates."""
         if device in self.dedicated:
             return [self.dedicated[device]]
         return list(dict.fromkeys(self.shared.get(device, ())))
 
     def holder(self, device: DeviceID) -> str | None:
-        """Return a claim that has the device, or None."""
+        """Return a claim that holds the device, or None."""
         if device in self.dedicated:
             return self.dedicated[device]
         return next(iter(self.shared.get(device, ())), None)

@@ -1,7 +1,7 @@
-"""Pools: which slices count, the state of a pool, and the devices that a node can reach.
+"""Pools: the slices that count, the state of a pool, and the devices that a node can reach.
 
 In order: prepared slices and devices, and a pool as one node sees it; one generation of a pool in the whole cluster,
-and its problems; and gathering the pools of a node, as upstream's GatherPools does (KEP-4381). Nothing here knows of
+and its problems; and gathering a node's pools, as upstream's GatherPools does (KEP-4381). Nothing here deals with
 claims.
 """
 
@@ -41,7 +41,7 @@ Consumption = tuple[tuple[str, str, int], ...]
 
 
 class PoolDevice:
-    """A device in its slice, with the taints that rules add. The same object serves all nodes."""
+    """A device in its slice, with the taints that rules add. All nodes share one object."""
 
     __slots__ = ("_capacity_key", "_consumption", "device", "id", "slice", "taints")
 
@@ -129,10 +129,11 @@ class PoolSlice:
 class Pool:
     """A pool as seen by one node, or by several nodes with the same view of it.
 
-    `slices` are the device slices that target the node, in search order; `counter_slices` hold counter sets. `seen` of
-    `expected` slices were counted; `peers` are the slices in the whole cluster, if they were counted. `problem` is the
-    pool's contradiction; `superseded_by` is the newer generation that makes it obsolete. Only the slices of complete
-    pools are sorted and split; incomplete and obsolete pools keep the slices as gathered.
+    `slices` are the device slices that target the node, in search order; `counter_slices` contain counter sets. `seen`
+    is the number of slices counted, and `expected` the number that there should be; `peers` are the slices in the whole
+    cluster, if they were counted. `problem` is the pool's contradiction; `superseded_by` is the newer generation that
+    makes it obsolete. Only the slices of complete pools are sorted and split; incomplete and obsolete pools keep the
+    slices as gathered.
     """
 
     id: PoolID
@@ -148,13 +149,13 @@ class Pool:
 
     @property
     def elsewhere(self) -> list[PoolSlice]:
-        """The counted device slices that target other nodes, in input order: they matter for counters."""
+        """The counted device slices that target other nodes, in input order; they matter for counters."""
         own = {*self.slices, *self.counter_slices}
         return [slice_ for slice_ in self.peers if slice_ not in own]
 
     @property
     def state(self) -> PoolState:
-        """The state; if several apply, the one that upstream tests first."""
+        """The pool's state; if several apply, the one that upstream tests first."""
         if self.superseded_by is not None:
             return PoolState.OBSOLETE
         if self.incomplete:
@@ -163,7 +164,7 @@ class Pool:
 
     @property
     def usable(self) -> bool:
-        """Return whether devices may be taken from it in a release that skips broken pools."""
+        """Return whether devices may be taken from the pool in a release that skips broken pools."""
         return self.state is PoolState.COMPLETE
 
     def devices(self) -> Iterable[PoolDevice]:
@@ -214,11 +215,12 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
 
 
 # -- one generation of a pool ------------------------------------------------------------------------------------------
-# Facts about a generation that do not depend on the node, found once for all nodes if the pool has several slices.
+# These facts about a generation do not depend on the node, and are found once for all nodes if the pool has several
+# slices.
 
 
 class Generation:
-    """The slices of one generation of a pool, in input order; `newest` is the pool's newest generation."""
+    """The slices in one generation of a pool, in input order; `newest` is the pool's newest generation."""
 
     __slots__ = ("_agrees", "_counters", "_repeats", "newest", "slices")
 
@@ -228,7 +230,7 @@ class Generation:
         self._counters: _Counters | None = None
         self._agrees: bool | None = None
         self._repeats: bool | None = None
-        """True if any device name occurs twice, on any node; None until first needed, like the others."""
+        """True if any device name occurs twice, on any node; None until first needed, like the other attributes."""
 
     @property
     def agrees(self) -> bool:
@@ -245,7 +247,7 @@ class Generation:
         return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
 
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
-        """Return a device name that occurs twice in these slices of the generation."""
+        """Return a problem if a device name occurs twice in these slices of the generation."""
         if self._repeats is None:
             names = [device.name for slice_ in self.slices for device in slice_.object.spec.devices]
             self._repeats = len(set(names)) < len(names)
@@ -257,8 +259,8 @@ class Generation:
     ) -> PoolProblem | None:
         """Return the problem with the counter sets, or with the devices that consume them.
 
-        Devices are checked in `slices`, the slices that a node sees, then in the other slices if `elsewhere` is set.
-        `counter_slices` are those with counter sets, the same for every node.
+        Devices are checked in `slices`, which are the slices that a node sees, and then in the other slices if
+        `elsewhere` is set. `counter_slices` are the slices with counter sets, and are the same for every node.
         """
         if self._counters is None:
             self._counters = _Counters(counter_slices, self.slices)
@@ -272,7 +274,7 @@ class Generation:
 
 
 class _Counters:
-    """The counter sets of a generation: the one that occurs twice, and the slices with dangling references."""
+    """A generation's counter sets: the one that occurs twice, and the slices with dangling references."""
 
     def __init__(self, counter_slices: Iterable[PoolSlice], slices: Iterable[PoolSlice]) -> None:
         self.twice: PoolProblem | None = None
@@ -324,7 +326,7 @@ _by_id = attrgetter("id")
 
 
 class PoolGatherer:
-    """A finder of the pools of nodes. One gatherer serves all nodes."""
+    """A finder of nodes' pools. One gatherer serves all nodes."""
 
     def __init__(
         self,
@@ -343,7 +345,7 @@ class PoolGatherer:
                 continue
             prepared = PoolSlice(slice_, position, taint_rules)
             self._by_pool.setdefault(prepared.pool_id, []).append(prepared)
-            if not self._known(slice_):
+            if not self.counts(slice_):
                 continue
             name = slice_.spec.node_name
             if name and not (slice_.spec.shared_counters and target.rules.counter_slices):
@@ -353,7 +355,7 @@ class PoolGatherer:
 
     @property
     def slices(self) -> dict[PoolID, list[PoolSlice]]:
-        """All slices of the cluster by pool, in input order."""
+        """All slices in the cluster by pool, in input order."""
         return self._by_pool
 
     @property
@@ -370,8 +372,8 @@ class PoolGatherer:
         """Return the slices that name the node."""
         return self._local.get(node, ())
 
-    def _known(self, slice_: ResourceSlice) -> bool:
-        """Return whether the slice counts; without partitionable devices, slices that need them are skipped."""
+    def counts(self, slice_: ResourceSlice) -> bool:
+        """Return whether the slice counts; if partitionable devices are off, slices that need them are skipped."""
         if self._features.partitionable_devices:
             return True
         spec = slice_.spec
@@ -382,9 +384,9 @@ class PoolGatherer:
     ) -> list[Pool]:
         """Return the node's pools in search order.
 
-        The quirks that affected the answer are added to `sighted`, and pools that disappear because a newer generation
-        exists to `obsolete`, if these are passed. Raises AllocationError if a node selector cannot be parsed, as
-        upstream does.
+        If `sighted` is passed, the quirks that affected the result are added to it; if `obsolete` is passed, so are the
+        pools that disappear because a newer generation exists. Raises AllocationError if a node selector cannot be
+        parsed, as upstream does.
         """
         if not self._shared and (lone := self._lone_pools(node)) is not None:
             return lone
@@ -404,9 +406,9 @@ class PoolGatherer:
         return pools
 
     def _lone_pools(self, node: Node) -> list[Pool] | None:
-        """Return the node's pools if each consists of exactly one slice of this node, as most do; otherwise None.
+        """Return the node's pools if each consists of exactly one slice on this node, as most do; otherwise None.
 
-        Such pools are complete and valid, and on this node only, whatever the release.
+        In every release, such pools are complete and valid, and only on this node.
         """
         pools = []
         for slice_ in self._local.get(node.metadata.name, ()):
@@ -419,7 +421,7 @@ class PoolGatherer:
         return pools
 
     def whole(self, pool_id: PoolID, generation: int) -> Pool:
-        """Return a generation of a pool with all its slices, whichever nodes they are for."""
+        """Return a generation of a pool with all its slices, regardless of their nodes."""
         whole = self.generation(pool_id, generation)
         pool = self._put_together(list(whole.slices), set())
         pool.superseded_by = whole.newest if whole.newest > generation else None
@@ -449,7 +451,7 @@ class PoolGatherer:
         return self.generation(pool_id, self.generation(pool_id, first).newest)
 
     def _is_bound(self, pool: Pool) -> bool:
-        """Return whether the pool is sorted behind the others; the slices of a skipped pool are not examined."""
+        """Return whether the pool is sorted after the others; the slices of a skipped pool are not examined."""
         seen = pool.usable or not self._rules.skips_unusable_pools
         return seen and any(slice_.binds for slice_ in pool.slices)
 
@@ -480,7 +482,8 @@ class PoolGatherer:
     def _is_reachable(self, pool: Pool, slices: Sequence[PoolSlice], node: Node, sighted: set[Quirk]) -> bool:
         """Return whether the node reaches the pool.
 
-        Upstream includes a pool with counter slices on every node (Q15); with Q15 repaired, only where a slice reaches.
+        Upstream includes a pool with counter slices on every node (Q15); if Q15 is fixed, only nodes that a slice
+        targets reach the pool.
         """
         if any(not slice_.object.spec.shared_counters for slice_ in slices):
             return True
@@ -522,7 +525,7 @@ class PoolGatherer:
     def _is_complete(self, pool: Pool, generation: Generation, sighted: set[Quirk]) -> bool:
         """Return whether the pool is complete, counting the slices that the node does not see.
 
-        Also find whether a newer generation makes it obsolete.
+        Also find out whether a newer generation makes the pool obsolete.
         """
         complete = pool.seen == pool.expected
         if generation.newest > pool.generation and (
@@ -560,7 +563,7 @@ class PoolGatherer:
 
 
 class KnownPools:
-    """The pools found by one gatherer, cached per node: for nodes that are requested repeatedly."""
+    """The pools found by one gatherer, cached per node for nodes that are requested repeatedly."""
 
     def __init__(self, gatherer: PoolGatherer) -> None:
         self._gatherer = gatherer
@@ -579,7 +582,7 @@ class KnownPools:
 
 
 def _is_grouped(slice_: ResourceSlice, features: Features) -> bool:
-    """Return whether a device is in a compatibility group; without the gate its pool lacks the slice."""
+    """Return whether a device is in a compatibility group; if the gate is off, the pool lacks this slice."""
     return not features.compatibility_groups and any(
         taken.compatibility_groups for device in slice_.spec.devices for taken in device.consumes_counters
     )

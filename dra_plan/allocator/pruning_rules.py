@@ -1,20 +1,26 @@
-"""The start of pruning, and the rules it uses. The rules themselves are in `pruning`, which is imported when needed."""
+"""When pruning starts, and which rules it uses.
+
+The rules themselves are in `pruning`, which is imported when needed.
+"""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
 PruningRule = Literal["R0", "R1", "R2", "R3", "R4", "R5", "R6", "R6b", "R6c", "R7", "R7b", "R8"]
-"""The rules as `docs/internals/search.md` numbers them."""
+"""The rules, as numbered in `docs/internals/search.md`."""
 
 ALL_RULES: frozenset[PruningRule] = frozenset(get_args(PruningRule))
 
 ESCALATE_AFTER = 500
-"""Steps of the plain walk before pruning is prepared."""
+"""The number of steps that the plain walk takes before pruning is prepared."""
 
 
 class Pruning(NamedTuple):
-    """The number of plain steps before pruning begins (None: never), and the rules, some of which tests leave out."""
+    """The number of plain steps before pruning begins (None if it never does), and the rules.
+
+    Tests omit some of them.
+    """
 
     after: int | None = ESCALATE_AFTER
     rules: frozenset[PruningRule] = ALL_RULES

@@ -1,8 +1,8 @@
-"""The reasons for rejecting a device or a request, and the ways an allocation can end without an answer.
+"""The reasons for rejecting a device or a request, and the ways in which an allocation can end without a result.
 
-Reasons come first: values, never sentences; `output` words them. Then the errors, of the three kinds that upstream
-distinguishes, and the step budget. An error's `cause` gives its kind and subject; its text is upstream's, to be shown
-and never to be parsed.
+Reasons come first. They are values, never sentences; `output` words them. Then come the errors, of the three kinds that
+upstream distinguishes, and the step budget. An error's `cause` gives its kind and subject; its text is upstream's, and
+is to be shown but never parsed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SelectorRefused(NamedTuple):
 
 
 class OtherNode(NamedTuple):
-    """A device that is on other nodes, with per-device node selection."""
+    """A device that is on other nodes, according to its per-device node selection."""
 
 
 class BindingConditionsOff(NamedTuple):
@@ -63,7 +63,7 @@ class PolicyViolated(NamedTuple):
 
 
 class CapacityShort(NamedTuple):
-    """A capacity that has less left than needed, in nano-units."""
+    """A capacity with less left than needed, in nano-units."""
 
     name: str
     need: int
@@ -71,7 +71,7 @@ class CapacityShort(NamedTuple):
 
 
 class CounterShort(NamedTuple):
-    """A counter that has less left than needed, in nano-units. The device may not consume that counter (Q7)."""
+    """A counter with less left than needed, in nano-units. It need not be a counter that the device consumes (Q7)."""
 
     counter_set: str
     counter: str
@@ -80,14 +80,14 @@ class CounterShort(NamedTuple):
 
 
 class AttributeMissing(NamedTuple):
-    """A constraint's attribute that the device does not have."""
+    """An attribute that a constraint compares and the device does not have."""
 
     constraint: int
     attribute: str
 
 
 class AttributeDiffers(NamedTuple):
-    """A value that differs from that of the devices taken before (matchAttribute)."""
+    """A value that differs from the value of the devices taken before (matchAttribute)."""
 
     constraint: int
     attribute: str
@@ -123,11 +123,11 @@ DeviceReason = (
     | CounterShort
     | ConstraintReason
 )
-"""The reasons why a device was refused to a request."""
+"""The reasons why a device was not given to a request."""
 
 
 class NothingMatches(NamedTuple):
-    """A request for all devices that matches no device of the node."""
+    """A request for all devices that matches no devices on the node."""
 
 
 class TooManyDevices(NamedTuple):
@@ -193,9 +193,9 @@ class AllocationError(DraPlanError):
 
 
 class SelectorError(AllocationError):
-    """A selector that does not compile, or fails on a device.
+    """A selector that does not compile, or that fails on a device.
 
-    `position` is its index among the selectors of its class or request, `detail` is the CEL message, and `device` is
+    `position` is its index among the selectors in its class or request, `detail` is the CEL message, and `device` is
     the device on which it failed (None if it does not compile); `of_device` is set if no selector can be evaluated on
     that device.
     """
@@ -226,4 +226,4 @@ class NodeAllocationError(DraPlanError):
 
 
 class StepsExhaustedError(DraPlanError):
-    """The step budget ran out before the search ended, so the answer is undecided."""
+    """The step budget was used up before the search ended, so the result is undecided."""

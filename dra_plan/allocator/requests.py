@@ -1,4 +1,4 @@
-"""Requests prepared for the search: one Want for each request or alternative, checked as upstream checks them.
+"""Requests prepared for the search; each request or alternative becomes one Want, checked as upstream checks it.
 
 Everything that does not depend on the node is prepared once. The texts are upstream's.
 """
@@ -40,12 +40,15 @@ _ADVICE = (
 )
 
 Compile = Callable[[str], "Selector"]
-"""Compiles an expression; raises ValueError with the compiler's text."""
+"""A function that compiles an expression, or raises ValueError with the compiler's text."""
 
 
 @dataclass(slots=True, eq=False)
 class SelectorCondition:
-    """A selector of a class (`class_name`) or of a claim's request, with its index; compiled when first needed."""
+    """A selector in a class (`class_name`) or in a claim's request, with its index.
+
+    It is compiled when first needed.
+    """
 
     claim: str
     class_name: str | None
@@ -126,7 +129,7 @@ class Want:
         return Cause(code, f"{place}: {text}", claim=self.claim.key, request=self.full_name, pool=pool)
 
     def selector_refusal(self, device: PoolDevice) -> SelectorRefused | None:
-        """Return the first selector that is false for the device: the class's first, then the request's."""
+        """Return the first selector that is false for the device; the class's selectors come before the request's."""
         for condition in self.conditions:
             if not condition.holds(device):
                 return SelectorRefused(condition.class_name, condition.index, condition.expression)
@@ -142,7 +145,7 @@ class ClaimRequests:
     alternatives: list[bool] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
     problem: Cause | None = None
-    """A constraint that cannot be used; the search reaches it after the requests."""
+    """The constraint that cannot be used, if any; the search reaches it after the requests."""
 
 
 class RequestReader:
@@ -154,7 +157,7 @@ class RequestReader:
         self._conditions: dict[str, tuple[SelectorCondition, ...]] = {}
 
     def read(self, claim_index: int, claim: ResourceClaim) -> ClaimRequests:
-        """Return the claim with all its wants and constraints; problems are recorded, not raised."""
+        """Return the claim with all its wants and constraints; problems are recorded and not raised."""
         ready = ClaimRequests(claim)
         self._read_constraints(claim_index, ready)
         for index, request in enumerate(claim.spec.devices.requests):
@@ -239,7 +242,7 @@ class RequestReader:
     def _problem(
         self, claim: ResourceClaim, asked: ExactDeviceRequest | DeviceSubRequest, name: str, parent: str
     ) -> Cause | None:
-        """Return the first thing that upstream rejects about the request itself, in upstream's order."""
+        """Return the first problem with the request itself for which upstream rejects it, in upstream's order."""
 
         def cause(code: ErrorCode, text: str, *, kind: str = "request", gate: str = "") -> Cause:
             full_name = f"{parent}/{name}" if parent else name
@@ -269,7 +272,7 @@ class RequestReader:
 
 
 def class_conditions(device_class: DeviceClass, compile_: Compile, rules: Rules) -> tuple[SelectorCondition, ...]:
-    """Return the selectors of a class; selectors without CEL are skipped, although they are a problem in a request."""
+    """Return a class's selectors; selectors without CEL are skipped, although they are a problem in a request."""
     return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_, rules)
 
 

@@ -1,4 +1,4 @@
-"""Build AllocationResults from the takes of a search: devices, configuration and node selector."""
+"""Build AllocationResults from a search's takes, with devices, configuration and node selector."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ from .reasons import AllocationError, Cause
 from .requests import ClaimRequests, Want
 
 _NOTHING: list[Any] = []
-"""One empty list shared by all results, which are too many for a list each; frozen objects never change it."""
+"""One empty list shared by all results, because there are too many for a list each; frozen objects never change it."""
 
 MOST_SELECTORS = 8192
-"""Nodes whose selectors are cached for the next claim, which may get devices of the same nodes."""
+"""The maximum number of nodes whose selectors are cached for the next claim, which may get devices on the same
+nodes."""
 
 
 class Take(NamedTuple):
-    """A device taken for a want; `share` lists what it consumes when the device is shared, None when it is not."""
+    """A device taken for a want.
+
+    `share` lists what the want consumes if the device is shared, and is None if it is not.
+    """
 
     want: Want
     device: PoolDevice
@@ -40,7 +44,7 @@ class Take(NamedTuple):
 
 
 class ResultMaker:
-    """A writer of the results of one search on one node."""
+    """A builder of the results of one search on one node."""
 
     def __init__(self, node: str, target: Target) -> None:
         self._node = node
@@ -127,7 +131,7 @@ class ResultMaker:
 
 
 class LateResults(Sequence[AllocationResult]):
-    """The results of takes on one node, found and written when they are first read; only if they `can_be_late`."""
+    """The results of takes on one node, computed when they are first read; used only if they `can_be_late`."""
 
     def __init__(
         self,
@@ -155,9 +159,9 @@ class LateResults(Sequence[AllocationResult]):
 
 
 def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
-    """Return whether writing results for devices of these slices cannot meet errors or defects.
+    """Return whether building results for devices from these slices cannot meet errors or defects.
 
-    It cannot if there is no configuration, and if all devices are local.
+    This is the case if there is no configuration and all devices are local.
     """
     if any(ready.claim.spec.devices.config for ready in claims):
         return False
@@ -171,7 +175,7 @@ def _selector_of(node: str) -> NodeSelector:
 
 
 def _class_configs(wants: list[Want]) -> list[DeviceAllocationConfiguration]:
-    """Return each class once, in request order, with the names of all its requests."""
+    """Return the configuration of each class once, in request order, with the names of all its requests."""
     names: dict[str, list[str]] = {}
     for want in wants:
         if want.device_class is not None:

@@ -1,8 +1,8 @@
-"""One search on one node: preparation, the plain walk, and the pruned walk if the plain one takes long.
+"""One search on one node: the preparation, the plain walk, and the pruned walk if the plain walk takes long.
 
 In order: an estimate of the plain walk's length; the search; and its outcome, also as bytes for another process. Most
-searches end within a few steps, so nothing is prepared that only pruning needs. A walk that has taken `ESCALATE_AFTER`
-steps is abandoned and restarted with pruning. `docs/internals/search.md` explains both.
+searches end within a few steps, so anything that only pruning needs is not prepared in advance. A walk that has taken
+`ESCALATE_AFTER` steps is abandoned and restarted with pruning. `docs/internals/search.md` explains both.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from .taking import Taker
 from .walk import NO, YES, Paused, Probe, SearchLimits, SearchSpace, Walk, reached_invalid
 
 # -- the estimated length of the plain walk ----------------------------------------------------------------------------
-# The plain walk can be too long to be run, so its length is estimated: random paths lead to the bottom of its tree, and
+# The plain walk can be too long to run, so its length is estimated. Random paths lead to the bottom of its tree, and
 # every step is weighted by the number of its siblings (Knuth 1975, "Estimating the efficiency of backtrack programs").
-# The mean over many paths is an unbiased estimate; a few dozen distinguish thousands of steps from millions.
-# `docs/decisions/0010-plain-search-estimate.md` describes its accuracy. Nothing here finds or changes an answer.
+# The mean over many paths is an unbiased estimate; a few dozen paths distinguish thousands of steps from millions.
+# `docs/decisions/0010-plain-search-estimate.md` describes the accuracy. Nothing here finds or changes a result.
 
 DIVES = 200
 LOOKS = 50_000
-"""An estimate ends after this many dives, or after examining this many devices in them."""
+"""An estimate ends after this many dives, or after this many devices have been examined in them."""
 
 SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
-"""The result of each request, by claim and position: the alternative, and the devices slot by slot."""
+"""Each request's result, by claim and position: the alternative, and the devices slot by slot."""
 
 
 def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
@@ -71,7 +71,7 @@ def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationR
 
 
 class _Dives(Walk):
-    """Walks that try one device per slot, chosen at random among the available ones before the solution."""
+    """Walks that try one device per slot, chosen at random from the available devices before the solution."""
 
     def __init__(self, space: SearchSpace, taker: Taker, path: SolutionPath) -> None:
         super().__init__(space, taker, SearchLimits(sys.maxsize))
@@ -132,15 +132,15 @@ class _Dives(Walk):
         assert isinstance(device, PoolDevice)  # only devices were gathered
         self._on_path = self._on_path and device.id == goal
         if self._refusal(want, slot, device) is not None:
-            return NO  # leaks from the devices behind it (Q4) would not exist yet
+            return NO  # leaks from later devices (Q4) would not yet exist
         found = self._one(want.claim_index, want.request_index, option, slot + 1, in_option, position + 1)
         return YES if found == YES else NO
 
     def _draw_ahead(self, choices: int, slots: int) -> int:
-        """Return a choice, the more probable the more ways it leaves to fill that many slots from what follows.
+        """Return a choice at random, preferring choices that leave more ways to fill that many slots from what follows.
 
-        A weight compensates for it; it only makes the estimate more stable, because most of the tree lies below early
-        choices.
+        A weight compensates for the preference, which only makes the estimate more stable, because most of the tree
+        lies below early choices.
         """
         if not slots:
             return self._draw(choices)
@@ -156,22 +156,21 @@ class _Dives(Walk):
 
 
 DeviceOrder = Callable[[Sequence[PoolDevice], AllocatedState], Sequence[PoolDevice]]
-"""Sorts the devices of a node into the order in which they are tried; it may use only what nodes of the same appearance
-have in common.
+"""A function that sorts a node's devices into the order in which they are tried; it may use only what nodes with the
+same signature have in common.
 """
 
 
 # -- the search --------------------------------------------------------------------------------------------------------
 
 _FRAMES_PER_STEP = 5
-"""Python functions that one step of any walk enters before the next."""
+"""The number of Python functions that one step of any walk enters before the next step."""
 
 
 class Search:
     """One search on one node. Create it, call `run` once, then read `ledger.results` and `chosen`.
 
-    `steps` counts the steps of all walks: those of the plain walk, and after an escalation also those of the pruned
-    one.
+    `steps` counts the steps of the plain walk and, after an escalation, also those of the pruned walk.
     """
 
     def __init__(
@@ -221,13 +220,13 @@ class Search:
         return found
 
     def effort(self, allocations: Sequence[AllocationResult]) -> float:
-        """Estimate the steps of the plain walk to the solution given by the allocations, or to the end without any."""
+        """Estimate the plain walk's steps to the solution that the allocations give, or to the end if there is none."""
         space = self._space()
         with _room_for(space):
             return estimate(space, self._taker, allocations)
 
     def _space(self) -> SearchSpace:
-        """Return what the walk goes through, once all claims are checked."""
+        """Check all claims, and return the space that the walk searches."""
         for ready in self._claims:
             self._prepare(ready)
         scan = _scan_list(self.pools, self._rules)
@@ -251,7 +250,7 @@ class Search:
 
     @property
     def _unprunable(self) -> bool:
-        """Return whether any device may be rejected late, which leaves too much behind for any proof (C1)."""
+        """Return whether any device may be rejected late, which leaves too many effects behind for any proof (C1)."""
         return self._quirks.capacity_of_wrong_device and self._features.consumable_capacity
 
     def _follow(self, walk: Walk, pause_at: int = 0) -> bool:
@@ -263,7 +262,7 @@ class Search:
     # -- before the walk -----------------------------------------------------------------------------------------
 
     def _prepare(self, ready: ClaimRequests) -> None:
-        """Check a claim's requests and list the devices of All."""
+        """Check a claim's requests, and list the devices that All selects."""
         least = 0
         for wants in ready.requests:
             counts = []
@@ -282,7 +281,10 @@ class Search:
             raise AllocationError(ready.problem)
 
     def _list_all(self, want: Want) -> list[PoolDevice]:
-        """Return the devices that All selects on this node; upstream, a broken pool of any driver is fatal (Q12)."""
+        """Return the devices that All selects on this node.
+
+        In upstream, a broken pool from any driver is fatal (Q12).
+        """
         listed = []
         for pool in self.pools:
             if pool.incomplete or pool.problem:
@@ -297,12 +299,12 @@ class Search:
 
 
 def _room_for(space: SearchSpace) -> AbstractContextManager[None]:
-    """Raise Python's recursion limit if needed: walks nest as deep as the claims have devices."""
+    """Raise Python's recursion limit if needed, because walks nest as deeply as the claims have devices."""
     return more_frames(_FRAMES_PER_STEP * space.depth())
 
 
 def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
-    """Return all devices in search order. An invalid pool stands for itself where reaching it is fatal."""
+    """Return all devices in search order. If reaching an invalid pool is fatal, the pool itself is in the list."""
     scan: list[PoolDevice | Pool] = []
     for pool in pools:
         if is_searched(pool, rules):
@@ -315,13 +317,13 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
 # -- the outcome for one node ------------------------------------------------------------------------------------------
 
 NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
-"""No known defect, as in most answers."""
+"""No known defects, as in most results."""
 
 
 class Outcome(enum.Enum):
     """The possible outcomes of the search on one node.
 
-    For claim sets, there are two more: the API server rejects the claims, or the objects that decide are not in the
+    Claim sets have two more outcomes: the API server rejects the claims, or the objects that decide are not in the
     input.
     """
 
@@ -335,11 +337,11 @@ class Outcome(enum.Enum):
 
 
 class NodeOutcome(msgspec.Struct, frozen=True):
-    """The answer for one node: the allocations in claim order if it fits, upstream's error text if there is one.
+    """The result for one node: the allocations in claim order if the claims fit, and upstream's error text, if any.
 
-    `sighted` names the known defects that may have affected the answer; `error` is what ended it, if anything. The
-    allocator never sets `out_of_reach`: the caller that knows allocated claims sets it if one cannot be used on the
-    node.
+    `sighted` names the known defects that may have affected the result; `error` is the error that ended the search, if
+    any. The allocator never sets `out_of_reach`; a caller that knows allocated claims sets it if one of them cannot be
+    used on the node.
     """
 
     node: str
@@ -356,9 +358,9 @@ class NodeOutcome(msgspec.Struct, frozen=True):
 
 
 def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
-    """Return the answers in a form that is fast to write and read; None if some cannot be packed.
+    """Return the results in a form that is fast to write and read; None if some cannot be packed.
 
-    These are errors, and driver configuration, whose numbers may be too large.
+    Errors cannot be packed, nor can driver configuration, whose numbers may be too large.
     """
     if any(each.error or any(given.devices.config for given in each.allocations) for each in outcomes):
         return None
@@ -366,7 +368,7 @@ def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
 
 
 def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
-    """Return the answers that `pack` wrote."""
+    """Return the results that `pack` wrote."""
     return tuple(
         [
             NodeOutcome(

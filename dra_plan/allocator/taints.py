@@ -13,25 +13,25 @@ from .reasons import NotTolerated
 
 
 def blocks(taint: DeviceTaint, rules: Rules) -> bool:
-    """Return whether the taint keeps out requests that do not tolerate it; None and unknown effects do not."""
+    """Return whether the taint rejects requests that do not tolerate it; the effect None and unknown effects do not."""
     return rules.unknown_effects_block or taint.effect in BLOCKING
 
 
 def effective_rules(rules: Sequence[DeviceTaintRule], features: Features, quirks: Quirks) -> Sequence[DeviceTaintRule]:
-    """Return the device taint rules that apply: none with the gate off, otherwise those that can select a device."""
+    """Return the device taint rules that apply: none if the gate is off, otherwise those that can select a device."""
     return [rule for rule in rules if can_mean_devices(rule, quirks)] if features.device_taint_rules else ()
 
 
 def can_mean_devices(rule: DeviceTaintRule, quirks: Quirks) -> bool:
     """Return whether the rule taints anything.
 
-    Upstream, a rule without a selector taints all devices (E1, kubernetes#141620).
+    In upstream, a rule without a selector taints all devices (E1, kubernetes#141620).
     """
     return rule.spec.device_selector is not None or quirks.absent_device_selector_matches_all
 
 
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
-    """Return the device's own taints, then those of the rules that select it, in rule order."""
+    """Return the device's own taints, then those from the rules that select it, in rule order."""
     if not rules:
         return device.taints
     return [*device.taints, *(rule.spec.taint for rule in rules if _means(rule.spec.device_selector, device, pool))]

@@ -1,7 +1,7 @@
 """The checks that a device must pass to be taken, in upstream's order, and the taking itself.
 
-The walk takes devices only through this module. Checks read the ledger; `take` checks first and then writes all at
-once.
+The walk takes devices only through this module. Checks read the ledger; `take` checks first, and then writes all
+changes at once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ class TakingCheck(NamedTuple):
 
 
 class Taker:
-    """The taker of devices of one node's pools in one search. `restart` forgets taken devices, not cached facts."""
+    """The taker of devices from one node's pools in one search.
+
+    `restart` forgets taken devices, but not cached facts.
+    """
 
     def __init__(
         self,
@@ -65,7 +68,7 @@ class Taker:
         self.sighted: set[Quirk] = set()
 
     def restart(self) -> None:
-        """Start with an empty ledger: nothing is taken, and nothing has leaked."""
+        """Start with an empty ledger, with nothing taken and nothing leaked."""
         self.ledger.settle()
         self.ledger = Ledger(self._claims)
 
@@ -80,7 +83,7 @@ class Taker:
         return _OF_ALL if want.takes_all else _OF_ONE
 
     def in_use(self, want: Want, device: PoolDevice) -> InUse | None:
-        """Return the owner if the device belongs to an allocated claim or to a request of this search."""
+        """Return the owner if the device belongs to an allocated claim or to a request in this search."""
         takers = self.ledger.taken.get(device.id, ())
         if want.admin:
             mine = (*takers, *self.ledger.admin_taken.get(device.id, ()))
@@ -148,11 +151,11 @@ class Taker:
 
     @property
     def capacity_counts(self) -> bool:
-        """Return whether capacity plays a role."""
+        """Return whether capacity matters."""
         return self.features.consumable_capacity
 
     def capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return why the device cannot serve the want next to persisted shares and those of this search, or None.
+        """Return why the device cannot serve the want in addition to persisted and new shares, or None.
 
         Raises AllocationError for an amount that cannot be counted.
         """
@@ -172,11 +175,11 @@ class Taker:
         return short
 
     def counted_capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return the result of `capacity_refusal`, or None if capacity plays no role."""
+        """Return the result of `capacity_refusal`, or None if capacity does not matter."""
         return self.capacity_refusal(want, device) if self.capacity_counts else None
 
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
-        """Return the device whose capacity decides whether one is tried: itself, or the slot's own (C1)."""
+        """Return the device whose capacity decides whether this one is tried: itself, or the slot's own device (C1)."""
         if not self.quirks.capacity_of_wrong_device:
             return device
         devices = device.slice.devices
@@ -201,7 +204,7 @@ class Taker:
     # -- devices that can never be taken -------------------------------------------------------------------------
 
     def never(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether the want cannot have the device even while nothing is taken; call this only in that state.
+        """Return whether the want cannot get the device even while nothing is taken; call this only in that state.
 
         Checks that depend on the first use of counters are treated as passed.
         """
@@ -233,7 +236,7 @@ class Taker:
         return CountersOff() if off else None
 
     def counter_refusal(self, want: Want, device: PoolDevice) -> CounterShort | None:
-        """Return the counter that has too little left for the device, if taking it costs counters now, or None."""
+        """Return the counter with too little left for the device, if taking the device is charged now, or None."""
         if not device.device.consumes_counters or not self.features.partitionable_devices:
             return None
         return self._counter_short(device) if self.pays_counters(want, device) else None
@@ -273,7 +276,7 @@ class Taker:
         return self._write(want, device, pays)
 
     def pays_counters(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether taking a device that consumes counters costs them now."""
+        """Return whether taking a device that consumes counters is now charged to them."""
         if self.is_shared(device) and self.capacity_in_use(device):
             return False
         if want.admin:
@@ -282,7 +285,7 @@ class Taker:
         return True
 
     def _leak_counters(self, device: PoolDevice, pays: bool, quirk: Quirk) -> None:
-        """Leak counters: upstream has already charged them and does not release them (Q4, Q21)."""
+        """Leak counters, because upstream has already charged them and does not release them (Q4, Q21)."""
         if pays:
             self.sighted.add(quirk)
             if getattr(self.quirks, quirk):
@@ -303,9 +306,10 @@ class Taker:
                 self.sighted.add("distinct_remembers_last")
 
     def _write(self, want: Want, device: PoolDevice, pays: bool) -> DeviceReason | None:
-        """Write all changes of taking a device.
+        """Write all the changes for a taken device.
 
-        Capacity can still fail here: it was used up in the meantime for All (Q21), or was not checked before (C1).
+        The capacity check can still fail here, because All used up the capacity in the meantime (Q21), or because it
+        was not checked before (C1).
         """
         ledger, shared = self.ledger, self.is_shared(device)
         demand = self.demand(want, device) if self.features.consumable_capacity else None

@@ -1,7 +1,7 @@
-"""A cluster as one target sees it: everything that the allocator's answers depend on, as one immutable value.
+"""A cluster as one target sees it, with everything that the allocator's results depend on, as one immutable value.
 
-Every caller of the allocator holds a View. It has no rules of its own: the rules that an answer follows have their own
-modules, and the view combines them once for all questions. Planning is elsewhere.
+Every caller of the allocator holds a View. It has no rules of its own: the rules have their own modules, and the view
+combines them once for all questions. Planning is elsewhere.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The classes, slices, claims and taint rules of a cluster under one target. Immutable: edits return new views.
+    """A cluster's classes, slices, claims and taint rules under one target.
 
-    `claims` are all claims of the cluster; the allocated ones make `state`. `given_rules` are all device taint rules;
-    `taint_rules` are those that apply under the target. With a `device_order`, the devices of a node are tried in that
-    order instead of the published one. Derived parts (pools, compiled selectors, the allocated state) are computed when
-    first needed, and shared by views with the same underlying objects.
+    Views are immutable; edits return new views.
+
+    `claims` are all claims in the cluster; `state` comes from the allocated ones. `given_rules` are all device taint
+    rules; `taint_rules` are those that apply under the target. If there is a `device_order`, a node's devices are tried
+    in that order instead of the published order. Derived parts (pools, compiled selectors, the allocated state) are
+    computed when first needed, and shared by views with the same underlying objects.
     """
 
     def __init__(
@@ -87,7 +89,7 @@ class View:
 
     @cached_property
     def device_kinds(self) -> KnownKinds:
-        """The kinds of the devices of the gatherer's slices."""
+        """The kinds of the devices in the gatherer's slices."""
         return KnownKinds()
 
     @cached_property
@@ -97,7 +99,7 @@ class View:
 
     @cached_property
     def holders(self) -> Mapping[PoolID, Mapping[str, ResourceClaim]]:
-        """The allocated claims that have devices in a pool, by NAMESPACE/NAME, in the order of `claims`."""
+        """For each pool, the allocated claims with devices in it, by NAMESPACE/NAME, in the order of `claims`."""
         found: dict[PoolID, dict[str, ResourceClaim]] = {}
         for claim in self.claims:
             if claim.allocation is not None:
@@ -107,7 +109,7 @@ class View:
 
     @cached_property
     def shared_counter_names(self) -> frozenset[str]:
-        """The pool names under which pools of several drivers are charged to the same counters (Q1)."""
+        """The pool names under which the pools of several drivers are charged to the same counters (Q1)."""
         return shared_names(self.slices) if self.target.quirks.counters_by_pool_name else frozenset()
 
     # Questions
@@ -140,14 +142,14 @@ class View:
         return self._retargeted[key]
 
     def repaired(self, *quirks: Quirk) -> View:
-        """Return the same cluster without the named defects; without any names, without all defects."""
+        """Return the same cluster without the named defects, or, if no names are given, without any defects."""
         return self.at(self.target.repaired(*quirks))
 
     def after(self, inventory: Inventory) -> View:
         """Return the view of the input after a change, under the same target.
 
-        Lists that are the same objects are unchanged. The parts derived from these are computed now, so that all
-        changed views of this one share them.
+        Lists that are the same objects are unchanged. The parts derived from unchanged lists are computed now, so that
+        all views changed from this one share them.
         """
         classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
         now = {"slices": inventory.slices, "claims": inventory.claims, "given_rules": inventory.taint_rules}
@@ -160,25 +162,25 @@ class View:
         return self._edited(**parts) if parts else self
 
     def with_slices(self, slices: Sequence[ResourceSlice]) -> View:
-        """Return the view with these slices and no others."""
+        """Return the view with only these slices."""
         return self._edited(slices=slices)
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> View:
-        """Return the view with these device classes, by name, and no others."""
+        """Return the view with only these device classes, by name."""
         return self._edited(classes=classes)
 
     def with_claims(self, claims: Sequence[ResourceClaim]) -> View:
-        """Return the view with these claims and no others, so the devices of the allocated ones are in use."""
+        """Return the view with only these claims, so that the devices of the allocated ones are in use."""
         return self._edited(claims=claims)
 
     def ordered(self, device_order: DeviceOrder | None) -> View:
-        """Return the view in which the devices of a node are tried in a different order."""
+        """Return the view in which a node's devices are tried in a different order."""
         return self if device_order is self.device_order else self._edited(device_order=device_order)
 
     def with_state(self, state: AllocatedState) -> View:
-        """Return the view with these devices in use, maintained by the caller.
+        """Return the view with these devices in use, as maintained by the caller.
 
-        `claims` and `holders` do not include them. The gathered pools are the same for all states.
+        `claims` and `holders` do not include these devices. The gathered pools are the same for all states.
         """
         other = self._edited(claims=())
         other.__dict__.update(state=state, gatherer=self.gatherer, device_kinds=self.device_kinds)
@@ -201,7 +203,7 @@ class View:
 
 
 def _changes(old: Target, new: Target) -> set[str]:
-    """Return the aspects of a target that derived parts depend on and that differ."""
+    """Return the aspects that differ between the targets and that derived parts depend on."""
     found = set()
     if (old.version, old.gates) != (new.version, new.gates):
         found.add("gates")

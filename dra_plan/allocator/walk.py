@@ -1,7 +1,9 @@
-"""The depth-first walk: claims, requests and slots in order, devices in pool order, first solution wins.
+"""The depth-first walk, which takes claims, requests and slots in order and devices in pool order.
 
-First the observer of a search, then the walk: upstream's `allocateOne`, step for step; `steps` counts its calls. The
-`Taker` checks whether a device can be taken; its ledger records the taken devices. Nothing here prunes.
+The first solution wins.
+
+First comes the observer of a search, then the walk, which is upstream's `allocateOne`, step for step; `steps` counts
+its calls. The `Taker` checks whether a device can be taken; its ledger records the taken devices. Nothing here prunes.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class Probe:
         """Report that the search looks for a device for this slot."""
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """Report that the want was given up before any device was tried."""
+        """Report that the search gave up the want before it tried any device."""
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
         """Report that a device was checked and cannot be used now."""
@@ -50,10 +52,13 @@ class Probe:
         """Report that nothing was found below and the device was released."""
 
     def restarted(self) -> None:
-        """Report that the search restarts with pruning because it takes long. Earlier reports are no longer valid."""
+        """Report that the search restarts with pruning because it takes too long.
+
+        Earlier reports are no longer valid.
+        """
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Report a proof, found without a search, that there is no solution from this slot on."""
+        """Report that it was proved, without a search, that there is no solution from this slot on."""
 
     def solved(self) -> None:
         """Report that all claims have their devices."""
@@ -68,7 +73,7 @@ _STEPS_PER_CLOCK = 512
 
 
 class SearchLimits:
-    """The limits of a search: `steps` of one search, and a `deadline` by `time.monotonic` (None: never)."""
+    """The limits of a search: its `steps`, and a `deadline` by `time.monotonic` (None if there is no deadline)."""
 
     __slots__ = ("deadline", "steps")
 
@@ -82,7 +87,7 @@ class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
 
 
 class SearchSpace:
-    """The space of a walk: the claims, the devices in search order, and the devices that All selects.
+    """The space that a walk searches: the claims, the devices in search order, and the devices that All selects.
 
     If reaching an invalid pool is fatal, `scan` contains the pool itself.
     """
@@ -105,7 +110,7 @@ class SearchSpace:
         return len(self.listed[want]) if want.takes_all else want.count
 
     def depth(self) -> int:
-        """Return the maximum number of nested steps: one per device, and one for each additional start or end."""
+        """Return the maximum number of nested steps, with one per device and one for each additional start or end."""
         depth = 2 * len(self.claims)
         for ready in self.claims:
             for wants in ready.requests:
@@ -128,15 +133,15 @@ class Walk:
     def run(self, pause_at: int = 0) -> bool:
         """Return whether devices for all claims were found.
 
-        Raises AllocationError (fatal for the pod), StepsExhaustedError, and Paused when `pause_at` (0: never) steps
-        were not enough.
+        Raises AllocationError (fatal for the pod), StepsExhaustedError, and Paused if `pause_at` steps were not enough
+        (0 means that it never pauses).
         """
         self._pause_at = pause_at or self._limits.steps + 1
         self._look_up()
         return self._one(0, 0, 0, 0, False, 0) == YES
 
     def _look_up(self) -> None:
-        """Stop the walk if it is time; set the next check."""
+        """Stop the walk if a limit is reached; set the next check."""
         if self.steps > self._limits.steps:
             steps = self._limits.steps
             raise StepsExhaustedError(f"no answer within {steps} step{'s' if steps != 1 else ''}")
@@ -151,7 +156,10 @@ class Walk:
         self._look_up_at = min(clock, self._limits.steps, self._pause_at)
 
     def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:
-        """Take one step: everything from this slot on. `in_option` is set while one alternative is tried."""
+        """Take one step, which searches everything from this slot on.
+
+        `in_option` is set while one alternative is tried.
+        """
         self.steps += 1
         if self.steps > self._look_up_at:
             self._look_up()

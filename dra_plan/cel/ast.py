@@ -1,7 +1,7 @@
-"""Expressions after macro expansion, with the names cel-go uses; parsing, checking and running are elsewhere.
+"""Expressions after macro expansion, with cel-go's names; parsing, checking and evaluation are in other modules.
 
-In order: the kinds of nodes; making nodes with ids; running recursive functions over deeply nested expressions; and
-visiting the nodes of an expression.
+In order: the kinds of nodes; creating nodes with IDs; running recursive functions over deeply nested expressions; and
+visiting the nodes in an expression.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dra_plan.interpreter import more_frames
 ConstKind: TypeAlias = Literal["null", "bool", "int", "uint", "double", "string", "bytes"]
 
 ACCUMULATOR = "@result"
-"""The accumulator variable of every comprehension that comes from a macro (cel.bind uses the variable's own name)."""
+"""The accumulator variable in every comprehension that comes from a macro (cel.bind uses the variable's own name)."""
 
 
 class Const(Struct, frozen=True, eq=False):
-    """A literal; uint and int both hold a Python int, `kind` distinguishes them."""
+    """A literal; both uint and int hold a Python int, and `kind` distinguishes them."""
 
     id: int
     offset: int
@@ -29,7 +29,7 @@ class Const(Struct, frozen=True, eq=False):
 
 
 class Ident(Struct, frozen=True, eq=False):
-    """A variable or type name; after the check also a resolved qualified name such as google.protobuf.Timestamp."""
+    """A variable or type name; after the check, also a resolved qualified name such as google.protobuf.Timestamp."""
 
     id: int
     offset: int
@@ -37,7 +37,10 @@ class Ident(Struct, frozen=True, eq=False):
 
 
 class Select(Struct, frozen=True, eq=False):
-    """`operand.field`, or `has(operand.field)` when `test_only`. The offset is the dot's (has: the parenthesis')."""
+    """`operand.field`, or `has(operand.field)` if `test_only`.
+
+    The offset is the dot's, or for `has` the parenthesis's.
+    """
 
     id: int
     offset: int
@@ -47,11 +50,11 @@ class Select(Struct, frozen=True, eq=False):
 
 
 class Call(Struct, frozen=True, eq=False):
-    """A function, member function (with `target`) or operator.
+    """A call of a function, a member function (with `target`) or an operator.
 
     Operators have cel-go's names: `_&&_ _||_ !_ _?_:_ _==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_ _%_ -_ _[_] @in`,
     `_?._` (operand, string Const) and `_[?_]` for optional selection, `@not_strictly_false` in comprehensions.
-    After the check, namespaced functions have no target and their whole name (`sets.contains`, `optional.of`).
+    After the check, namespaced functions have their full name and no target (`sets.contains`, `optional.of`).
     """
 
     id: int
@@ -71,7 +74,7 @@ class List(Struct, frozen=True, eq=False):
 
 
 class MapEntry(Struct, frozen=True, eq=False):
-    """One `key: value` (or `?key: value`) of a map literal."""
+    """One `key: value` (or `?key: value`) in a map literal."""
 
     id: int
     offset: int
@@ -81,7 +84,7 @@ class MapEntry(Struct, frozen=True, eq=False):
 
 
 class Map(Struct, frozen=True, eq=False):
-    """`{key: value, ?key: value}`, in the order written."""
+    """`{key: value, ?key: value}`, in the order in which it is written."""
 
     id: int
     offset: int
@@ -89,7 +92,7 @@ class Map(Struct, frozen=True, eq=False):
 
 
 class MessageField(Struct, frozen=True, eq=False):
-    """One `field: value` (or `?field: value`) of a message literal."""
+    """One `field: value` (or `?field: value`) in a message literal."""
 
     id: int
     offset: int
@@ -108,11 +111,11 @@ class Message(Struct, frozen=True, eq=False):
 
 
 class Comprehension(Struct, frozen=True, eq=False):
-    """A fold, as cel-go's macros make it. `iter_var2` is empty except in two-variable comprehensions.
+    """A fold, as created by cel-go's macros. `iter_var2` is empty except in two-variable comprehensions.
 
-    With one variable over a map the variable is the key; with two variables they are index and value over a list, key
-    and value over a map. `cel.bind(v, init, result)` is a fold over an empty list with `iter_var` "#unused",
-    `accu_var` v, condition false and step v.
+    In a comprehension over a map, a single variable is the key. Two variables are index and value over a list, and key
+    and value over a map. `cel.bind(v, init, result)` is a fold over an empty list with `iter_var` "#unused", `accu_var`
+    v, condition false and step v.
     """
 
     id: int
@@ -133,7 +136,7 @@ Expr: TypeAlias = Const | Ident | Select | Call | List | Map | Message | Compreh
 # -- making nodes ------------------------------------------------------------------------------------------------------
 
 MOST_NODES = 50_000
-"""The maximum number of nodes after macro expansion; upstream has no limit, but optMap doubles its target each time."""
+"""The maximum number of nodes after macro expansion; upstream has no limit, but each optMap doubles its target."""
 
 
 class TooManyNodesError(Exception):
@@ -141,20 +144,20 @@ class TooManyNodesError(Exception):
 
 
 class NodeFactory:
-    """A source of ids, unique within one expression, starting at 1."""
+    """A source of IDs that are unique within one expression and start at 1."""
 
     def __init__(self) -> None:
         self._last = 0
 
     def id(self) -> int:
-        """Return the next free id."""
+        """Return the next free ID."""
         self._last += 1
         if self._last > MOST_NODES:
             raise TooManyNodesError
         return self._last
 
     def copy(self, expr: Expr) -> Expr:
-        """Return the same expression with new ids."""
+        """Return the same expression with new IDs."""
         new, at = self.id(), expr.offset
         match expr:
             case Const():
@@ -197,14 +200,14 @@ class NodeFactory:
 
 
 class MacroBuilder:
-    """A builder of the nodes of one macro's expansion; all of them have the macro's position."""
+    """A builder of the nodes in one macro's expansion; all of them have the macro's position."""
 
     def __init__(self, factory: NodeFactory, offset: int) -> None:
         self._factory = factory
         self._offset = offset
 
     def copy(self, expr: Expr) -> Expr:
-        """Return the same expression with new ids."""
+        """Return the same expression with new IDs."""
         return self._factory.copy(expr)
 
     def const(self, value: bool | int, kind: ConstKind) -> Const:
@@ -220,7 +223,7 @@ class MacroBuilder:
         return self.ident(ACCUMULATOR)
 
     def call(self, function: str, *args: Expr, target: Expr | None = None) -> Call:
-        """Return a call; with a target, of a member function."""
+        """Return a call; if there is a target, it calls a member function."""
         return Call(self._factory.id(), self._offset, target, function, args)
 
     def list(self, *elements: Expr) -> List:
@@ -235,7 +238,7 @@ class MacroBuilder:
         """Return a presence test."""
         return Select(self._factory.id(), self._offset, operand, field, test_only=True)
 
-    def fold(  # every part of a fold is needed, and all are named in the call
+    def fold(  # every part of a fold is needed, and callers name all of them
         self, over: Expr, variables: tuple[str, str], *, init: Expr, condition: Expr, step: Expr, result: Expr
     ) -> Comprehension:
         """Return a fold that collects its result in the accumulator."""
@@ -244,7 +247,7 @@ class MacroBuilder:
         )
 
     def bind(self, name: str, value: Expr, result: Expr) -> Comprehension:
-        """Return the fold over nothing that represents a local variable."""
+        """Return the fold over an empty list that represents a local variable."""
         nothing, never, step = self.list(), self.const(value=False, kind="bool"), self.ident(name)
         return Comprehension(self._factory.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)
 
@@ -253,13 +256,14 @@ class MacroBuilder:
 
 _T = TypeVar("_T")
 _FRAMES = 40_000
-"""Enough for cel-go's 250 levels, a dozen frames each, and the levels that macros add."""
+"""The number of frames that is enough for cel-go's 250 levels, with a dozen frames each, and the levels that macros
+add."""
 
 
 def with_room(function: Callable[[], _T]) -> _T:
     """Return the function's result; if it needs more frames than Python allows, run it again with a higher limit.
 
-    Nearly all expressions are shallow, so the limit is only raised when it is hit, and restored afterwards. The
+    Nearly all expressions are shallow, so the limit is raised only when it is reached, and restored afterwards. The
     function must not have effects that a second run would repeat.
     """
     try:
@@ -274,7 +278,7 @@ def with_room(function: Callable[[], _T]) -> _T:
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """Return the direct parts of an expression, in cel-go's order."""
+    """Return an expression's direct parts, in cel-go's order."""
     match expr:
         case Select():
             return (expr.operand,)

@@ -1,7 +1,7 @@
-"""The units of costs, as in cel-go's cost tracker: the limit, and the costs of literals, texts, patterns and equality.
+"""The units of cost, as in cel-go's cost tracker: the limit, and the cost of literals, strings, patterns and equality.
 
-Then ranges of sizes and costs, for the estimate before evaluation (`estimate`). The costs of calls are in the tables of
-`library`; those of selections and folds in `folds`, the rest in `interpret`.
+Ranges of sizes and costs follow, for the estimate before evaluation (`estimate`). The costs of calls are in the tables
+in `library`, those of selections and folds are in `folds`, and the rest are in `interpret`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNIT_EQUALITY = frozenset((Quantity, QuantityCell, Ip, Cidr, NamedFormat, Url, 
 
 
 def traversal(size: int, factor: float = _PER_CHARACTER) -> int:
-    """Return the cost of traversing a string of this size."""
+    """Return the cost of traversing a string with this size."""
     return math.ceil(size * factor)
 
 
@@ -49,16 +49,16 @@ def pattern_cost(text: int, pattern: int) -> int:
 
 
 # -- ranges of sizes and costs -----------------------------------------------------------------------------------------
-# With cel-go's arithmetic: unsigned 64-bit integers that saturate at their maximum.
+# The arithmetic is cel-go's: unsigned 64-bit integers that saturate at their maximum.
 
 MOST = 2**64 - 1
 _TWO_TO_64 = 2.0**64
 
 STRING_FACTOR = 0.1
-"""Cost of traversing one character (cel-go common.StringTraversalCostFactor)."""
+"""The cost of traversing one character (cel-go common.StringTraversalCostFactor)."""
 
 REGEX_FACTOR = 0.25
-"""Cost of one character of a regular expression (cel-go common.RegexStringLengthCostFactor)."""
+"""The cost of one character in a regular expression (cel-go common.RegexStringLengthCostFactor)."""
 
 
 def _scaled(number: int, factor: float) -> int:
@@ -94,7 +94,7 @@ class Interval(Struct, frozen=True):
 
 
 def fixed(number: int) -> Interval:
-    """Return the range of one number."""
+    """Return the range that contains one number."""
     return Interval(number, number)
 
 
@@ -109,7 +109,7 @@ class Entries(Struct, frozen=True):
     value: Interval
 
     def union(self, other: Entries | None) -> Entries | None:
-        """Return the entry sizes that cover both, None when one is unknown."""
+        """Return the entry sizes that cover both; None if one is unknown."""
         if other is None:
             return None
         return Entries(self.kind, self.key.union(other.key), self.value.union(other.value))

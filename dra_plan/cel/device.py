@@ -1,7 +1,8 @@
-"""The variable `device`: what an expression sees of a device, and the types and sizes of its parts.
+"""The variable `device`: what an expression sees of a device, and the types and sizes of the parts.
 
-First the values: attributes and capacities, the errors of those that cannot be converted, and the single check of each
-device for such errors. Then the types, with the sizes that Kubernetes' API limits, for the check and the cost estimate.
+First come the values: attributes and capacities, the errors for those that cannot be converted, and the single check of
+each device for such errors. Then come the types, with the sizes that Kubernetes' API limits, for the check and the cost
+estimate.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _T = TypeVar("_T")
 def as_device(device: Device | Mapping[str, Any]) -> Device:
     """Return the device itself, or one made from a plain dict with attributes, capacity and allowMultipleAllocations.
 
-    Raises InputError for a dict of another shape.
+    Raises InputError for a dict with other contents.
     """
     if isinstance(device, Device):
         return device
@@ -45,7 +46,7 @@ def as_device(device: Device | Mapping[str, Any]) -> Device:
 
 
 def attribute_value(attribute: DeviceAttribute, *, lists: bool) -> Value:
-    """Return the one value that is set; raises EvaluationError if there is no usable one."""
+    """Return the one value that is set; raises EvaluationError if there is no usable value."""
     if attribute.int_value is not None:
         return attribute.int_value
     if attribute.bool_value is not None:
@@ -71,7 +72,7 @@ def _version(text: str) -> Value:
 
 
 def capacity_value(text: QuantityText) -> Quantity:
-    """Return the amount; raises EvaluationError for text that is not one."""
+    """Return the amount; raises EvaluationError for text that is not an amount."""
     try:
         return quantity.parse(text)
     except QuantityError as error:
@@ -79,7 +80,7 @@ def capacity_value(text: QuantityText) -> Quantity:
 
 
 def split_name(name: str, driver: str) -> tuple[str, str, bool]:
-    """Return domain and id of a qualified name, and whether the domain was written; otherwise it is the driver's."""
+    """Return a qualified name's domain and ID, and whether the domain was written; if not, it is the driver's."""
     domain, slash, identifier = name.partition("/")
     return (domain, identifier, True) if slash else (driver, name, False)
 
@@ -135,25 +136,26 @@ def read_value(
 
 
 def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) -> _T | None:
-    """Return the attribute or capacity with this domain and id, written in full or without the driver's domain."""
+    """Return the attribute or capacity with this domain and ID, written in full or without the driver's domain."""
     found = entries.get(f"{domain}/{identifier}")
     return entries.get(identifier) if found is None and domain == driver else found
 
 
 class Inspector:
-    """The checks of devices, each made once.
+    """The checks on devices, each of which is made once.
 
-    One attribute that cannot be converted makes every selector fail on the device.
+    If one attribute cannot be converted, every selector fails on the device.
     """
 
     def __init__(self, *, lists: bool) -> None:
         self._lists = lists
         self._lock = threading.Lock()
         self.sound: dict[int, Device] = {}
-        """The checked devices without faults, by their id. They are held here, so no other device gets the id."""
+        """The checked devices without faults, by object ID. They are held here so that no other device gets the same
+        ID."""
 
     def inspect(self, device: Device) -> str | None:
-        """Return the device's fault that breaks every selector, or None, which is cached."""
+        """Return the fault in the device that breaks every selector, or None, which is cached."""
         problem = self.look(device)
         if problem is None:
             with self._lock:
@@ -163,7 +165,7 @@ class Inspector:
         return problem
 
     def look(self, device: Device) -> str | None:
-        """Return the device's fault, like `inspect`, without caching."""
+        """Return the device's fault like `inspect`, but without caching."""
         for name, attribute in device.attributes.items():
             if attribute.int_value is None and attribute.bool_value is None and attribute.string_value is None:
                 try:
@@ -191,7 +193,7 @@ _MOST_ENTRIES = 32
 
 
 class Sized(Struct, frozen=True):
-    """A type with the maximum number of elements or characters of a value (0: no size), and its contents."""
+    """A type, with the maximum number of elements or characters in a value (0 if it has no size), and its contents."""
 
     type: Type
     most: int = 0
@@ -199,7 +201,7 @@ class Sized(Struct, frozen=True):
     element: Sized | None = None
     fields: Mapping[str, Sized] = {}
     any_field: Sized | None = None
-    """The type behind every field name, known only for attributes: all have the same limit, whatever their name."""
+    """The type behind every field name, known only for attributes, which all have the same limit."""
 
 
 def _map(key: int, value: Sized, *, any_field: Sized | None = None) -> Sized:
@@ -209,8 +211,8 @@ def _map(key: int, value: Sized, *, any_field: Sized | None = None) -> Sized:
 def device(*, lists: bool, multiple_allocations: bool) -> Sized:
     """Return the variable's type.
 
-    With `lists` (gate DRAListTypeAttributes) attributes can be iterated over; `multiple_allocations` adds the field
-    allowMultipleAllocations (gate DRAConsumableCapacity).
+    If `lists` is set (the DRAListTypeAttributes gate), attributes can be iterated over; `multiple_allocations` adds the
+    allowMultipleAllocations field (the DRAConsumableCapacity gate).
     """
     attribute = Sized(DYN, max(_MOST_STRING, MOST_LIST_VALUES)) if lists else Sized(ANY, _MOST_STRING)
     fields = {

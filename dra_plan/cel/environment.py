@@ -24,7 +24,10 @@ _MOST_BYTES = 10 * 1024
 
 
 class Environment(Struct, frozen=True, eq=False):
-    """The available functions, macros and types; created by `environment`, shared, never changed."""
+    """The available functions, macros and types.
+
+    `environment` creates instances, which are shared and never changed.
+    """
 
     functions: Mapping[str, tuple[Overload, ...]]
     macros: Mapping[MacroKey, Expander]
@@ -36,11 +39,11 @@ class Environment(Struct, frozen=True, eq=False):
     changes_quantities: bool
     """True if upstream's arithmetic changes the quantity on which it is called."""
     most_bytes: int | None
-    """The maximum length of an expression (UTF-8), None if only the parser's own limit applies."""
+    """The maximum length of an expression in UTF-8; None if only the parser's own limit applies."""
 
     @property
     def result_type(self) -> Type:
-        """The type of attributes, which an expression may have in addition to bool."""
+        """The type of attributes, which an expression's result may have instead of bool."""
         domain = self.device.fields["attributes"].element
         assert domain is not None
         assert domain.element is not None
@@ -52,10 +55,10 @@ def environment(
 ) -> Environment:
     """Return the environment of a Kubernetes minor version such as "1.36"; equal arguments return the same object.
 
-    `rules="stored"`: everything the scheduler compiles, every declaration that the release knows, regardless of gates.
-    `rules="new"`: everything the API server accepts on create, which is declarations that the previous release already
-    knows, so that a rollback is possible, or whose gate is on. Only the gates DRAConsumableCapacity and
-    DRAListTypeAttributes matter; a missing gate is off.
+    With `rules="stored"`, the environment has everything that the scheduler compiles, which is every declaration that
+    the release knows, regardless of gates. With `rules="new"`, it has everything that the API server accepts on create:
+    declarations whose gate is on, or that the previous release already knows, so that a rollback is possible. Only the
+    DRAConsumableCapacity and DRAListTypeAttributes gates matter; a missing gate is off.
     """
     major, minor = kubernetes_version.split(".")[:2]
     version = (int(major), int(minor))

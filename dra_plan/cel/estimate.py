@@ -1,6 +1,6 @@
-"""The cost that the API server estimates for an expression, as cel-go's checker does: the walk over the expression.
+"""The cost that the API server estimates for an expression, by traversing it as cel-go's checker does.
 
-The environment has the sizes of a device's parts; the tables of `library` have the costs of single calls.
+The environment has the sizes of a device's parts; the tables in `library` have the costs of single calls.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def estimate(checked: Checked, environment: Environment) -> int:
 
 
 class _Local(Struct, frozen=True):
-    """A local variable: the path to its value, and its sizes as far as they are known."""
+    """A local variable, with the path to its value, and its sizes as far as they are known."""
 
     path: ValuePath
     size: Interval | None
@@ -51,7 +51,7 @@ class _Estimator:
         self._locals: dict[str, list[_Local]] = {}
 
     def cost(self, expr: Expr) -> Interval:
-        """Return the cost of evaluating an expression; records sizes and paths on the way."""
+        """Return the cost of evaluating an expression, and record sizes and paths."""
         match expr:
             case Const():
                 return FREE
@@ -110,7 +110,7 @@ class _Estimator:
         return None
 
     def _limit(self, path: ValuePath) -> Interval | None:
-        """Return the size that the API allows at the path, None if it does not lead into the device."""
+        """Return the size that the API allows at the path; None if the path does not lead into the device."""
         if not path or path[0] != "device":
             return None
         at: Sized | None = self._device
@@ -192,7 +192,7 @@ class _Estimator:
     def _overload(
         self, expr: Call, overload: Overload, operands: Sequence[PricedOperand], costs: Sequence[Interval]
     ) -> CallEstimate:
-        """Return the estimate of the call with its operands, as one of its overloads."""
+        """Return the estimate for the call with its operands, as one of its overloads."""
         if expr.function in ("_&&_", "_||_"):
             return CallEstimate(Interval(costs[0].least, costs[0].plus(costs[1]).most))
         if expr.function == "_?_:_":

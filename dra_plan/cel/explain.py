@@ -1,4 +1,4 @@
-"""The value of every part of an expression on one device, as a tree that follows the text."""
+"""The value of every part of an expression for one device, as a tree that follows the text."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _MOST_DEPTH = 60
 
 
 class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
-    """A part of the expression: its text, its result, and its own parts in the order written.
+    """A part of the expression, with its text, its result, and its own parts in the order in which they are written.
 
-    Exactly one of `value` (as the language writes it) and `error` is set for a part that was evaluated; neither for one
-    that was not. In a comprehension the values are those of the last iteration.
+    If the part was evaluated, exactly one of `value` (as the language writes it) and `error` is set; otherwise, neither
+    is. In a comprehension, the values are those in the last iteration.
     """
 
     text: str
@@ -53,7 +53,7 @@ class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
 
 
 def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> EvaluatedPart:
-    """Return the tree for one device, given as the value of the variable."""
+    """Return the tree for one device, which is given as the value of the variable."""
     seen: dict[int, Value] = {}
     evaluator = Evaluator(checked, exact_quantities=exact_quantities, observer=seen.__setitem__)
     begin_work()
@@ -74,7 +74,7 @@ def _explained(expr: Expr, seen: dict[int, Value], depth: int) -> EvaluatedPart:
 
 
 def _written(expr: Expr) -> tuple[Expr, ...]:
-    """Return the parts worth showing: no constants, and for a selection only its operand if that is computed."""
+    """Return the parts worth showing, without constants; for a selection, only its operand if that is computed."""
     if isinstance(expr, ast.Comprehension):
         return _fold_parts(expr)
     found: list[Expr] = []
@@ -89,7 +89,7 @@ def _written(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _chained(expr: ast.Call) -> tuple[Expr, ...]:
-    """Return the operands; those of a chain of && or || all together, in the order written."""
+    """Return the operands, in the order in which they are written; a chain of && or || is one list."""
     if expr.function not in ("_&&_", "_||_"):
         return children(expr)
     operands: list[Expr] = []

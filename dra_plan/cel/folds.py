@@ -1,7 +1,7 @@
 """Selections and comprehensions in the accounting evaluator, with cel-go's costs.
 
 In order: one evaluation, and selecting from values (`a.b`, `a[b]`, their optional forms and `has()`) as cel-go's
-attributes do it; planned expressions and their planner; and cel-go's fold over a list or map, including cel.bind. All
+attributes do; planned expressions and their planner; and cel-go's fold over a list or map, including cel.bind. All
 other expressions are planned in `interpret`.
 """
 
@@ -32,8 +32,8 @@ from .values import (
 )
 
 # -- one evaluation, and selecting from values -------------------------------------------------------------------------
-# An attribute is a root (a variable or any other operand) and the qualifiers after it. They are resolved together: the
-# root is not observed separately, each qualifier costs 1.
+# An attribute consists of a root (a variable or any other operand) and the qualifiers after it. Root and qualifiers are
+# resolved together; the root is not observed separately, and each qualifier costs 1.
 
 
 class Run:
@@ -47,7 +47,7 @@ class Run:
         self.cost = 0
 
     def charge(self, cost: int) -> None:
-        """Add to the cost; raises Fatal beyond the limit."""
+        """Add to the cost; raises Fatal if the limit is exceeded."""
         self.cost += cost
         if self.cost > COST_LIMIT:
             raise cost_exceeded()
@@ -71,7 +71,7 @@ class Attribute(Protocol):
 
 
 class Qualifier:
-    """One selection: by a constant key or by the key that `dynamic` returns."""
+    """One selection by a constant key, or by the key that `dynamic` returns."""
 
     __slots__ = ("dynamic", "key", "only_test", "optional")
 
@@ -94,7 +94,7 @@ class Qualifier:
         return selected
 
     def qualify_if_present(self, run: Run, value: Value) -> Value:
-        """Return the selected value, UNSET if there is none, or an EvaluationError."""
+        """Return the selected value, or UNSET if there is none, or an EvaluationError."""
         key = self.key if self.dynamic is None else self.dynamic(run)
         selected = key if type(key) is EvaluationError else select(value, key)
         if self.only_test or (selected is not UNSET and type(selected) is not EvaluationError):
@@ -206,7 +206,7 @@ def iterate(value: Value) -> Iterator[Value]:
 
 
 class Planned(msgspec.Struct, frozen=True, eq=False):
-    """A planned expression. `attribute` is set if it is one, `constant` has the value if `is_constant`."""
+    """A planned expression. `attribute` is set for an attribute; `constant` has the value if `is_constant`."""
 
     evaluate: Evaluate
     attribute: Attribute | None = None
@@ -218,7 +218,7 @@ ValueObserver = Callable[[int, Value], None]
 
 
 class StepPlanner(Protocol):
-    """A planner of the parts of an expression. `observer` is called with the id and value of every node."""
+    """A planner for the parts of an expression. `observer` is called with the ID and value of every node."""
 
     observer: ValueObserver | None
 
@@ -226,14 +226,14 @@ class StepPlanner(Protocol):
         """Reserve a slot for one more variable and return it."""
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
-        """Return the expression as a step; `scope` has the variables of the enclosing comprehensions."""
+        """Return the expression as a step; `scope` has the enclosing comprehensions' variables."""
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
 
 
 def plan_fold(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:
-    """Return the evaluator of a fold; as in upstream, the accumulator gets its first value when it is first read."""
+    """Return the evaluator for a fold; as in upstream, the accumulator gets its first value when it is first read."""
     over = planner.plan(fold.iter_range, scope).evaluate
     initial = planner.plan(fold.accu_init, scope)
     accumulator, first, second = planner.new_slot(), planner.new_slot(), planner.new_slot()
@@ -286,7 +286,10 @@ def _local(slot: int) -> Evaluate:
 
 
 def _lazy(slot: int, initial: Evaluate, *, fresh: bool) -> Evaluate:
-    """Return the reader of the accumulator; a list or map that the fold builds is its own, so it can grow in place."""
+    """Return the reader of the accumulator.
+
+    A list or map that the fold builds belongs to it, so it can grow in place.
+    """
 
     def read(run: Run) -> Value:
         value = run.slots[slot]
@@ -340,7 +343,7 @@ def _plan_append(
         return None
     element = planner.plan(addition.elements[0], scope)
     accumulator = scope[fold.accu_var]
-    # A list of a constant is a constant, which costs nothing.
+    # A list that contains a constant is a constant, which costs nothing.
     list_cost = 0 if element.is_constant else LIST_COST
 
     def evaluate(run: Run) -> Value:
@@ -362,7 +365,7 @@ def _plan_append(
 def _plan_insert(
     planner: StepPlanner, step: ast.Call, scope: Mapping[str, Evaluate], accumulator: Evaluate
 ) -> Evaluate:
-    """Return the step `accumulator with key: value`; as upstream it stops at the first operand that fails."""
+    """Return the step `accumulator with key: value`; as in upstream, it stops at the first operand that fails."""
     key_of, value_of = (planner.plan(argument, scope).evaluate for argument in step.args[1:])
 
     def evaluate(run: Run) -> Value:

@@ -1,7 +1,8 @@
 """The results of checking, constant format strings, and literals.
 
-In order: a checked expression, with the check's findings about each node; the validator of constant format strings (do
-the arguments fit the clauses?), while formatting itself is in `library.strings`; and the values of literal tokens.
+In order: a checked expression, with the check's findings about each node; the validator for constant format strings,
+which checks that the arguments fit the clauses (formatting itself is in `library.strings`); and the values of literal
+tokens.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from .types import Type
 class Checked(Struct, frozen=True, eq=False):
     """An expression that passed the check.
 
-    `root` has namespaced functions and qualified names resolved (see Call and Ident). `types` has each node's type by
-    id, with free type parameters replaced by dyn. `overloads` has, per Call id, the overloads that can apply, in
-    declaration order: one if the types decide, several if dyn leaves it open. `idents` has, per Ident id, the meaning
-    of the identifier: a variable or a type name (then its type is type(...)); without a leading dot. `constants` and
-    `results` are found by constant folding (`selector`): the values that cel-go treats as constants, and the results of
-    calls that are made once but charged every time.
+    In `root`, namespaced functions and qualified names are resolved (see Call and Ident). `types` has each node's type
+    by ID, with free type parameters replaced by dyn. `overloads` has, for each Call ID, the overloads that can apply,
+    in declaration order; there is one if the types decide, and there are several if dyn leaves the choice open.
+    `idents` has, for each Ident ID, what the identifier means, without a leading dot: a variable, or a type name (whose
+    type is type(...)). Constant folding (`selector`) finds `constants`, which are the values that cel-go treats as
+    constants, and `results`, which are the results of calls that are made once but charged every time.
     """
 
     source: str
@@ -78,7 +79,7 @@ _CLAUSES: dict[str, tuple[Sequence[str], str]] = {
 
 
 class _FormatError(Exception):
-    """An error that ends the check of one format string; `at` is the wrong argument, None for the call as a whole."""
+    """An error that ends the check of one format string; `at` is the wrong argument, or None for the whole call."""
 
     def __init__(self, message: str, at: Expr | None = None) -> None:
         super().__init__(message)
@@ -86,7 +87,7 @@ class _FormatError(Exception):
 
 
 def format_issues(checked: Checked) -> Iterator[Issue]:
-    """Yield the faults of calls of `format` on a literal text with a literal list."""
+    """Yield the faults in calls of `format` on a literal string with a literal list."""
     for node in nodes(checked.root):
         if not (isinstance(node, Call) and node.function == "format" and isinstance(node.target, Const)):
             continue
@@ -145,7 +146,7 @@ def _check_precision(digits: str, *, ended: bool) -> None:
 
 
 def _check_text(argument: Expr, checked: Checked) -> None:
-    """Check the argument of %s; the elements of literal lists and maps are checked, too."""
+    """Check the argument for %s, including the elements of literal lists and maps."""
     _check_kind("s", argument, checked)
     match argument:
         case List():
@@ -179,20 +180,20 @@ _ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(.{8})|([0-7]{3})|(.))", re.DOTA
 
 
 def integer(text: str, *, negative: bool = False) -> int | None:
-    """Return the value of an int literal, None if it exceeds int64."""
+    """Return the value of an int literal; None if it exceeds int64."""
     value = _magnitude(text)
     value = -value if negative else value
     return value if INT64_MIN <= value <= INT64_MAX else None
 
 
 def unsigned(text: str) -> int | None:
-    """Return the value of a uint literal (with its u), None if it exceeds uint64."""
+    """Return the value of a uint literal (with its u); None if it exceeds uint64."""
     value = _magnitude(text[:-1])
     return value if value <= UINT64_MAX else None
 
 
 def floating(text: str, *, negative: bool = False) -> float | None:
-    """Return the value of a double literal, None if it is out of range."""
+    """Return the value of a double literal; None if it is out of range."""
     value = float(text)
     if value in (float("inf"), float("-inf")):
         return None
@@ -231,7 +232,10 @@ def octets(token: str) -> bytes | None:
 
 
 def _magnitude(digits: str) -> int:
-    """Return the number; one that is certainly out of range is not converted (Python limits the digits it converts)."""
+    """Return the number.
+
+    A number that is certainly out of range is not converted (Python limits the digits it converts).
+    """
     if digits.startswith("0x"):
         return int(digits, 16)
     digits = digits.lstrip("0") or "0"

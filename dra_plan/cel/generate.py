@@ -1,10 +1,10 @@
 """The generated evaluator: an expression as one Python function over the decoded device, returning value and cost.
 
-First the functions called by generated code, then the generator. Nothing written in an expression reaches the generated
-text: names come from tables here, constants are passed in the function's globals. Only the usual parts of selectors are
-supported: fields, comparisons, logic, membership in constants, calls, `has` and cel.bind. The function is optimistic;
-on any error, and beyond the cost limit, it gives up and the accounting evaluator (`interpret`) finds the answer. The
-rules of costs are the same as there.
+First come the functions that generated code calls, then the generator. Nothing written in an expression reaches the
+generated text: names come from tables in this module, and constants are passed in the function's globals. Only the
+usual parts of selectors are supported: fields, comparisons, logic, membership in constants, calls, `has` and cel.bind.
+The function is optimistic: on any error, or if the cost limit is exceeded, it gives up, and the accounting evaluator
+(`interpret`) computes the result. Both evaluators use the same cost rules.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from .types import Type
 from .values import EvaluationError, Fatal, Uint, Value, equal, map_key
 
 # -- functions called by generated code --------------------------------------------------------------------------------
-# Look-ups in the decoded device, and operations that give up (`GiveUpError`) where the answer needs care: the
+# These are look-ups in the decoded device, and operations that give up (`GiveUpError`) where the result needs care; the
 # accounting evaluator then decides what an error becomes.
 
 
 class GiveUpError(EvaluationError):
-    """The quick evaluation cannot determine the result."""
+    """An error raised when the quick evaluation cannot determine the result."""
 
 
 def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, domain: str, short: str) -> Value:
-    """Return the value of an attribute, named in full or, in the driver's own domain, by its id alone."""
+    """Return the value of an attribute, which is named in full or, in the driver's own domain, by its ID alone."""
     found = attributes.get(full)
     if found is None:
         if driver != domain:
@@ -59,7 +59,7 @@ def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, do
 
 
 def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, domain: str, short: str) -> Quantity:
-    """Return the value of a capacity, named like an attribute."""
+    """Return the value of a capacity, which is named like an attribute."""
     found = capacities.get(full)
     if found is None:
         if driver != domain:
@@ -83,7 +83,7 @@ def truth(value: Value) -> bool:
 
 
 def same(left: Value, right: Value) -> bool:
-    """Return `==` of values of unknown types."""
+    """Return `left == right` for values with unknown types."""
     if type(left) is str and type(right) is str:
         return bool(left == right)
     result = equal(left, right)
@@ -93,7 +93,7 @@ def same(left: Value, right: Value) -> bool:
 
 
 def different(left: Value, right: Value) -> bool:
-    """Return `!=` of values of unknown types."""
+    """Return `left != right` for values with unknown types."""
     return equal(left, right) is not True
 
 
@@ -118,13 +118,14 @@ def give_up() -> None:
 # -- the generator -----------------------------------------------------------------------------------------------------
 
 Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
-"""A function of attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError if undecided."""
+"""A function that takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError if
+undecided."""
 
 _MOST_DEPTH = 40
-"""The maximum depth: Python's parser stops at 200 nested parentheses, and each level here creates a few."""
+"""The maximum depth, because Python's parser stops at 200 nested parentheses and each level here creates a few."""
 _MOST_NODES = 2000
 _MOST_INDENTS = 80
-"""The maximum indentation: Python's parser stops at 100."""
+"""The maximum indentation, because Python's parser stops at 100 levels."""
 
 _HELPERS = (
     attribute, capacity, present, truth, same, different, member,
@@ -133,7 +134,7 @@ _HELPERS = (
 _NAMES = {helper.__name__: helper for helper in _HELPERS}
 
 _OF_ONE = frozenset(("bool", "int", "uint", "double"))
-"""Kinds whose values have size 1."""
+"""The kinds whose values have size 1."""
 _PLAIN_KINDS = frozenset(("bool", "int", "uint", "string", "bytes"))
 _OPEN_KINDS = frozenset(("any", "dyn", "param", "wrapper", "error"))
 _ORDERS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
@@ -145,7 +146,7 @@ class _NotGenerated(Exception):  # noqa: N818 - an outcome, not an error
 
 
 class _BoundDomain(DevicePath, frozen=True):
-    """A domain that a cel.bind names. Looking it up is charged once, on its first use, from `debt`."""
+    """A domain that a cel.bind names. Looking up the domain is charged once, on its first use, from `debt`."""
 
     debt: str = ""
 
@@ -155,9 +156,9 @@ _Scope = Mapping[str, _BoundDomain]
 
 
 def generate(checked: Checked) -> Generated | None:
-    """Return the function for an expression, or None for one that only the accounting evaluator supports."""
+    """Return the function for an expression, or None if only the accounting evaluator supports the expression."""
     if any(isinstance(part, ast.Const) and part.kind == "null" for part in nodes(checked.root)):
-        return None  # null passes for an object, so the types do not show what a call gets
+        return None  # null is accepted as an object, so the types do not show what a call gets
     writer = _Writer(checked)
     try:
         body = writer.body()
@@ -170,7 +171,7 @@ def generate(checked: Checked) -> Generated | None:
 
 
 class _Writer:
-    """A writer of statements and collector of constants; texts that its methods return are names of values.
+    """A writer of statements and collector of constants; the strings that its methods return are names of values.
 
     Each value is stored in a variable, so that the cost of an operation can be added next to it, and the parts of `&&`,
     `||` and `?:` that are not evaluated cost nothing.
@@ -196,7 +197,7 @@ class _Writer:
     def _expression(self, expr: Expr, scope: _Scope, depth: int, *, observed: bool = True) -> str:
         """Return the name of the value, after the statements that compute and charge it.
 
-        A place selected by a `?:` is resolved, not observed, which costs one less.
+        A place selected by a `?:` is resolved but not observed, which costs one less.
         """
         self._nodes += 1
         if depth > _MOST_DEPTH or self._nodes > _MOST_NODES:
@@ -254,7 +255,7 @@ class _Writer:
             self._due += self._qualifiers(expr, scope) + observed
 
     def _qualifiers(self, place: Expr, scope: _Scope) -> int:
-        """Return the number of keys that lead to a place; its root is charged."""
+        """Return the number of keys that lead to a place, and charge for its root."""
         name, count = _root(place)
         if name in scope:
             debt = scope[name].debt
@@ -289,7 +290,7 @@ class _Writer:
         return self._charged_call(expr, operands, scope, depth)
 
     def _logic(self, parts: tuple[Expr, ...], result: str, scope: _Scope, depth: int, *, follows: str) -> None:
-        """Evaluate each part only if the earlier ones did not decide."""
+        """Evaluate each part only if the earlier parts did not decide the result."""
         self._write(f"{result} = {self._truth(parts[0], scope, depth)}")
         if len(parts) > 1:
             with self._branch(f"if {follows}{result}:"):
@@ -337,7 +338,7 @@ class _Writer:
         return result
 
     def _compare_text(self, other: str, kind: str, size: int, direct: str, otherwise: tuple[str, str]) -> None:
-        """Compare with a string literal: the shorter of the two is traversed."""
+        """Compare with a string literal; the shorter of the two strings is traversed."""
         through = f"cost += ((len({other}) if len({other}) < {size} else {size}) + 9) // 10"
         if kind == "string":
             self._write(direct)

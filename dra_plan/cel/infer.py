@@ -1,4 +1,4 @@
-"""Inference of node types and call overloads, as in cel-go's checker; without limits and literals."""
+"""Inference of node types and call overloads, as in cel-go's checker, without limits and literals."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ class Inferred(Struct, frozen=True, eq=False):
 
 
 def infer(root: Expr, environment: Environment) -> Inferred:
-    """Return the types of an expression, or the issues that prevent them."""
+    """Return an expression's types, or the issues that prevent inference."""
     inference = _Inference(environment)
     root = inference.expr(root)
     bindings = inference.bindings
@@ -61,7 +61,7 @@ def infer(root: Expr, environment: Environment) -> Inferred:
 
 
 def _qualified(expr: Expr) -> str | None:
-    """Return the dotted name that an expression spells, if it is nothing else."""
+    """Return the dotted name that an expression spells, if it is nothing more."""
     if isinstance(expr, Ident):
         return expr.name
     if isinstance(expr, Select) and not expr.test_only:
@@ -124,7 +124,7 @@ class _Inference:
         return None if named is None else type_of(named)
 
     def _resolved(self, expr: Expr, name: str) -> Expr | None:
-        """Return the identifier that the name stands for, typed, or None if it is unknown."""
+        """Return the identifier that the name stands for, with its type, or None if the name is unknown."""
         if name.removeprefix(".") == _NULL_VALUE:
             return self._typed(Const(expr.id, expr.offset, 0, "int"), INT)
         found = self._look_up(name)
@@ -277,7 +277,7 @@ class _Inference:
     # Literals
 
     def _joined(self, before: Type | None, now: Type) -> Type:
-        """Return the element type for both types: dyn if they differ (a validator forbids that later)."""
+        """Return the element type for both types, which is dyn if they differ (a validator forbids that later)."""
         if before is None:
             return now
         return most_general(before, now) if self.bindings.assign(before, now) else DYN

@@ -1,8 +1,9 @@
-"""The accounting evaluator: an expression as closures, with costs and errors exactly as in cel-go's interpreter.
+"""The accounting evaluator, which turns an expression into closures, with cel-go's exact costs and errors.
 
-It plans as cel-go does: constants are folded, `in` with constants becomes a set, `?:` an attribute. Errors are values
-(EvaluationError) because cel-go evaluates the other operands of a failed call, and charges for them. The quick
-evaluator is generated from the same expression by `generate`; this one decides wherever that meets an error.
+It plans as cel-go does: constants are folded, `in` with constants becomes a set, and `?:` becomes an attribute. Errors
+are values (EvaluationError) because cel-go evaluates the other operands of a failed call, and charges for them.
+`generate` creates a quick evaluator from the same expression; the accounting evaluator decides wherever the quick one
+meets an error.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from .values import (
 
 
 class Planner:
-    """A planner of one checked expression. `observer` is called with the id and value of every node."""
+    """A planner for one checked expression. `observer` is called with the ID and value of every node."""
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         self.checked = checked
@@ -50,7 +51,7 @@ class Planner:
         return self.slot_count - 1
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
-        """Return the expression as a step; `scope` has the variables of the enclosing comprehensions."""
+        """Return the expression as a step; `scope` has the enclosing comprehensions' variables."""
         step = self._plan(expr, scope)
         return step if self.observer is None else _observed(step, expr.id, self.observer)
 
@@ -247,7 +248,10 @@ def _has(attribute: Attribute) -> Planned:
 
 
 def _logical(evaluators: list[Evaluate], *, decisive: bool) -> Evaluate:
-    """Return `||` (decisive True) or `&&`: the first decisive operand decides, even if earlier ones failed."""
+    """Return `||` (if `decisive` is True) or `&&`.
+
+    The first decisive operand decides, even if earlier operands failed.
+    """
 
     def evaluate(run: Run) -> Value:
         failure: EvaluationError | None = None
@@ -321,7 +325,7 @@ def _function_call(
             if type(value) is EvaluationError and failure is None:
                 failure = value
                 if stops_early and position < last:
-                    return failure  # upstream does not find the other arguments, and charges nothing
+                    return failure  # upstream does not find the other arguments, and charges nothing for them
         if failure is not None:
             result: Value = failure
         else:
@@ -388,7 +392,7 @@ _PRIMITIVE = (bool, int, Uint, float, str)
 
 
 def _set_membership(operand: Evaluate, values: list[Value]) -> Planned | None:
-    """Return `x in [constants]`, which costs nothing; None where upstream searches the list."""
+    """Return `x in [constants]`, which costs nothing; None if upstream searches the list."""
     if not values:
         return _constant(value=False)
     if not all(type(value) in _PRIMITIVE for value in values):
@@ -415,17 +419,17 @@ class Evaluator:
         self._slots = planner.slot_count
 
     def evaluate(self, device: Value) -> tuple[Value, int]:
-        """Return the value and the cost for the value of the variable `device`. Raises EvaluationError and Fatal."""
+        """Return the value and the cost, given the value of the variable `device`. Raises EvaluationError and Fatal."""
         value, cost = self.outcome(device)
         try:
             if isinstance(value, EvaluationError | Fatal):
                 raise value
             return value, cost
         finally:
-            del value  # an error that refers to this frame must not be referenced by it: see `kept`
+            del value  # this frame must not reference an error that refers to it: see `kept`
 
     def outcome(self, device: Value) -> tuple[Value | EvaluationError | Fatal, int]:
-        """Evaluate like `evaluate`, but return an error in place of the value, with the cost until then."""
+        """Evaluate like `evaluate`, but return an error in place of the value, with the cost up to then."""
         run = Run(self._slots, device)
         try:
             return self._root(run), run.cost

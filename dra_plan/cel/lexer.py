@@ -1,7 +1,7 @@
-"""Turn the text of an expression into tokens, by cel-go's lexical rules; the parser handles their combinations.
+"""Turn an expression's text into tokens by cel-go's lexical rules; the parser combines the tokens.
 
-In order: the text, with the display of its issues; tokens; the cursor, which is the position of the parser in the
-tokens; and the errors of the selector language.
+In order: the text, and how its issues are displayed; tokens; the cursor, which is the parser's position in the tokens;
+and the errors in the selector language.
 """
 
 import re
@@ -28,14 +28,14 @@ _MOST_SHOWN = 100
 
 
 class Issue(Struct, frozen=True):
-    """One fault of an expression. The offset counts code points; None means the expression as a whole."""
+    """One fault in an expression. The offset counts code points; None means the whole expression."""
 
     offset: int | None
     message: str
 
 
 class ExpressionText:
-    """An expression's text, with line and column for every offset."""
+    """An expression's text, with the line and column of every offset."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -53,7 +53,7 @@ class ExpressionText:
         return self.text[start:] if end < 0 else self.text[start:end]
 
     def display(self, issues: Sequence[Issue]) -> str:
-        """Return the issues as cel-go prints them: in text order, each with its line and a caret below; 100 at most."""
+        """Return at most 100 issues as cel-go prints them, in text order, each with its line and a caret below."""
         return "\n".join(self._lines(issues, list))
 
     def display_lines(self, issues: Sequence[Issue]) -> list[str]:
@@ -61,7 +61,7 @@ class ExpressionText:
         return self._lines(issues, shown.characters)
 
     def _lines(self, issues: Sequence[Issue], characters: Callable[[str], list[str]]) -> list[str]:
-        """Return the lines, with `characters` in place of those of the expression."""
+        """Return the lines, with `characters` in place of the expression's characters."""
         first = sorted(
             issues[:_MOST_SHOWN], key=lambda issue: (-1, -1) if issue.offset is None else self.place(issue.offset)
         )
@@ -106,7 +106,7 @@ END = "<EOF>"
 
 
 class Token(NamedTuple):
-    """One token: `kind` is the operator or keyword itself, or a class such as IDENTIFIER.
+    """A token, whose `kind` is the operator or keyword itself, or a class such as IDENTIFIER.
 
     The offset counts code points.
     """
@@ -117,7 +117,7 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> tuple[list[Token], list[Issue]]:
-    """Return the tokens of an expression, ending with END, and the places that are not a token."""
+    """Return the tokens in an expression, followed by END, and an issue for each part that is not a token."""
     tokens, issues, position = [], [], 0
     match = _pattern().match
     while position < len(text):
@@ -143,7 +143,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 # -- the cursor --------------------------------------------------------------------------------------------------------
-# The cursor has the syntax errors found so far, and does not know expressions.
+# The cursor holds the syntax errors found so far, and knows nothing about expressions.
 
 MOST_DEPTH = 250
 
@@ -155,7 +155,7 @@ _EXPECTED = "{" + ", ".join(word if word[0].isupper() else f"'{word}'" for word 
 
 
 class SyntaxIssueError(Exception):
-    """An error that ends parsing at the first place that the grammar does not allow."""
+    """An error that ends parsing at the first token that the grammar does not allow."""
 
     def __init__(self, offset: int | None, message: str) -> None:
         super().__init__(message)
@@ -163,7 +163,7 @@ class SyntaxIssueError(Exception):
 
 
 class Depth:
-    """The number of open rules for each of cel-go's recursive grammar rules."""
+    """How often each of cel-go's recursive grammar rules is open."""
 
     def __init__(self) -> None:
         self._open = {"expr": 0, "relation": 0, "calc": 0}
@@ -179,7 +179,7 @@ class Depth:
 
 
 class Cursor:
-    """A position in the tokens; `issues` are those that did not end parsing."""
+    """A position in the tokens; `issues` are the issues that did not end parsing."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.issues: list[Issue] = []
@@ -199,7 +199,7 @@ class Cursor:
         return token
 
     def _taken(self, kind: str) -> bool:
-        """Take the next token if it is of the kind, and return whether it is."""
+        """Take the next token if it is of this kind, and return whether it is."""
         if self._next.kind != kind:
             return False
         self._take()
@@ -213,7 +213,7 @@ class Cursor:
         return self._take()
 
     def _skip(self) -> None:
-        """Skip one token that cannot begin an operand, if the next one can: cel-go recovers in this way."""
+        """Skip one token that cannot begin an operand, if the next one can; this is how cel-go recovers."""
         if self._peek(1) not in STARTS or self._next.kind is END:
             raise self._unexpected("mismatched")
         self.issues.append(self._unexpected("extraneous").issue)
@@ -230,13 +230,13 @@ class Cursor:
 
 
 class CelError(DraPlanError, ValueError):
-    """The base of every error that compiling or evaluating a selector raises."""
+    """The base class of the errors raised when a selector is compiled or evaluated."""
 
 
 class CelCompileError(CelError):
-    """An expression that does not parse, fails the check or breaks the rules for selectors; the text is cel-go's.
+    """An expression that does not parse, fails the check or violates the rules for selectors; the text is cel-go's.
 
-    `offset` is the position of the first error, in characters of the expression; None if it concerns the whole
+    `offset` is the position of the first error in the expression, in characters; None if the error concerns the whole
     expression. The text includes a caret.
     """
 
@@ -246,8 +246,8 @@ class CelCompileError(CelError):
 class CelRuntimeError(CelError):
     """An evaluation that ended in an error: no such key, overflow, cost limit exceeded, a result that is not a bool.
 
-    `cost` is the cost until then, as upstream counts it; 0 if nothing was evaluated. `missing_key` means that the
-    device has no attribute or capacity of that name, or another map no such key.
+    `cost` is the cost up to then, as upstream counts it; 0 if nothing was evaluated. `missing_key` means that the
+    device has no attribute or capacity with that name, or that another map has no such key.
     """
 
     cost: int = 0

@@ -19,7 +19,7 @@ _UNIT = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(i?)b?", re.ASCII |
 
 
 class MalformedLiteral(NamedTuple):
-    """A constant that `quantity` or `semver` rejects, its place, and the valid constant that it probably means."""
+    """A constant that `quantity` or `semver` rejects, its position, and the valid constant that is probably meant."""
 
     text: str
     kind: str
@@ -41,7 +41,7 @@ def malformed(expression: str) -> Iterator[MalformedLiteral]:
 
 
 def repaired(expression: str) -> str | None:
-    """Return the expression with valid constants; None if there is no malformed one."""
+    """Return the expression with valid constants; None if there are no malformed ones."""
     text = expression
     for one in sorted(malformed(expression), key=lambda each: each.place.start, reverse=True):
         text = f"{text[: one.place.start]}{constant_text(one.better)}{text[one.place.end :]}"

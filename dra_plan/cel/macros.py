@@ -1,4 +1,7 @@
-"""Macro expansion exactly as in cel-go v0.26, because costs follow the expansion; no parsing, no types."""
+"""Macro expansion exactly as in cel-go v0.26, because costs depend on the expansion.
+
+Parsing and types are elsewhere.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -18,7 +21,7 @@ class MacroError(Exception):
 
 
 class MacroKey(Struct, frozen=True):
-    """The form of a call that is a macro: name, number of arguments, and whether it has a target."""
+    """The form of a macro call: its name, its number of arguments, and whether it has a target."""
 
     name: str
     arguments: int

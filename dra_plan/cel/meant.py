@@ -19,13 +19,13 @@ Home = tuple[NamedKind, str]
 """Attribute or capacity, and the domain that has the name."""
 
 Homes = Callable[[str], Sequence[Home]]
-"""A function that returns where a name is published; the most likely place first."""
+"""A function that returns where a name is published, with the most likely domain first."""
 
 ANY_DRIVER = "DRIVER"
 """The placeholder for an unknown domain."""
 
 MOST_EDITS = 50
-"""The maximum number of places in one expression that are rewritten."""
+"""The maximum number of rewrites in one expression."""
 
 _WORDS = {"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "NOT": "!"}
 _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "attribute": "attribute", "capacity": "capacity"}
@@ -34,7 +34,7 @@ _QUOTES = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 class Meant(NamedTuple):
-    """One place to rewrite: characters from `start` to `end` become `text`.
+    """One rewrite, which replaces the characters from `start` to `end` with `text`.
 
     `said` is the reason, and `at` is the position of the mistake.
     """
@@ -47,7 +47,7 @@ class Meant(NamedTuple):
 
 
 def meant(text: str, homes: Homes) -> list[Meant]:
-    """Return the wrong places of the expression with their intended text, in order, none inside another."""
+    """Return the wrong parts of the expression with the intended text, in order and without overlaps."""
     tokens, issues = tokenize(text)
     strays = [issue.offset for issue in issues if issue.offset is not None]
     found = [*_signs(text, strays), *_Paths(text, tokens, homes).find()]
@@ -66,7 +66,7 @@ def rewritten(text: str, places: Sequence[Meant]) -> str:
 
 
 def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
-    """Yield characters that are not a token: a single `=`, `&` or `|`, and quotes of a word processor."""
+    """Yield characters that are not a token: a single `=`, `&` or `|`, and typographic quotes."""
     for at in strays:
         char = text[at]
         if char == "=" and text[at - 1 : at] not in ("=", "!", "<", ">"):
@@ -78,7 +78,7 @@ def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
 
 
 class _Paths:
-    """A finder of paths to attributes and capacities that begin or continue in a wrong way."""
+    """A finder of paths to attributes and capacities that begin or continue incorrectly."""
 
     def __init__(self, text: str, tokens: Sequence[Token], homes: Homes) -> None:
         self._text, self._tokens, self._homes = text, tokens, homes
@@ -113,7 +113,7 @@ class _Paths:
         return None
 
     def _is_variable(self, word: str) -> bool:
-        """Return whether the word is the variable of a macro: somewhere it is followed by a comma."""
+        """Return whether the word is a macro's variable, which is followed by a comma somewhere."""
         return any(
             token.text == word and self._kind(position - 1) == "(" and self._kind(position + 1) == ","
             for position, token in enumerate(self._tokens)
@@ -141,7 +141,7 @@ class _Paths:
         if self._kind(table + 1) == "." and self._kind(table + 2) == "IDENTIFIER":
             name = self._word(table + 2)
             if self._kind(table + 3) in ("(", ".", "["):
-                return None  # a function of the map, or a domain that is written with dots
+                return None  # a function called on the map, or a domain that is written with dots
             return self._named(first, table + 2, name, kind)
         key = self._string(table + 2)
         if self._kind(table + 1) != "[" or key is None or self._kind(table + 3) != "]":

@@ -1,4 +1,4 @@
-"""Protobuf's well-known messages, the only ones that expressions can write: their types, fields and values."""
+"""The types, fields and values of protobuf's well-known messages, the only messages that expressions can contain."""
 
 from __future__ import annotations
 

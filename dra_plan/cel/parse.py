@@ -1,8 +1,8 @@
-"""Turn tokens into an expression with its macros expanded, by cel-go's grammar; the check decides whether it is valid.
+"""Turn tokens into an expression with expanded macros, by cel-go's grammar; the check decides whether it is valid.
 
-The grammar is small and fixed, so it is written as functions: one for each level of binding, from loose to tight. The
-limits on depth are cel-go's, which counts the rules of its own grammar that are open at once (`Depth`), and the nesting
-of operators afterwards (`_heights`).
+The grammar is small and fixed, so it is written as functions, with one for each level of binding, from loose to tight.
+The limits on depth are cel-go's, which counts the rules in its own grammar that are open at the same time (`Depth`),
+and afterwards the nesting of operators (`_heights`).
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ _PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
 
 
 def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, list[Issue]]:
-    """Return the expression, or None with all issues of its syntax, macros and literals."""
+    """Return the expression, or None with all issues in its syntax, macros and literals."""
     if len(text) > MOST_CODE_POINTS:
         limits = f"size: {len(text)}, limit {MOST_CODE_POINTS}"
         return None, [Issue(None, f"expression code point size exceeds limit: {limits}")]
@@ -80,7 +80,7 @@ class _Parser(Cursor):
         return self._raised(Call(self._factory.id(), offset, None, function, args), *args, by=by)
 
     def _issue(self, offset: int, message: str) -> Expr:
-        """Record an issue that does not end parsing; the node in its place is never used."""
+        """Record an issue that does not end parsing; the returned node is never used."""
         self.issues.append(Issue(offset, message))
         return Const(self._factory.id(), offset, None, "null")
 
@@ -116,7 +116,7 @@ class _Parser(Cursor):
             return self._call(offset, "_?_:_", condition, then, self._expr())
 
     def _logical(self, sign: str, function: str, operand: Callable[[], Expr]) -> Expr:
-        """Parse a chain of && or ||, which cel-go makes into a balanced tree."""
+        """Parse a chain of && or ||, which cel-go turns into a balanced tree."""
         terms, offsets = [operand()], []
         while self._next.kind == sign:
             offsets.append(self._take().offset)

@@ -1,6 +1,6 @@
-"""The parts of an expression, to show or change them: those that `&&` joins, and the names that it reads.
+"""The parts of an expression that can be shown or changed: those that `&&` joins, and the names that it reads.
 
-Each is found in the tree with its position in the text, so that unchanged parts stay as they were written.
+Each part is found in the tree with its position in the text, so that unchanged parts stay as they were written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
 
 NamedKind: TypeAlias = Literal["attribute", "capacity", "domain", "driver"]
 Use: TypeAlias = Literal["read", "optional", "test"]
-"""The use of a name: read (an error if it is missing), read as optional, or only tested for existence."""
+"""How a name is used: read (an error if it is missing), read as optional, or only tested for existence."""
 
 _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "capacity": "capacity"}
 
@@ -38,9 +38,9 @@ class TextSpan(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """Something on a device that an expression names by constants; the domain is as written.
+    """A value on a device that an expression names by constants; the domain is as written.
 
-    Of kind domain (`"d" in device.attributes`) there is no name, of kind driver no domain.
+    The kind domain (`"d" in device.attributes`) has no name, and the kind driver has no domain.
     """
 
     kind: NamedKind
@@ -54,7 +54,7 @@ class Reference(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """One place where something is named: its use, and the positions of its domain and its name in the text."""
+    """One occurrence of a reference, with its use, and the positions of its domain and its name in the text."""
 
     reference: Reference
     use: Use
@@ -90,7 +90,7 @@ class Parsed:
         return isinstance(expr, ast.Call) and expr.offset in self._at and self.token(expr.offset).kind in signs
 
     def clauses(self) -> tuple[TextSpan, ...]:
-        """Return the parts that must all be true, in order: the whole expression if there is no `&&` to split at.
+        """Return the parts that must all be true, in order, or the whole expression if there is no `&&` to split at.
 
         Parentheses that group several parts belong to none of them.
         """
@@ -105,7 +105,7 @@ class Parsed:
         return bool(self.tokens) and self.tokens[0].kind == "(" and self._closer(0) == len(self.tokens) - 1
 
     def mentions(self) -> tuple[Mention, ...]:
-        """Every place where something on the device is named by constants, in text order."""
+        """Every occurrence of a value on the device that is named by constants, in text order."""
         if self.root is None:
             return ()
         root = self.root
@@ -113,7 +113,7 @@ class Parsed:
         return tuple(sorted(found, key=lambda mention: mention.name))
 
     def _ungrouped(self, start: int, end: int) -> TextSpan:
-        """Return the tokens from start up to end without brackets at the edges that are closed or opened outside."""
+        """Return the tokens from start up to end, without brackets at the edges that are closed or opened outside."""
         unclosed: list[int] = []
         for position in range(start, end):
             kind = self.tokens[position].kind
@@ -137,7 +137,7 @@ class Parsed:
         return len(self.tokens)
 
     def tested_name(self, expr: ast.Select) -> TextSpan:
-        """Return the span of the name tested by `has(...)`: the last one in the parentheses."""
+        """Return the span of the name that `has(...)` tests, which is the last name in the parentheses."""
         position = self._closer(self._at[expr.offset]) - 1
         while self.tokens[position].kind == ")":
             position -= 1
@@ -164,14 +164,14 @@ def clauses(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> tuple[Mention, ...]:
-    """Return every place where the expression names something on the device, in text order."""
+    """Return every occurrence of a value on the device that the expression names, in text order."""
     return parsed(text).mentions()
 
 
 def references(text: str, *uses: Use) -> tuple[Reference, ...]:
-    """Return what the expression names, each once, in text order; limited to the given uses, if any.
+    """Return what the expression names, in text order and without duplicates, limited to the given uses, if any.
 
-    If a name has several uses, the one that fails first is kept: read, then optional, then test.
+    If a name has several uses, the one that fails first is kept, in the order read, optional, test.
     """
     found: dict[Reference, Use] = {}
     for mention in mentions(text):
@@ -201,14 +201,14 @@ def calls(text: str, function: str) -> bool:
 
 
 def strings(text: str) -> frozenset[str]:
-    """Return all string constants of the expression."""
+    """Return all string constants in the expression."""
     root = parsed(text).root
     found = () if root is None else nodes(root)
     return frozenset(n.value for n in found if isinstance(n, ast.Const) and isinstance(n.value, str))
 
 
 def _chain(root: Expr) -> Iterator[int]:
-    """Yield the offsets of the `&&` that join the whole expression."""
+    """Yield the offsets of the `&&` operators that join the whole expression."""
     waiting = [root]
     while waiting:
         expr = waiting.pop()
@@ -227,13 +227,13 @@ class _Key(NamedTuple):
 
 _Path: TypeAlias = tuple[_Key, ...]
 _Bound: TypeAlias = Mapping[str, "_Path | None"]
-"""Variables of the enclosing comprehensions: the path they stand for; None for anything else."""
+"""The enclosing comprehensions' variables, with the path that each stands for; None if it stands for anything else."""
 
 
 def _path(expr: Expr, bound: _Bound, *, whole: bool = False) -> _Path | None:
     """Return the path from `device` to the expression, by constants.
 
-    Return None for anything else, and with `whole` also for an incomplete path.
+    Return None for anything else, and, if `whole` is set, also for an incomplete path.
     """
     path = _way(expr, bound)
     return path if path is None or not whole or _kind(path) is not None else None
@@ -266,7 +266,7 @@ def _is_test(expr: Expr) -> bool:
 
 
 class _Mentions:
-    """A finder of the mentions in the tree of an expression."""
+    """A finder of the mentions in an expression's tree."""
 
     def __init__(self, parsed: Parsed) -> None:
         self._parsed = parsed
@@ -325,5 +325,5 @@ class _Mentions:
                 return self._parsed.tested_name(key.node)
             token = self._parsed.token(key.node.offset, after=1)
             return TextSpan(token.offset, token.offset + len(token.text))
-        assert isinstance(key.node, ast.Call)  # an index or an optional selection: the key is its constant
+        assert isinstance(key.node, ast.Call)  # the key of an index or an optional selection is its constant
         return self._parsed.span(key.node.args[1].offset)

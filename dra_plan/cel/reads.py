@@ -1,6 +1,7 @@
-"""The reads of an expression: the driver, attributes and capacities that it names by constants.
+"""What an expression reads: the driver, attributes and capacities that it names by constants.
 
-Also the literal chains, for `generate`: `device.attributes["domain"].id`, written out or through cel.bind.
+The module also finds the literal chains for `generate`, such as `device.attributes["domain"].id`, written out or
+through cel.bind.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from .ast import Expr, children
 from .format_strings import Checked
 
 Read: TypeAlias = tuple[str, str, str]
-"""Kind, domain and id; domain and id are empty for the driver and allowMultipleAllocations."""
+"""Kind, domain and ID; domain and ID are empty for the driver and allowMultipleAllocations."""
 
 
 class DevicePath(msgspec.Struct, frozen=True):
-    """A path from `device` by constants alone: a kind, then a domain, then an id; empty where it ends."""
+    """A path from `device` by constants alone: a kind, then a domain, then an ID; the parts after its end are empty."""
 
     kind: str = ""
     domain: str | None = None
@@ -27,11 +28,11 @@ class DevicePath(msgspec.Struct, frozen=True):
 
 
 BoundPaths: TypeAlias = Mapping[str, "DevicePath | None"]
-"""Variables of the comprehensions around an expression; None for those that are not a place."""
+"""The variables of the comprehensions around an expression; None for a variable that is not a place."""
 
 
 def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return what a cel.bind names, if that is a domain of attributes or capacities; None for other folds."""
+    """Return what a cel.bind names, if that is a domain in attributes or capacities; None for other folds."""
     if not is_bind(expr):
         return None
     place = place_of(expr.accu_init, checked, bindings)
@@ -66,7 +67,7 @@ def _inside(place: DevicePath, key: str) -> DevicePath | None:
     if place.kind not in ("attributes", "capacity"):
         return None
     if place.domain is None:
-        # No name has a slash in its domain; joined with an id it would look like another name.
+        # No name has a slash in its domain; joined with an ID, such a domain would look like another name.
         return None if "/" in key else DevicePath(place.kind, key)
     return DevicePath(place.kind, place.domain, key) if place.identifier is None else None
 
@@ -85,7 +86,7 @@ def tested_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePa
 
 
 def _optional_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return the attribute or capacity of `domain.?id` and `domain[?"id"]`."""
+    """Return the attribute or capacity in `domain.?id` and `domain[?"id"]`."""
     if isinstance(expr, ast.Call) and expr.function in ("_?._", "_[?_]"):
         key, outer = expr.args[1], place_of(expr.args[0], checked, bindings)
         if outer is not None and isinstance(key, ast.Const) and isinstance(key.value, str):

@@ -1,9 +1,9 @@
 """Writing and changing expressions without evaluating anything.
 
 In order: turning expressions back into text, with the original macros; replacing names; replacing or removing parts, or
-adding guards in front; replacing constants; and writing amounts compared with operators, which they do not support,
-with `compareTo`, by their form or in place if types are certain. Changes are found in the tree (`parts`); the rest of
-the text stays as it was.
+adding guards in front; replacing constants; and writing comparisons of amounts, which support no operators, with
+`compareTo`, by their form or in place if types are certain. The parts to change are found in the tree (`parts`); the
+rest of the text stays as it was.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ def _call(expr: ast.Call) -> tuple[str, int]:
     operator = _BINARY.get(expr.function)
     if operator is not None and len(args) == 2:
         sign, binding = operator
-        # Operators of one level group to the left; chains of && and || are balanced by the parser and mean the same.
+        # Operators on one level group to the left; the parser balances chains of && and ||, which does not change their
+        # meaning.
         right = binding if binding <= _TERNARY + 2 else binding + 1
         return f"{_text(args[0], binding)} {sign} {_text(args[1], right)}", binding
     if expr.function in _UNARY:
@@ -169,7 +170,7 @@ def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
 
 
 def macro_of(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
-    """Return the macro that makes this fold, and its arguments after the variables."""
+    """Return the macro that creates this fold, and its arguments after the variables."""
     step = expr.loop_step
     if not isinstance(step, ast.Call):
         return "fold", [step]
@@ -204,7 +205,7 @@ Plain = bool | int | str
 
 
 def renamed(text: str, reference: Reference, name: str) -> str:
-    """Return the expression with another name wherever it uses this one."""
+    """Return the expression with another name wherever it uses this name."""
     return _replaced(
         text, [(m.name, _as_written(text, m.name, name)) for m in mentions(text) if m.reference == reference]
     )
@@ -226,13 +227,13 @@ def of_kind(text: str, reference: Reference, kind: str) -> str:
 
 
 def with_domain(text: str, domain: str, to: str) -> str:
-    """Return the expression with another domain wherever it uses this one."""
+    """Return the expression with another domain wherever it uses this domain."""
     places = dict.fromkeys(m.domain for m in mentions(text) if m.reference.domain == domain and m.domain is not None)
     return _replaced(text, [(place, _as_written(text, place, to)) for place in places])
 
 
 def _as_written(text: str, place: TextSpan, name: str) -> str:
-    """Return the name in the form of the text it replaces: bare after a dot, otherwise in quotes."""
+    """Return the name in the form of the text that it replaces, which is bare after a dot and otherwise in quotes."""
     return name if is_identifier(place.of(text)) else constant_text(name)
 
 
@@ -246,12 +247,12 @@ def _replaced(text: str, changes: Iterable[tuple[TextSpan, str]]) -> str:
 
 
 def with_clause(text: str, clause: str, new: str) -> str:
-    """Return the expression with one of its parts replaced; unchanged if it has no such part."""
+    """Return the expression with one of its parts replaced, or unchanged if it has no such part."""
     return _replaced(text, [(place, new) for place in parsed(text).clauses() if place.of(text) == clause])
 
 
 def without_clause(text: str, clause: str) -> str | None:
-    """Return the other parts joined; None if there are none, or no such part."""
+    """Return the other parts joined; None if there are no other parts, or no such part."""
     parts = clauses(text)
     kept = [part for part in parts if part != clause]
     return " && ".join(kept) if kept and len(kept) < len(parts) else None
@@ -273,7 +274,7 @@ def _table(reference: Reference) -> str:
 
 
 def guarded(text: str, lacking: Iterable[Reference]) -> str | None:
-    """Return the expression preceded by a check of each name that may be missing; None if it has all of them."""
+    """Return the expression preceded by a check for each name that may be missing; None if it has all the checks."""
     known = clauses(text)
     guards = [guard for reference in lacking if (guard := presence(reference)) not in known]
     return " && ".join([*guards, grouped(text)]) if guards else None
@@ -296,9 +297,9 @@ def grouped(text: str) -> str:
 
 
 class Comparison(NamedTuple):
-    """A comparison of something with a constant at `place` of the text.
+    """A comparison with a constant at `place` in the text.
 
-    `is_plain` means that the other side is something of the device as it is published.
+    `is_plain` means that the other side is a value of the device, as published.
     """
 
     text: str
@@ -323,7 +324,7 @@ class Comparison(NamedTuple):
 
 
 def comparison(clause: str) -> Comparison | None:
-    """Return the clause as a comparison by `==` or `!=` with a string, an int or a bool; None for everything else."""
+    """Return the clause as a `==` or `!=` comparison with a string, an int or a bool; None for everything else."""
     found = parsed(clause)
     root = found.root
     if not (isinstance(root, ast.Call) and root.function in ("_==_", "_!=_")):
@@ -336,7 +337,7 @@ def comparison(clause: str) -> Comparison | None:
 
 
 def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
-    """Return the constant with which the clause compares something for order: its type and place; None for none."""
+    """Return the type and place of the constant in the clause's ordering comparison; None if there is none."""
     found = parsed(clause)
     root = found.root
     for node in nodes(root) if root is not None else ():
@@ -348,7 +349,7 @@ def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
 
 
 def ordered_as(clause: str, published: str) -> str | None:
-    """Return the comparison for order with its constant in the published type; None if that is not straightforward."""
+    """Return the ordering comparison with its constant in the published type; None if that is not straightforward."""
     if published == "version":
         return with_compare_to(clause, versions=True)
     found = parsed(clause)
@@ -361,7 +362,7 @@ def ordered_as(clause: str, published: str) -> str | None:
 
 
 def _constant_of(published: str, value: Plain) -> str | None:
-    """Return the constant as a value of a type that devices publish."""
+    """Return the constant as a value in a type that devices publish."""
     if published == "string" and not isinstance(value, str):
         return constant_text(constant_text(value))
     if not isinstance(value, str):
@@ -378,7 +379,7 @@ def _is_integer(text: str) -> bool:
 
 
 def _version(text: str) -> str | None:
-    """Return the text as a version, with zeros for the numbers that it leaves out; None if it is none."""
+    """Return the text as a version, with zeros for the numbers that it omits; None if it is not a version."""
     text = text.removeprefix("v")
     if _SHORT_VERSION.fullmatch(text):
         text += ".0" * (2 - text.count("."))
@@ -390,7 +391,10 @@ def _version(text: str) -> str | None:
 
 
 def with_amount(clause: str, amount: str) -> str | None:
-    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or == 0) with another amount; None for a clause of another form."""
+    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or == 0) with another amount.
+
+    None for a clause with another form.
+    """
     found = parsed(clause)
     match found.root:
         case ast.Call(
@@ -419,9 +423,9 @@ _LOOSER = ("&&", "||", "?", ":", ",", "<", "<=", ">", ">=", "==", "!=", "in")
 
 
 def with_compare_to(text: str, *, versions: bool = False) -> str | None:
-    """Return the expression with `compareTo` where amounts are compared with operators; None if there is no such place.
+    """Return the expression with `compareTo` where amounts are compared with operators; None if they are not.
 
-    With `versions`, a string that is a version and is compared with something of the device is treated as one.
+    If `versions` is set, a string that is a version and is compared with a value of the device is treated as a version.
     """
     whole = text
     for place in parsed(text).clauses():
@@ -470,7 +474,7 @@ def _is_amount(expr: Expr) -> bool:
 
 
 def _is_capacity(expr: Expr) -> bool:
-    """Return whether it is `device.capacity[DOMAIN].NAME`, in any notation."""
+    """Return whether the expression is `device.capacity[DOMAIN].NAME`, in any notation."""
     steps = 0
     while True:
         if isinstance(expr, ast.Select):
@@ -485,7 +489,7 @@ def _is_capacity(expr: Expr) -> bool:
 
 
 def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
-    """Return a constant in the type of the other side; everything else unchanged."""
+    """Return a constant in the other side's type, and everything else unchanged."""
     if not isinstance(expr, ast.Const):
         return expr
     if _is_capacity(other) and expr.kind in ("int", "double", "string") and isinstance(expr.value, int | float | str):
@@ -512,7 +516,7 @@ class Insertion(NamedTuple):
 def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]:
     """Yield the edits from `a >= b` to `a.compareTo(b) >= 0` where two quantities, or two versions, are compared.
 
-    Types are those that are certain in `scope`; nothing else in the text changes.
+    Only types that are certain in `scope` are used; nothing else in the text changes.
     """
     root, _ = parse(expression, scope.macros)
     if root is None:
@@ -528,7 +532,7 @@ def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]
 
 
 def _are_compared(left: Type, right: Type) -> bool:
-    """Return whether two types are compared.
+    """Return whether values of two types are compared.
 
     Quantities are compared only with quantities; an attribute, whose type is open, may be a version.
     """

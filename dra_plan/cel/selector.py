@@ -1,8 +1,10 @@
-"""Selectors: compiled once per expression and target, evaluated on devices; the public interface of the language.
+"""Selectors, which are compiled once per expression and target and evaluated on devices.
 
-In order: constant folding, the facts about an expression that do not depend on a device; the validators; the check
-whether an expression may be a selector, which runs parsing, types, validators and planning in Kubernetes' order; and
-the compiled selector, with its cache.
+This is the language's public interface.
+
+In order: constant folding, which finds the facts about an expression that do not depend on a device; the validators;
+the check whether an expression may be a selector, which runs parsing, types, validators and planning in Kubernetes'
+order; and the compiled selector, with its cache.
 """
 
 from __future__ import annotations
@@ -42,9 +44,9 @@ if TYPE_CHECKING:
 
 
 # -- constant folding --------------------------------------------------------------------------------------------------
-# As in cel-go's planner: literals, lists and maps of constants and type names are constants, conversions are applied to
-# them, and constant patterns are compiled; the last two may fail, which rejects the expression. Results of functions
-# that read a text (quantities, versions, addresses) are also computed in advance, but charged every time.
+# As in cel-go's planner, literals, type names, and lists and maps of constants are constants. Conversions are applied
+# to them, and constant patterns are compiled; if either fails, the expression is rejected. Results of functions that
+# read a text (quantities, versions, addresses) are also computed in advance, but charged every time.
 
 
 def folded(checked: Checked) -> Checked:
@@ -75,7 +77,7 @@ class _Folding:
         self.results: dict[int, Any] = {}
 
     def fold(self, expr: Expr, variables: frozenset[str]) -> None:
-        """Record the facts about an expression and its parts, within the variables of comprehensions."""
+        """Record the facts about an expression and its parts, given the comprehensions' variables."""
         if isinstance(expr, Comprehension):
             self._fold_comprehension(expr, variables)
             return
@@ -112,7 +114,7 @@ class _Folding:
                 map_key(self.constants[entry.key.id]): self.constants[entry.value.id] for entry in expr.entries
             }
         except Fatal:
-            return  # a key that crashes upstream, when the map is made
+            return  # a key that crashes upstream when the map is created
 
     def _fold_call(self, call: Call, operands: Sequence[Expr]) -> None:
         overloads = self._checked.overloads[call.id]
@@ -128,11 +130,11 @@ class _Folding:
         try:
             self.results[call.id] = applied(overloads, *values)
         except EvaluationError:
-            return  # an error must be a new one every time
+            return  # the error must be a new object every time
 
 
 # -- validators --------------------------------------------------------------------------------------------------------
-# The checks of cel-go after the types: homogeneous literals, constant times and patterns, format strings.
+# These are cel-go's checks after the types: homogeneous literals, constant times and patterns, and format strings.
 
 
 def validate(checked: Checked) -> list[Issue]:
@@ -141,7 +143,7 @@ def validate(checked: Checked) -> list[Issue]:
 
 
 def _mixed_literals(checked: Checked) -> Iterator[Issue]:
-    """Yield elements, keys and values whose type differs from the first; arguments of `format` may be mixed."""
+    """Yield elements, keys and values whose type differs from the first one's; arguments of `format` may be mixed."""
     waiting = [checked.root]
     while waiting:
         node = waiting.pop()
@@ -198,11 +200,11 @@ _CONSTANTS = frozenset(("duration", "timestamp", "matches"))
 
 
 def check(expression: str, environment: Environment) -> Checked:
-    """Return the expression with its types, or raise CelCompileError with the text that Kubernetes gives.
+    """Return the expression with its types, or raise CelCompileError with Kubernetes' text.
 
-    Expressions that are too long, do not parse, do not check, break a validator (homogeneous literals, durations,
-    timestamps, regular expressions, format strings), have another type than bool or an attribute's, or contain a
-    constant conversion that fails, are errors.
+    An expression is an error if it is too long, does not parse, fails the check or a validator (homogeneous literals,
+    durations, timestamps, regular expressions, format strings), has a type other than bool or that of an attribute, or
+    contains a constant conversion that fails.
     """
     most = environment.most_bytes
     if most is not None and len(expression.encode(errors="surrogatepass")) > most:
@@ -285,7 +287,7 @@ class Selector:
         self._sound = self._inspector.sound
         self._exact = scope.changes_quantities and _sees_changed_quantities(checked)
         self.reads: frozenset[Read] | None = reads_of(checked)
-        """The reads of the expression (kind, domain, id); None if it may read everything."""
+        """What the expression reads (kind, domain, ID); None if it may read everything."""
         self._known: dict[tuple[object, ...], Evaluation | FailedEvaluation] = {}
         self._keys = None if self.reads is None else sorted(self.reads)
 
@@ -305,7 +307,7 @@ class Selector:
 
     @functools.cached_property
     def _direct(self) -> Generated | None:
-        """The generated function if it is called before the cache: it is faster than the look-up."""
+        """The generated function, if it is called before the cache because it is faster than the look-up."""
         return None if self._keys is not None and _is_slow(self._checked) else self._generated
 
     @functools.cached_property
@@ -315,7 +317,8 @@ class Selector:
     def evaluate(self, device: Device | Mapping[str, Any], *, driver: str) -> Evaluation:
         """Evaluate with costs. `device` may be a plain dict with attributes, capacity, allowMultipleAllocations.
 
-        Raises CelRuntimeError with cel-go's text, also for an attribute that cannot be converted, read or not.
+        Raises CelRuntimeError with cel-go's text, also for an attribute that cannot be converted, even if it is not
+        read.
         """
         found = device if self._sound.get(id(device)) is device else self._inspected(device)
         quickly = None if self._direct is None else self._quickly(found, driver)
@@ -345,9 +348,10 @@ class Selector:
         return with_room(explained)
 
     def _inspected(self, device: Device | Mapping[str, Any]) -> Device:
-        """Return the decoded device; raises CelDeviceError for one that every selector fails on.
+        """Return the decoded device; raises CelDeviceError for a device on which every selector fails.
 
-        Only devices that the caller holds decoded are cached as checked: one made from a dict is gone after the call.
+        Only devices that the caller holds in decoded form are cached as checked; one created from a dict is gone after
+        the call.
         """
         if type(device) is Device:
             found = device
@@ -360,7 +364,7 @@ class Selector:
         return found
 
     def _quickly(self, device: Device, driver: str) -> tuple[bool, int] | None:
-        """Return result and cost by the generated function; None if it cannot determine them."""
+        """Return the result and cost from the generated function; None if it cannot determine them."""
         if self._generated is None:
             return None
         try:
@@ -369,7 +373,7 @@ class Selector:
             return None
 
     def _decided(self, device: Device, driver: str) -> Evaluation:
-        """Return the cached evaluation; if there is none, evaluate and cache."""
+        """Return the cached evaluation; if there is none, evaluate the expression and cache the result."""
         key = self._key(device, driver)
         outcome = None if key is None else self._known.get(key)
         if outcome is None:
@@ -386,7 +390,7 @@ class Selector:
         return outcome
 
     def _evaluated(self, device: Device, driver: str) -> Evaluation | FailedEvaluation:
-        """Return result and cost, or the error."""
+        """Return the result and cost, or the error."""
 
         def account() -> tuple[Value | EvaluationError | Fatal, int]:
             begin_work()
@@ -408,7 +412,7 @@ class Selector:
         return device_value(device, driver, lists=lists, exact_quantities=exact)
 
     def _key(self, device: Device, driver: str) -> tuple[object, ...] | None:
-        """Return everything that the expression reads on this device; None if that is unknown."""
+        """Return everything that the expression reads from this device; None if that is unknown."""
         if self._keys is None:
             return None
         parts: list[object] = []
@@ -479,8 +483,8 @@ def compile_selector(
 ) -> Selector:
     """Return the selector for an expression, as the scheduler ("stored") or the API server ("new") compiles it.
 
-    The API server compiles expressions on create. Gates that are not given have the version's defaults; only
-    DRAConsumableCapacity and DRAListTypeAttributes matter. Raises CelCompileError with Kubernetes' text. The same
+    The API server compiles expressions on create. Gates that are not given have the version's defaults; only the
+    DRAConsumableCapacity and DRAListTypeAttributes gates matter. Raises CelCompileError with Kubernetes' text. The same
     arguments return the same object.
     """
     if not isinstance(expression, str):

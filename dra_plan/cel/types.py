@@ -9,11 +9,14 @@ from msgspec import Struct
 
 
 class Type(Struct, frozen=True):
-    """One type: equal types compare equal; `str` returns the runtime notation, `describe` that of type errors.
+    """A type.
+
+    Equal types compare equal; `str` returns the runtime notation, and `describe` the notation in type errors.
 
     `kind` is one of: null, bool, int, uint, double, string, bytes, duration, timestamp, any, dyn, error, type, list,
     map, optional, object, opaque, param, wrapper. `name` is the runtime name of objects and opaque types, and the name
-    of a type parameter. `params` are the element types: list 1, map 2, optional 1, type 0 or 1, wrapper 1.
+    of a type parameter. `params` are the element types: a list has 1, a map 2, an optional 1, a type 0 or 1, and a
+    wrapper 1.
     """
 
     kind: str
@@ -26,7 +29,7 @@ class Type(Struct, frozen=True):
         return f"{self.name}({', '.join(map(str, self.params))})"
 
     def describe(self) -> str:
-        """Return the notation of cel-go's type errors, which shortens some names."""
+        """Return the notation in cel-go's type errors, which shortens some names."""
         if self.kind in _SHORT:
             return _SHORT[self.kind]
         if not self.params:
@@ -75,7 +78,7 @@ def optional_of(value: Type) -> Type:
 
 
 def type_of(described: Type) -> Type:
-    """Return the type of a type identifier, such as type(int)."""
+    """Return a type identifier's type, such as type(int)."""
     return Type("type", "type", (described,))
 
 
@@ -95,7 +98,7 @@ _NULLABLE = frozenset({"opaque", "optional", "duration", "object", "any", "times
 
 
 def is_dyn(of: Type) -> bool:
-    """Return whether the type accepts everything: dyn and any."""
+    """Return whether the type accepts everything, as dyn and any do."""
     return of.kind in ("dyn", "any")
 
 
@@ -127,7 +130,7 @@ class Bindings:
         return Type(of.kind, of.name, tuple(self._renamed(param, names) for param in of.params))
 
     def resolve(self, of: Type, *, free_to_dyn: bool = False) -> Type:
-        """Return the type with bound parameters replaced, and free ones by dyn if requested."""
+        """Return the type with bound parameters replaced, and, if requested, with free parameters replaced by dyn."""
         if of.kind == "param":
             bound = self._bound.get(of.name)
             if bound is not None:
@@ -201,7 +204,7 @@ class Bindings:
         self._bound[param.name] = to
 
     def _absent(self, param: Type, within: Type) -> bool:
-        """Return whether the parameter does not occur in the other type (it could never be resolved if it did)."""
+        """Return whether the parameter does not occur in the other type (if it did, it could never be resolved)."""
         if param == within:
             return False
         if within.kind == "param":
@@ -236,7 +239,7 @@ def _at_most_as_specific(first: Type, second: Type) -> bool:
 
 
 def equivalent(first: Type, second: Type) -> bool:
-    """Return whether two types are the same except for nullability (cel-go gives a wrapper its basic type's kind)."""
+    """Return whether two types are the same, apart from nullability (cel-go gives a wrapper its basic type's kind)."""
     first, second = _unwrapped(first), _unwrapped(second)
     same = first.kind == second.kind and first.name == second.name and len(first.params) == len(second.params)
     return same and all(map(equivalent, first.params, second.params))

@@ -1,4 +1,4 @@
-"""Run-time values of the selector language: their Python types, equality, order, size and names of types.
+"""Run-time values in the selector language: their Python types, equality, order, size and type names.
 
 bool, int (int64), float, str, bytes, None, list and dict represent themselves; a bool is never an int. Unsigned
 integers, instants, durations, optionals, types, URLs, addresses and the map keys true and false have classes here. An
@@ -21,13 +21,14 @@ from dra_plan.api.semver import Semver
 from .types import CIDR, DURATION, FORMAT, IP, QUANTITY, SEMVER, TIMESTAMP, URL
 
 Value: TypeAlias = Any
-"""Any of the run-time values. Not narrower because every function of the language is called through one table."""
+"""Any of the run-time values. The type is not narrower because every function in the language is called through one
+table."""
 
 MAX_INT64 = 2**63 - 1
 MIN_INT64 = -(2**63)
 MAX_UINT64 = 2**64 - 1
 MAX_TEXT = 10_000_000
-"""The maximum length of a string or list; upstream's cost limit or memory ends there too."""
+"""The maximum length of a string or list; upstream also reaches its cost or memory limit there."""
 
 
 class EvaluationError(Exception):
@@ -44,7 +45,7 @@ class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
 
 
 def unsigned_overflow() -> EvaluationError:
-    """Return the error of a number beyond uint64."""
+    """Return the error for a number that exceeds uint64."""
     return EvaluationError("unsigned integer overflow")
 
 
@@ -54,14 +55,15 @@ _Error = TypeVar("_Error", bound=Exception)
 def kept(error: _Error) -> _Error:
     """Return the error without its traceback, to be stored as a value.
 
-    A traceback has all frames, and these the values of the evaluation, including lists of a million entries; with the
-    error in one of these frames they would stay until the next garbage collection, which is off while planning.
+    A traceback refers to all frames, and the frames to the values in the evaluation, including lists of a million
+    entries. If one of these frames held the error, the values would stay until the next garbage collection, which is
+    off during planning.
     """
     return error.with_traceback(None)
 
 
 def no_such_overload() -> EvaluationError:
-    """Return the error of an operation on values of the wrong types."""
+    """Return the error for an operation on values of the wrong types."""
     return EvaluationError("no such overload")
 
 
@@ -74,11 +76,11 @@ _MAX_WORK = 3_000_000
 
 
 _PER_STEP = 10
-"""The number of elements that count as one step where each takes almost no time; upstream also charges a tenth."""
+"""The number of elements that count as one step if each takes almost no time; upstream also charges a tenth."""
 
 
 def begin_work() -> None:
-    """Start an evaluation: everything that `spend` counts afterwards belongs to it."""
+    """Start an evaluation, to which everything that `spend` counts afterwards belongs."""
     _WORK.left = _MAX_WORK
 
 
@@ -98,7 +100,7 @@ def spend_on(values: list[Value]) -> None:
 
 
 def cost_exceeded() -> Fatal:
-    """Return the error of an evaluation that costs too much."""
+    """Return the error for an evaluation that costs too much."""
     return Fatal("operation cancelled: actual cost limit exceeded")
 
 
@@ -109,7 +111,7 @@ class Uint(int):
 
 
 class Duration(msgspec.Struct, frozen=True, order=True, gc=False):
-    """A span of time in nanoseconds, an int64."""
+    """A span of time in nanoseconds, as an int64."""
 
     nanos: int
 
@@ -119,7 +121,7 @@ _MAX_TIME = 253402300800 * 10**9 - 1
 
 
 class Timestamp(msgspec.Struct, frozen=True, order=True, gc=False):
-    """An instant: nanoseconds since 1970 in UTC, from year 1 to 9999."""
+    """An instant in nanoseconds since 1970 in UTC, from year 1 to 9999."""
 
     nanos: int
 
@@ -137,11 +139,11 @@ class Optional(msgspec.Struct, frozen=True, eq=False):
 
 
 NONE = Optional(None)
-"""`optional.none()`: this single object, compared by identity."""
+"""`optional.none()`, which is this single object, compared by identity."""
 
 
 class BoolKey:
-    """The map key true or false: in Python it would be the same key as 1 or 0."""
+    """The map key true or false, which in Python would be the same key as 1 or 0."""
 
     __slots__ = ("value",)
 
@@ -153,7 +155,7 @@ TRUE_KEY, FALSE_KEY = BoolKey(True), BoolKey(False)
 
 
 class ContainerKey:
-    """A list or map as a map key: no key is equal to it, not even the same list again."""
+    """A list or map as a map key; no key is equal to it, not even the same list again."""
 
     __slots__ = ("value",)
 
@@ -162,7 +164,7 @@ class ContainerKey:
 
 
 class DefaultMap(dict[str, Value]):
-    """`device.attributes` and `device.capacity`: selecting an unknown domain returns an empty map."""
+    """`device.attributes` and `device.capacity`, where selecting an unknown domain returns an empty map."""
 
     __slots__ = ()
 
@@ -170,8 +172,8 @@ class DefaultMap(dict[str, Value]):
 class QuantityCell:
     """A quantity as upstream stores it, where the effect of one operation is visible to the next.
 
-    `amount` is replaced in place (`library.quantities`). A `computed` one was made by add or sub, which upstream holds
-    by pointer; on the right of `==` that is an error.
+    `amount` is replaced in place (`library.quantities`). A `computed` quantity comes from add or sub, and upstream
+    holds it by pointer; on the right of `==`, it is an error.
     """
 
     __slots__ = ("amount", "computed")
@@ -217,7 +219,7 @@ class Cidr(msgspec.Struct, frozen=True, gc=False):
 
 
 class NamedFormat(msgspec.Struct, frozen=True, eq=False):
-    """A named text format with its check, and the length of its pattern in upstream's cost."""
+    """A named text format, with its check and the pattern length that upstream's cost uses."""
 
     name: str
     problems: Callable[[str], list[str]]
@@ -272,7 +274,7 @@ _GO_NAMES = {
 CLASSES: dict[str, frozenset[type]] = {
     name: frozenset(held for held, of in _TYPE_NAMES.items() if of == name) for name in set(_TYPE_NAMES.values())
 }
-"""The classes that represent each type, by the name of the run-time type."""
+"""The classes that represent each type, by run-time type name."""
 
 
 def type_name(value: Value) -> str:
@@ -306,7 +308,7 @@ def entries_of(mapping: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
 
 
 def size_of(value: Value) -> int:
-    """Return the size that upstream's costs use: code points, bytes, elements; 1 for everything without a size."""
+    """Return the size that upstream's costs use, in code points, bytes or elements; 1 for everything without a size."""
     kind = type(value)
     if kind is str or kind is list or kind is dict or kind is bytes or kind is DefaultMap:
         return len(value)
@@ -321,7 +323,7 @@ _NUMBERS = frozenset((int, Uint, float))
 
 
 def equal(left: Value, right: Value) -> Value:
-    """Return `left == right`: True, False, or the EvaluationError of types that upstream refuses to compare."""
+    """Return `left == right`, or an EvaluationError for types that upstream refuses to compare."""
     kind = type(left)
     if kind in _NUMBERS:
         return _numbers_equal(left, right)
@@ -406,7 +408,7 @@ _ORDERED = frozenset((str, bytes, bool, Duration, Timestamp))
 
 
 def compare(left: Value, right: Value) -> Value:
-    """Return -1, 0 or 1, or the EvaluationError of types without an order. NaN is an EvaluationError, as upstream."""
+    """Return -1, 0 or 1, or an EvaluationError for types without an order, and for NaN, as in upstream."""
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):
@@ -426,7 +428,7 @@ def is_comparable(value: Value) -> bool:
 
 
 def check_int(number: int) -> int:
-    """Return the number if it is an int64; raises EvaluationError otherwise."""
+    """Return the number if it is an int64; otherwise, raise EvaluationError."""
     if MIN_INT64 <= number <= MAX_INT64:
         return number
     raise EvaluationError("integer overflow")
@@ -446,7 +448,7 @@ def check_text(length: int) -> None:
 
 
 def check_duration(nanos: int) -> Duration:
-    """Return the duration of this many nanoseconds; raises EvaluationError beyond int64."""
+    """Return the duration for this many nanoseconds; raises EvaluationError if it exceeds int64."""
     if MIN_INT64 <= nanos <= MAX_INT64:
         return Duration(nanos)
     raise EvaluationError("duration overflow")

@@ -13,7 +13,7 @@ from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import is_unmade, make_claim
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.keys import pod_uid
-from dra_plan.scheduler.cluster.nodes import exact_requests
+from dra_plan.scheduler.cluster.pod_requests import exact_requests
 from dra_plan.scheduler.refusals import Copies, CopyTemplate, next_of
 from dra_plan.scheduler.simulation import Simulation
 

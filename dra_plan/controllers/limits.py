@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Container, LimitRange, LimitRangeItem, Pod, PodSpec
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.quantity import Format, Quantity, canonical_text, make, parse
-from dra_plan.scheduler.cluster.nodes import exact_limits, exact_requests
+from dra_plan.scheduler.cluster.pod_requests import exact_limits, exact_requests
 
 _CONTAINER, _POD = "Container", "Pod"
 _NANO = 10**9

@@ -31,7 +31,7 @@ from dra_plan.claims.pod_claims import special_claim_owner
 from dra_plan.documents.refusals import OverQuota
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest
-from dra_plan.scheduler.cluster.nodes import exact_limits, exact_requests, is_extended
+from dra_plan.scheduler.cluster.pod_requests import exact_limits, exact_requests, is_extended
 
 from . import limits
 

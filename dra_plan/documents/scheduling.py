@@ -20,7 +20,7 @@ from dra_plan.documents.base import (
 )
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.stories import AbsentName, NodeStory
-from dra_plan.documents.verdicts import PodOutcome
+from dra_plan.documents.verdicts import PodOutcome, RefusingNodes
 
 PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
 
@@ -214,6 +214,10 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
         list[NodeStory],
         Meta(description=("Nodes rejected because of devices; those with the same reasons as one story.")),
     ]
+    devices_fit: Annotated[
+        list[RefusingNodes],
+        Meta(description="Nodes on which the claims fit, and the first reason why the scheduler rejects them."),
+    ] = []
 
 
 class PodOwner(DocumentPart, frozen=True, kw_only=True):

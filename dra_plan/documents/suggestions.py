@@ -131,13 +131,24 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """The pod requires a different value of a node label, or a different label."""
+    """The pod requires a different value of a node label, or a different label.
 
-    code: Annotated[str, one_of("change-node-selector")]
+    `use-other-nodes`: both values exist, and the nodes with the present one have no room.
+    """
+
+    code: Annotated[str, one_of("change-node-selector", "use-other-nodes")]
     label: str
     from_: str
     to: str
     to_label: Annotated[str, Meta(description="The label that is required instead, if it is a different one.")] = ""
+
+
+class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
+    """Requirements for a node label that exclude each other become one, which any of their values meets."""
+
+    code: Annotated[str, one_of("merge-node-requirements")]
+    label: str
+    values: list[str]
 
 
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
@@ -222,6 +233,7 @@ SuggestedChange = (
     | NodeUncordoned
     | NodeTaintMet
     | NodeSelectorChanged
+    | NodeRequirementsMerged
     | PodRuleRelaxed
     | ResourceLowered
     | ReplicasLowered
@@ -240,6 +252,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "guard-selector": SelectorChanged,
     "fix-spelling": SelectorChanged,
     "change-node-selector": NodeSelectorChanged,
+    "merge-node-requirements": NodeRequirementsMerged,
     "rename-capacity": CapacityChanged,
     "rename-resource": ResourceRenamed,
     "serve-resource": ResourceServed,
@@ -253,6 +266,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "tolerate-taint": TaintTolerated,
     "lower-request": ResourceLowered,
     "lower-replicas": ReplicasLowered,
+    "use-other-nodes": NodeSelectorChanged,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
@@ -317,6 +331,9 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the set then fits.")]
+    evicts: Annotated[
+        list[str], Meta(description="NAMESPACE/NAME of the pods of lower priority that it then evicts.")
+    ] = []
     would_bind: Annotated[
         Amount, Meta(description="For a workload: the number of its pods that then get nodes, if not all of them do.")
     ] = 0

@@ -188,6 +188,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         return self.taint is not None and self.taint.key == UNSCHEDULABLE.key
 
     @property
+    def is_of_room(self) -> bool:
+        """Return whether other pods leave no room: without them, the node might accept the pod."""
+        if self.kind == "Affinity":
+            return self.term in ("anti-affinity", "existing")
+        return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
+
+    @property
     def is_of_volume(self) -> bool:
         """Return whether the node can never use the pod's volume: then it does not matter what else it lacks."""
         return self.kind == "Volume" and bool(self.volume)
@@ -209,6 +216,12 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     reasons: Annotated[list[NodeRefusalReason], Meta(min_length=1)]
+    lower_priority: Annotated[
+        Amount, Meta(description="Pods there of a lower priority, if the pod has one above 0 and may preempt.")
+    ] = 0
+    priority: Annotated[
+        int | None, Meta(description="If no pod there has a lower priority: the lowest of theirs, if there are any.")
+    ] = None
 
     @property
     def about(self) -> list[NodeObstacle]:
@@ -319,6 +332,38 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     nowhere: Annotated[bool, Meta(description="No node of the input can use the volume.")] = False
 
 
+class VolumePlace(DocumentPart, frozen=True, kw_only=True):
+    """A volume claim, and the values of a node label with which its volume can be used."""
+
+    claim: str
+    values: list[str]
+
+
+class VolumesApart(DocumentPart, frozen=True, kw_only=True):
+    """Two volume claims of a pod whose volumes no node can reach both."""
+
+    label: Annotated[str, Meta(description="The node label whose values exclude each other.")]
+    places: list[VolumePlace]
+    at_once: Annotated[
+        list[str], Meta(description="The StorageClasses that make volumes before the pod has a node (Immediate).")
+    ] = []
+    waiting: Annotated[
+        list[str], Meta(description="StorageClasses of the same provisioner that wait for the pod instead.")
+    ] = []
+
+
+class LabelConflict(DocumentPart, frozen=True, kw_only=True):
+    """Requirements of a pod for a node label that no value meets."""
+
+    label: str
+    wants: Annotated[list[str], Meta(description="The requirements, such as `zone=a` and `zone=b`.")]
+    by_selector: Annotated[bool, Meta(description="Whether one of them is in nodeSelector.")] = False
+
+    def has(self, one: NodeObstacle) -> bool:
+        """Return whether an obstacle on nodes follows from it."""
+        return one.kind == "Label" and one.label == self.label
+
+
 DEVICES = "DynamicResources"
 """The plugin that handles devices."""
 
@@ -357,6 +402,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     spared: Annotated[
         list[OtherPod], Meta(description="Pods that it would preempt if its preemptionPolicy were not Never.")
     ] = []
+    priority: Annotated[
+        int | None,
+        Meta(description="Of a pod that no node can take: its priority, if that is above 0 and it may preempt others."),
+    ] = None
     low_priority: Annotated[
         int | None, Meta(description="Of a pod that no node can take: its priority, if that is below 0.")
     ] = None
@@ -409,6 +458,12 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     volume_claims: Annotated[
         list[VolumeClaimNeeds], Meta(description="Its volume claims, if volumes keep it off nodes.")
     ] = []
+    volumes_apart: Annotated[
+        VolumesApart | None, Meta(description="Two of its volumes that no node can reach both.")
+    ] = None
+    label_conflict: Annotated[
+        LabelConflict | None, Meta(description="What it requires of a node label, if no node can meet it.")
+    ] = None
     suggestions: Annotated[
         list[TriedChanges],
         Meta(

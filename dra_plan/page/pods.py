@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.scheduling import EvictedPod, ExplainedAttempt, ScheduledClaim, ScheduledPod
 from dra_plan.page import picks, told
+from dra_plan.page.on_nodes import MOST_ASKED, at_attempt
 from dra_plan.page.picks import Mark, Pick
 from dra_plan.page.scene import Scene, ScenePlace
+from dra_plan.scheduler.attempts import FailedAttempt
 from dra_plan.text import words
 from dra_plan.text.naming import device_name
+from dra_plan.text.verdicts import group_lines
 
 HOLDS_NONE = "holds none of the pods"
 
@@ -69,6 +72,21 @@ def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Ma
             mark = made.setdefault(drawn.home[id(device)].number, Mark(tone, "has a device of the claim"))
             mark.harms[device.at] = said
     return made
+
+
+def of_failed(attempt: FailedAttempt, why: ExplainedAttempt, drawn: Scene, most: int = MOST_ASKED) -> dict[int, Mark]:
+    """Return what rejects a pod on each node at its last attempt; on devices of the first `most` nodes, too."""
+    tone, label = picks.outcome("Excluded")
+    there = ((drawn.by_node.get(node.metadata.name), status) for node, status in attempt.others)
+    others = {one.number: Mark(tone, f"{label}: {status.message}") for one, status in there if one is not None}
+    said = {name: (one.outcome.value, one.message) for one in why.stories for name in one.nodes}
+    return {**others, **picks.marks(at_attempt(attempt, said, most), drawn)}
+
+
+def reason_line(why: ExplainedAttempt) -> str:
+    """Return what rejects a pod on most nodes, in short; "" if that is not known."""
+    leading = why.leading[:1]
+    return "".join(f"{words.cell(one)} on {words.counted(one.nodes, 'node')}" for one in leading)
 
 
 def _devices(bound: DrawnPod, drawn: Scene) -> Iterator[tuple[ScenePlace, int, str]]:
@@ -135,9 +153,15 @@ def pod_article(
     if gone:
         article.summary.append(told.TextLine(f"Has to go for it: {words.listed(gone, 8)}."))
     if why is not None:
-        article.summary += [told.TextLine(words.absent(found)) for found in why.absent]
-        article.stories = [told.story(story) for story in why.stories]
+        tell_why(article, why)
     return article
+
+
+def tell_why(article: told.Article, why: ExplainedAttempt) -> None:
+    """Add why a pod has no node, device by device."""
+    article.summary += [told.TextLine(line) for line in group_lines(why.devices_fit)]
+    article.summary += [told.TextLine(words.absent(found)) for found in why.absent]
+    article.stories = [told.story(story) for story in why.stories]
 
 
 def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[ScheduledClaim]]:

@@ -9,7 +9,7 @@ them do not.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -32,10 +32,15 @@ _UNKNOWN = 10**30
 
 
 class NodeAmounts:
-    """The sorts of amounts that pods of these shapes need, and the available amount of each."""
+    """The sorts of amounts that pods of these shapes need, and the available amount of each.
 
-    def __init__(self, ground: PlacementCluster, shapes: Sequence[PodToPlace]) -> None:
-        self._ground = ground
+    Devices for `shared` claims, given by their keys, are not among the needs of any single pod.
+    """
+
+    def __init__(
+        self, ground: PlacementCluster, shapes: Sequence[PodToPlace], shared: Collection[str] = frozenset()
+    ) -> None:
+        self._ground, self._shared = ground, shared
         self._counts_requests = any(plugin.name == plugin_names.FIT for plugin in ground.framework.points["filter"])
         self._shapes = [self._needed(shape) for shape in shapes]
         self._held: dict[str, list[tuple[DeviceName, Device, dict[str, int]]]] = {}
@@ -59,7 +64,7 @@ class NodeAmounts:
 
     def _exact(self, pod: PodToPlace) -> Iterator[ExactDeviceRequest]:
         for claim in pod.pending:
-            for request in claim.spec.devices.requests:
+            for request in claim.spec.devices.requests if claim.key not in self._shared else ():
                 exact = request.exactly
                 if exact is not None and exact.allocation_mode != "All" and not exact.admin_access:
                     yield exact if self._counts_capacity else replace(exact, capacity=None)

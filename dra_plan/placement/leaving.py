@@ -17,27 +17,41 @@ from itertools import combinations
 import msgspec
 
 from dra_plan.allocator import AllocatedState, AllocationError, Outcome
+from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 
 from .amounts import Amounts, NodeAmounts
 from .exchanges import AlikeResidents, NodeRoom, ShapeNeeds
+from .gangs import PodShapes
+from .move_program import ClaimUsers
 from .node_capacity import BY_ORDER, Combination
-from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded
+from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded, kinds_of
+
+PodKey = tuple[str, str]
+"""Namespace and name of a pod."""
 
 MOST_SUBSETS = 8
 """The number of pods, not certain to leave, of which all subsets are tried."""
+MOST_CLAIMS = 4
+"""The number of shared claims of pods that leave a node, of which all subsets are freed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Resident:
-    """A running pod that may leave: its replacement, its shape, its cost, and the claims that it frees."""
+    """A running pod that may leave: its replacement, its shape, its cost, and the claims that it frees.
+
+    Claims that it shares are free once all their users have left. If it has a `loss`, it needs no other node: that is
+    what this costs in addition. `budgets` are the positions of those that its eviction counts for.
+    """
 
     candidate: PodToPlace
     node: str
     shape: int
     price: int
     claims: tuple[ResourceClaim, ...]
+    loss: int | None = None
+    budgets: tuple[int, ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -67,11 +81,23 @@ class Leavings:
     """True if these are all."""
 
 
+@dataclass(frozen=True)
+class LeavingPod:
+    """A running pod that may leave, before its replacement is known: see `Resident`."""
+
+    pod: Pod
+    price: int
+    claims: tuple[ResourceClaim, ...]
+    loss: int | None = None
+    budgets: tuple[int, ...] = ()
+
+
 class Vacancies:
     """Nodes with the pods that may leave them. `ground` is the cluster without all of them."""
 
     def __init__(self, ground: PlacementCluster, shapes: Sequence[PodKind], residents: Iterable[Resident]) -> None:
         self._ground, self.shapes = ground, shapes
+        self._shared_keys = frozenset[str]().union(*(kind.shared for kind in shapes))
         self.residents: dict[str, list[Resident]] = {node.name: [] for node in ground.nodes}
         for resident in residents:
             self.residents[resident.node].append(resident)
@@ -91,6 +117,59 @@ class Vacancies:
         """True if any pod may not share a node with certain others."""
         self.asked = 0
         """The number of calls of the allocator."""
+        self.shared = tuple(self._users_of_claims())
+        """The claims of several pods that may leave together."""
+
+    def _users_of_claims(self) -> Iterator[ClaimUsers]:
+        shapes: dict[str, set[int]] = {}
+        for shape, kind in enumerate(self.shapes):
+            for key in kind.shared:
+                shapes.setdefault(key, set()).add(shape)
+        users: dict[str, dict[str, set[int]]] = {}
+        for node, here in self.residents.items():
+            for position, resident in enumerate(here):
+                for claim in resident.claims:
+                    if claim.key in shapes:
+                        users.setdefault(claim.key, {}).setdefault(node, set()).add(position)
+        for key, where in users.items():
+            if len(where) == 1:  # devices that several nodes reach hold nobody on a node
+                [(node, positions)] = where.items()
+                yield ClaimUsers(node, frozenset(positions), frozenset(shapes[key]))
+
+    def together(self, node: str, leaves: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield these residents, also with all users of some or all of the claims that they share."""
+        here = [users for users in self.shared if users.node == node and users.positions & set(leaves)]
+        for number in range(len(here) + 1 if len(here) <= MOST_CLAIMS else 1):
+            for some in combinations(here, number):
+                yield tuple(sorted({*leaves, *(each for users in some for each in users.positions)}))
+
+    @classmethod
+    def of(
+        cls, ground: PlacementCluster, leaving: Sequence[LeavingPod], rooms: Sequence[PodKey]
+    ) -> tuple[Vacancies, Combination]:
+        """Return the vacancies once these pods have left, and the number of wanted pods (`rooms`) of each shape.
+
+        The `ground` has a pending replacement of the same name for each pod that leaves.
+        """
+        there = {_key(pod): pod for pod in ground.cluster.pods.values()}
+        keys = [_key(each.pod) for each in leaving]
+        ready: dict[PodKey, PodToPlace] = {key: ground.ready(there[key]) for key in [*keys, *rooms]}
+        if any(map(_looks_around, there.values())):
+            for each in ready.values():
+                each.key = _likeness(each)
+        kinds = kinds_of(ready.values())
+        shapes = PodShapes.of(kinds, {})
+        shape_of = {id(member): shapes.of_kinds[index] for index, kind in enumerate(kinds) for member in kind.members}
+        residents = [
+            Resident(
+                ready[key], each.pod.spec.node_name, shape_of[id(ready[key])], each.price, each.claims, each.loss,
+                each.budgets,
+            )
+            for key, each in zip(keys, leaving, strict=True)
+            if each.pod.spec.node_name in ground.cluster.nodes
+        ]  # fmt: skip
+        wanted = Counter(shape_of[id(ready[key])] for key in rooms)
+        return cls(ground, shapes.kinds, residents), tuple(wanted[shape] for shape in range(len(shapes.kinds)))
 
     @cached_property
     def needed(self) -> ShapeNeeds:
@@ -99,7 +178,7 @@ class Vacancies:
 
     @cached_property
     def _amounts(self) -> NodeAmounts:
-        return NodeAmounts(self._ground, [kind.first for kind in self.shapes])
+        return NodeAmounts(self._ground, [kind.first for kind in self.shapes], self._shared_keys)
 
     @cached_property
     def rooms(self) -> list[NodeRoom]:
@@ -116,11 +195,12 @@ class Vacancies:
         layout = self._layout(node)
         stays = layout.held if layout is not None else ()
         total = amounts.free(node, stays)
-        held = [amounts.held(each.candidate, each.claims) for each in here]
+        claims = list(_each_once(here))
+        held = [amounts.held(each.candidate, own) for each, own in zip(here, claims, strict=True)]
         free = tuple(have - sum(each[sort] for each in held) for sort, have in enumerate(total))
-        devices = amounts.devices(node, [*stays, *(claim for each in here for claim in each.claims)])
+        devices = amounts.devices(node, [*stays, *(claim for own in claims for claim in own)])
         places = {device: place for place, device in enumerate(devices)}
-        takes = [tuple(amounts.places(each.claims, places)) for each in here]
+        takes = [tuple(amounts.places(own, places)) for own in claims]
         users = Counter(place for taken in takes for place, _ in taken)
         groups: dict[Hashable, list[int]] = {}
         for position, each in enumerate(here):
@@ -201,8 +281,10 @@ class Vacancies:
             return False
         if self.apart and self._shun(trial, [pod.info for pod in pods]):
             return False
-        claims = self._ground.joint_claims(pods, trial)
-        return not claims or self._has_devices(trial, [here[position] for position in stay], claims)
+        held = {claim.key: claim for position in stay for claim in here[position].claims}
+        present = self._shared_keys & held.keys()
+        claims = [claim for claim in self._ground.joint_claims(pods, trial) if claim.key not in present]
+        return not claims or self._has_devices(trial, held.values(), claims)
 
     def _is_in_numbers(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Return whether these pods, with those that stay, need no more than the node has in total."""
@@ -274,11 +356,11 @@ class Vacancies:
             for term in info.terms.required_anti
         )
 
-    def _has_devices(self, node: NodeInfo, staying: Sequence[Resident], claims: Sequence[ResourceClaim]) -> bool:
+    def _has_devices(self, node: NodeInfo, staying: Iterable[ResourceClaim], claims: Sequence[ResourceClaim]) -> bool:
         layout = self._layout(node)
         if layout is None:
             return True
-        held = [*layout.held, *(claim for resident in staying for claim in resident.claims)]
+        held = [*layout.held, *staying]
         key = (layout.key, tuple(sorted(self._taken(layout, claim) for claim in held)), tuple(sorted(encoded(claims))))
         if key not in self._answers:
             self.asked += 1
@@ -362,6 +444,33 @@ class Vacancies:
             if self.fits(node, [other for other in others if other not in left], comes):
                 going = left
         return tuple(sorted((*needed, *going)))
+
+
+def _key(pod: Pod) -> PodKey:
+    return pod.metadata.namespace, pod.metadata.name
+
+
+def _looks_around(pod: Pod) -> bool:
+    """Return whether filters read properties of the pod that do not depend on a single node and the pod alone."""
+    affinity = pod.spec.affinity
+    by_pods = affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
+    return by_pods or bool(pod.spec.topology_spread_constraints or pod.spec.volumes)
+
+
+def _likeness(candidate: PodToPlace) -> Hashable:
+    """Return the properties that distinguish pods if some affect others: node requirements, labels, terms, volumes."""
+    metadata, spec = candidate.pod.metadata, candidate.pod.spec
+    told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))
+    labels = tuple(sorted((metadata.labels or {}).items()))
+    return None if candidate.key is None else (candidate.key, metadata.namespace, labels, told)
+
+
+def _each_once(residents: Iterable[Resident]) -> Iterator[list[ResourceClaim]]:
+    """Yield the claims of each resident; those that it shares with an earlier one are that one's."""
+    seen: set[str] = set()
+    for resident in residents:
+        yield [claim for claim in resident.claims if claim.key not in seen]
+        seen.update(claim.key for claim in resident.claims)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 A column lists the pods that arrive at one node and those that leave it. Two nodes are alike if for each column of one,
 the other has a column with the same arriving pods, the same shapes leaving, and the same price. The variables count the
-nodes of each class that have a column, so the program's size depends on the number of classes, not of nodes.
+nodes of each class that have a column, so the program's size depends on the number of classes, not of nodes. Nodes
+whose columns are named in a row of their own are classes of their own.
 """
 
 from __future__ import annotations
@@ -25,16 +26,21 @@ class MoveColumn:
     leaves: tuple[int, ...]
 
 
+Departures = Mapping[str, tuple[int, ...]]
+"""The residents that leave each node, by their positions."""
+
+
 @dataclass(frozen=True)
 class RoomWanted:
     """The wanted capacity: a number of pods of each shape.
 
-    With `most`, as much of it as possible; at most `moves` pods may leave.
+    With `most`, as much of it as possible; at most `moves` pods may leave, and of each of the `budgets` this number.
     """
 
     pods: Combination
     moves: int | None = None
     most: bool = False
+    budgets: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,11 +60,37 @@ class Repacking:
 
 
 @dataclass(frozen=True)
+class GonePods:
+    """The pods that leave in a column: by shape, by budget, and by shape and loss those that need no other node."""
+
+    by_shape: Mapping[int, int]
+    by_budget: Mapping[int, int]
+    losable: Mapping[tuple[int, int], int]
+
+
+@dataclass(frozen=True)
+class ClaimUsers:
+    """A claim of several pods: the node where it has its devices, its users there, and the shapes of all its users.
+
+    The users, by their positions on the node, are the pods that may leave. When all of them have left, all users can
+    be together on one other node.
+    """
+
+    node: str
+    positions: frozenset[int]
+    shapes: frozenset[int]
+
+    def arrives(self, column: MoveColumn) -> bool:
+        """Return whether a user arrives with the column."""
+        return any(column.comes[shape] for shape in self.shapes)
+
+
+@dataclass(frozen=True)
 class PricedColumn:
-    """A column with the number of pods of each shape that leave, and its price."""
+    """A column with the pods that leave, and its price."""
 
     column: MoveColumn
-    gone: Mapping[int, int]
+    gone: GonePods
     price: int
 
 
@@ -78,7 +110,7 @@ class MoveProgram:
     """The program of some columns: enough room, a node for every pod that leaves, and the lowest price.
 
     With `tight`, leaving pods have to arrive somewhere only if they are of these shapes. None of the `cuts`, sets of
-    columns, may be chosen as a whole.
+    columns, may be chosen as a whole, and none of the sets of pods in `stay`, by node, may leave without others.
     """
 
     def __init__(
@@ -87,9 +119,14 @@ class MoveProgram:
         wanted: RoomWanted,
         tight: Collection[int] | None = None,
         cuts: Sequence[frozenset[MoveColumn]] = (),
+        stay: Sequence[Departures] = (),
+        shared: Sequence[ClaimUsers] = (),
     ) -> None:
         self._wanted, self._tight = wanted, tight
-        self._apart = frozenset[MoveColumn]().union(*cuts)
+        self._apart = {column.node for cut in cuts for column in cut}
+        self._apart.update((node for each in stay for node in each), (each.node for each in shared))
+        self._losses: dict[int, int] = {}
+        """The variables that count lost pods, with the price of each."""
         self._positions = {each.column: position for position, each in enumerate(priced)}
         self._classes = self._classed(priced)
         self._variables = [(each, key, one) for each in self._classes for key, one in each.columns.items()]
@@ -97,7 +134,8 @@ class MoveProgram:
         self._limit_nodes()
         self._rooms = self._balance()
         self._limit_moves()
-        self._exclude(cuts)
+        self._exclude(cuts, stay)
+        self._keep_together(shared)
 
     def _classed(self, priced: Sequence[PricedColumn]) -> list[_NodeClass]:
         by_node: dict[str, dict[Hashable, PricedColumn]] = {}
@@ -109,9 +147,12 @@ class MoveProgram:
         return list(found.values())
 
     def _key(self, each: PricedColumn) -> Hashable:
-        gone = tuple(sorted((shape, number) for shape, number in each.gone.items() if self._counts(shape)))
-        own = each.column if each.column in self._apart else None
-        return each.column.comes, gone, len(each.column.leaves), each.price, own
+        if each.column.node in self._apart:
+            return each.column
+        gone = tuple(sorted((shape, number) for shape, number in each.gone.by_shape.items() if self._counts(shape)))
+        lost = tuple(sorted(each.gone.losable.items()))
+        budgets = tuple(sorted(each.gone.by_budget.items()))
+        return each.column.comes, gone, lost, budgets, len(each.column.leaves), each.price
 
     def _counts(self, shape: int) -> bool:
         return self._tight is None or shape in self._tight
@@ -130,10 +171,16 @@ class MoveProgram:
         balance: list[dict[int, int]] = [{} for _ in self._wanted.pods]
         for index, (_, _, each) in enumerate(self._variables):
             comes = each.column.comes
-            for shape in {*each.gone, *(shape for shape, number in enumerate(comes) if number)}:
-                net = each.gone.get(shape, 0) - comes[shape]
+            for shape in {*each.gone.by_shape, *(shape for shape, number in enumerate(comes) if number)}:
+                net = each.gone.by_shape.get(shape, 0) - comes[shape]
                 if net and self._counts(shape):
                     balance[shape][index] = net
+        for (shape, price), row in self._losable().items():
+            lost = len(self._model.upper)
+            self._model.upper.append(-sum(row[index] * self._model.upper[index] for index in row))
+            self._model.at_most({**row, lost: 1}, 0)
+            balance[shape][lost] = -1
+            self._losses[lost] = price
         first = len(self._model.upper)
         for row, number in zip(balance, self._wanted.pods, strict=True):
             if self._wanted.most and number:
@@ -144,12 +191,43 @@ class MoveProgram:
                 self._model.at_most(row, -number)
         return range(first, len(self._model.upper))
 
+    def _losable(self) -> Mapping[tuple[int, int], Mapping[int, int]]:
+        """Return for each shape and loss the columns in which such pods leave, with their negative number."""
+        found: dict[tuple[int, int], dict[int, int]] = {}
+        for index, (_, _, each) in enumerate(self._variables):
+            for kind, number in each.gone.losable.items():
+                if self._counts(kind[0]):
+                    found.setdefault(kind, {})[index] = -number
+        return found
+
     def _limit_moves(self) -> None:
         if self._wanted.moves is not None:
             leaving = {index: len(each.column.leaves) for index, (_, _, each) in enumerate(self._variables)}
             self._model.at_most({index: number for index, number in leaving.items() if number}, self._wanted.moves)
+        for budget, allowed in enumerate(self._wanted.budgets):
+            counted = {index: each.gone.by_budget.get(budget, 0) for index, (_, _, each) in enumerate(self._variables)}
+            self._model.at_most({index: number for index, number in counted.items() if number}, allowed)
 
-    def _exclude(self, cuts: Sequence[frozenset[MoveColumn]]) -> None:
+    def _keep_together(self, shared: Sequence[ClaimUsers]) -> None:
+        """Let users of a claim arrive elsewhere only once all have left its node, and none returns there."""
+        for users in shared:
+            row = {}
+            for index, (_, _, each) in enumerate(self._variables):
+                is_there, arrives = each.column.node == users.node, users.arrives(each.column)
+                if arrives and not is_there:
+                    row[index] = 1
+                elif is_there and not arrives and users.positions <= set(each.column.leaves):
+                    row[index] = -1
+            self._model.at_most(row, 0)
+
+    def _exclude(self, cuts: Sequence[frozenset[MoveColumn]], stay: Sequence[Departures]) -> None:
+        for each in stay:
+            row = {}
+            for index, (_, _, one) in enumerate(self._variables):
+                leaves = one.column.leaves
+                if leaves and each.get(one.column.node, leaves) == leaves:
+                    row[index] = 1 if one.column.node in each else -1
+            self._model.at_most(row, len(each) - 1)
         own = {each.column: index for index, (_, _, each) in enumerate(self._variables)}
         for cut in cuts:
             self._model.at_most({own[each]: 1 for each in cut if each in own}, len(cut) - 1)
@@ -169,6 +247,7 @@ class MoveProgram:
         # the price first; among equal prices, the fewest nodes
         nodes = sum(len(each.nodes) for each in self._classes)
         goal = {index: -each.price * (nodes + 1) - 1 for index, (_, _, each) in enumerate(self._variables)}
+        goal.update((index, -price * (nodes + 1)) for index, price in self._losses.items())
         cheap = solve(self._model, goal, self._model.keeps, seconds=time.seconds)
         return self._told(cheap, nodes, (all_rooms, most))
 
@@ -179,7 +258,7 @@ class MoveProgram:
         if cheap.values is None:
             return Repacking(None, 0, least, 0, rooms[1])
         taken = sorted(self._taken(cheap.values), key=lambda each: self._positions[each.column])
-        price = sum(each.price for each in taken)
+        price = sum(each.price for each in taken) + sum(cheap.values[i] * each for i, each in self._losses.items())
         if cheap.outcome is SolverEnd.BEST:
             least = price
         return Repacking(tuple(each.column for each in taken), price, min(least, price), rooms[0], rooms[1])

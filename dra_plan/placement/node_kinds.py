@@ -36,7 +36,8 @@ from dra_plan.releases import Quirk, Target
 from dra_plan.scheduler.cluster.claims import usable
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import GroupKey
-from dra_plan.scheduler.cluster.nodes import DEFAULT_SCHEDULER, PODS, NodeInfo, PodInfo
+from dra_plan.scheduler.cluster.nodes import DEFAULT_SCHEDULER, NodeInfo, PodInfo
+from dra_plan.scheduler.cluster.pod_requests import PODS
 from dra_plan.scheduler.dra.extended import served_names
 from dra_plan.scheduler.dra.filter import UNAVAILABLE, PodState
 from dra_plan.scheduler.dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources

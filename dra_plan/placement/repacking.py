@@ -20,7 +20,7 @@ from itertools import islice, product
 from .exchanges import NodeRoom, PlaceWorths, WorthPrices, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
 from .limits import SearchTime
-from .move_program import MoveColumn, MoveProgram, PricedColumn, Repacking, RoomWanted
+from .move_program import Departures, GonePods, MoveColumn, MoveProgram, PricedColumn, Repacking, RoomWanted
 from .node_capacity import Combination
 
 MOST_COLUMNS = 6_000
@@ -57,7 +57,8 @@ class Repacker:
     _leavings: dict[tuple[str, Combination], Leavings] = field(default_factory=dict)
     _most_held: dict[tuple[int, int], int] = field(default_factory=dict)
     _held: dict[tuple[int, frozenset[int]], Sequence[Combination]] = field(default_factory=dict)
-    _departures: dict[tuple[str, tuple[int, ...]], Mapping[int, int]] = field(default_factory=dict)
+    _departures: dict[tuple[str, tuple[int, ...]], GonePods] = field(default_factory=dict)
+    _stay: list[Departures] = field(default_factory=list)
     _roomy: list[str] = field(default_factory=list)
     _takes: dict[int, bool] = field(default_factory=dict)
     _round: int = 0
@@ -71,6 +72,10 @@ class Repacker:
         """Forbid choosing all of these columns together again."""
         self._cuts.append(frozenset(columns))
 
+    def exclude_leaving(self, columns: Iterable[MoveColumn]) -> None:
+        """Forbid that the pods that leave in these columns leave again without others."""
+        self._stay.append({column.node: column.leaves for column in columns if column.leaves})
+
     def best(self) -> Repacking:
         """Return the cheapest moves among the columns, after as many rounds as needed to find some."""
         if self._bound is None:
@@ -82,7 +87,7 @@ class Repacker:
         found = self._solved(self._columns)
         while self._is_short(found, self._bound) and self._more(is_found=found.columns is not None):
             found = self._solved(self._columns)
-        if self._complete and not self._cuts:
+        if self._complete and not self._cuts and not self._stay:
             self._bound = found
             return found
         bound = self._bound
@@ -103,26 +108,28 @@ class Repacker:
         """Return the pods that have to leave the node so that these fit."""
         key = node, comes
         if key not in self._leavings:
-            self._leavings[key] = self.vacancies.leavings(node, comes)
+            found = self.vacancies.leavings(node, comes)
+            if self.vacancies.shared:
+                sets = dict.fromkeys(each for one in found.sets for each in self.vacancies.together(node, one))
+                found = replace(found, sets=tuple(sets))
+            self._leavings[key] = found
         return self._leavings[key]
 
     def _all_columns(self) -> bool:
         """Create all columns; return False if there are too many, or not all are known."""
-        vacancies, made, looked = self.vacancies, dict[MoveColumn, int | None](), 0
-        demand = self._demand
+        vacancies, made, looked = self.vacancies, dict.fromkeys(self._vacated(), None), 0
+        demand, moves = self._demand, self.wanted.moves
+        coming = sum(demand) if moves is None else moves + sum(self.wanted.pods)
         if len(vacancies.residents) * len(demand) > MOST_LOOKS:
             return False
         for node in vacancies.residents:
             most = [vacancies.most_of(node, shape, number) for shape, number in enumerate(demand)]
-            size = 1
-            for each in most:
-                size *= each + 1
-            looked += size
-            if looked > MOST_LOOKS:
-                return False
-            for comes in product(*(range(number + 1) for number in most)):
+            for comes in _up_to(most, coming):
                 if not any(comes):
                     continue
+                looked += 1
+                if looked > MOST_LOOKS:
+                    return False
                 found = self.leavings(node, comes)
                 if not found.complete:
                     return False
@@ -132,6 +139,14 @@ class Repacker:
         self._columns = made
         return True
 
+    def _vacated(self) -> Iterator[MoveColumn]:
+        """Yield the nodes that all users of a claim leave and where nobody arrives, if a wanted pod needs the claim."""
+        nobody = tuple(0 for _ in self.wanted.pods)
+        for users in self.vacancies.shared:
+            if any(self.wanted.pods[shape] for shape in users.shapes):
+                for leaves in self.vacancies.together(users.node, tuple(sorted(users.positions))):
+                    yield MoveColumn(users.node, nobody, leaves)
+
     def _relaxed(self) -> Repacking:
         """Solve the program in which leaving pods have a node, except for the shapes that no node fits now."""
         tight = {shape for shape, number in enumerate(self.wanted.pods) if number}
@@ -140,7 +155,7 @@ class Repacker:
             prices = self._tight_columns(tight)
             self._room_columns, self._tight = prices, frozenset(tight)
             found = self._solved(prices, tight)
-            leaving = {shape for column in found.columns or () for shape in self._gone(column)} - known
+            leaving = {shape for column in found.columns or () for shape in self._gone(column).by_shape} - known
             known |= leaving
             more = {shape for shape in leaving if not self._has_taker(shape)}
             is_many = (len(tight) + len(more)) * len(self.vacancies.residents) > MOST_TIGHT
@@ -161,8 +176,18 @@ class Repacker:
     @cached_property
     def _worths(self) -> list[list[float]]:
         """Return the worth of a place for each shape, in several ways."""
-        stuck = frozenset(shape for shape in self._stuck if not self.wanted.pods[shape])
+        stuck = frozenset(shape for shape in self._stuck if not self.wanted.pods[shape] and self._needs_place(shape))
         return worths(self.vacancies.rooms, self.vacancies.needed, stuck) if stuck else []
+
+    def _needs_place(self, shape: int) -> bool:
+        """Return whether every pod of the shape needs another node, and devices that are its own."""
+        kind = self.vacancies.shapes[shape]
+        return not kind.shared and shape not in self._losable
+
+    @cached_property
+    def _losable(self) -> frozenset[int]:
+        here = self.vacancies.residents.values()
+        return frozenset(each.shape for residents in here for each in residents if each.loss is not None)
 
     def _priced(self) -> int:
         """Return a lower bound on the price: pods that leave cost the worth of the place that they need.
@@ -188,16 +213,20 @@ class Repacker:
 
         It includes the places that its leaving pods need elsewhere, minus the places that others may find here.
         """
-        own = sum(places.weights[shape] * number for shape, number in self._gone(column).items())
+        own = sum(places.weights[shape] * number for shape, number in self._gone(column).by_shape.items())
         here = places.beside(self.vacancies.rooms_by_name[column.node], column.comes)
         return max(0.0, price + own - here)
 
-    def _gone(self, column: MoveColumn) -> Mapping[int, int]:
-        """Return the number of pods of each shape that leave."""
+    def _gone(self, column: MoveColumn) -> GonePods:
+        """Return the pods that leave."""
         found = self._departures.get((column.node, column.leaves))
         if found is None:
-            here = self.vacancies.residents[column.node]
-            found = self._departures[column.node, column.leaves] = Counter(here[each].shape for each in column.leaves)
+            gone = [self.vacancies.residents[column.node][each] for each in column.leaves]
+            found = self._departures[column.node, column.leaves] = GonePods(
+                by_shape=Counter(each.shape for each in gone),
+                by_budget=Counter(budget for each in gone for budget in each.budgets),
+                losable=Counter((each.shape, each.loss) for each in gone if each.loss is not None),
+            )
         return found
 
     def _has_taker(self, shape: int) -> bool:
@@ -272,7 +301,7 @@ class Repacker:
         cost: dict[str, tuple[int, float]] = {}
         for column, price in prices.items():
             if column.leaves or not price:
-                gone = self._gone(column)
+                gone = self._gone(column).by_shape
                 dear = sum(number for shape, number in gone.items() if shape in tight)
                 stuck = sum(number for shape, number in gone.items() if not self._has_taker(shape))
                 each = (dear, (price + stuck) / sum(column.comes))
@@ -293,6 +322,7 @@ class Repacker:
             return False
         match self._round:
             case 1:
+                self._columns.update(dict.fromkeys(self._vacated()))
                 self._take_roomy(FEW_ROOMY)
                 self._take_takers(self._leaving())
             case 2:
@@ -302,8 +332,8 @@ class Repacker:
             case 3:
                 self._complete = self._all_columns()
                 if self._complete:
-                    cuts, self._cuts = self._cuts, []
-                    self._bound, self._cuts = self._solved(self._columns), cuts
+                    cuts, stay, self._cuts, self._stay = self._cuts, self._stay, [], []
+                    self._bound, self._cuts, self._stay = self._solved(self._columns), cuts, stay
             case 4 if not self._complete:
                 demand = self._leaving()
                 self._columns.update(dict.fromkeys(self._exchanges(demand)))
@@ -357,7 +387,8 @@ class Repacker:
 
     def _single(self, demand: Mapping[int, int]) -> Iterator[tuple[str, Combination, tuple[int, ...]]]:
         """Yield exchanges in which one pod leaves: first for pods that leave the cheapest nodes, then for all."""
-        leaving = [{s for column in found.columns or () for s in self._gone(column)} for found in self._cheapest]
+        cheapest = [[self._gone(column).by_shape for column in found.columns or ()] for found in self._cheapest]
+        leaving = [{shape for gone in each for shape in gone} for each in cheapest]
         for shapes in (*leaving, set(demand)) if self._worths else ():
             stuck = sorted(shapes & self._stuck - self._tight)
             yield from single_exchanges(
@@ -398,8 +429,20 @@ class Repacker:
             PricedColumn(column, self._gone(column), self._price(column) if price is None else price)
             for column, price in columns.items()
         ]
-        cuts = self._cuts if tight is None else ()
-        return MoveProgram(priced, self.wanted, tight, cuts).solved(self.time)
+        if tight is not None:
+            return MoveProgram(priced, self.wanted, tight).solved(self.time)
+        shared = self.vacancies.shared
+        return MoveProgram(priced, self.wanted, None, self._cuts, self._stay, shared).solved(self.time)
+
+
+def _up_to(most: Sequence[int], total: int) -> Iterator[Combination]:
+    """Yield all combinations of at most these numbers, and of this number in total."""
+    if not most:
+        yield ()
+        return
+    for number in range(min(most[0], total) + 1):
+        for rest in _up_to(most[1:], total - number):
+            yield (number, *rest)
 
 
 @dataclass(frozen=True)

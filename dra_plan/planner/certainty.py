@@ -14,7 +14,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
 from dra_plan.manifests.kinds import named
 from dra_plan.scheduler.attempts import PodRecord
-from dra_plan.scheduler.cluster.volumes import pod_volumes
+from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.interface import Diagnosis
 from dra_plan.scheduler.framework.profile import Framework

@@ -21,7 +21,7 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import is_unmade, make_claim
 from dra_plan.scheduler.admission import ARRIVAL, NAME
 from dra_plan.scheduler.attempts import PodRecord
-from dra_plan.scheduler.cluster.volumes import ephemeral_claim
+from dra_plan.scheduler.cluster.pod_volumes import ephemeral_claim
 
 from .refused import RefusedOwner
 

@@ -181,7 +181,7 @@ def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
 
 def _volume_claims(pods: Iterable[Pod]) -> list[tuple[str, str]]:
     """Return namespace and name of the claims on volumes that pods name."""
-    from dra_plan.scheduler.cluster.volumes import pod_volumes
+    from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
     return sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
 

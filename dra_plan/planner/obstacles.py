@@ -19,7 +19,7 @@ from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
 from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.planner import pools
 from dra_plan.scheduler.attempts import PodRecord
-from dra_plan.scheduler.cluster.nodes import amount_text
+from dra_plan.scheduler.cluster.pod_requests import amount_text
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.status import NoDevices, Obstacle, ResourceShort, Status
 from dra_plan.scheduler.refusals import Refusals

@@ -28,7 +28,7 @@ from dra_plan.near import misspelt, nearest
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import class_names
-from dra_plan.scheduler.cluster.nodes import exact_requests
+from dra_plan.scheduler.cluster.pod_requests import exact_requests
 
 CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 

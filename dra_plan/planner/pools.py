@@ -12,7 +12,7 @@ from dra_plan.allocator import PoolGatherer, View
 from dra_plan.allocator.capacity import Counters, summed
 from dra_plan.allocator.identity import DeviceID
 from dra_plan.allocator.ledger import Ledger
-from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState
+from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState, targets
 from dra_plan.allocator.reasons import CounterShort
 from dra_plan.allocator.taints import blocks
 from dra_plan.api import quantity
@@ -218,16 +218,44 @@ class SeenPool:
 
 
 def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[SeenPool]:
-    """Return each pool in the states that nodes see, sorted by driver, pool name and generation."""
+    """Return each pool in the states that nodes see, sorted by driver, pool name and generation.
+
+    If no node reaches a pool, it is returned once, as a whole, if `everywhere` is true. A node that sees a pool only
+    because of its counters (Q15) cannot use its devices, so what this node sees of it is not returned.
+    """
+    gatherer = view.gatherer
     found: dict[tuple[Any, ...], SeenPool] = {}
     for node in nodes:
         obsolete: list[Pool] = []
-        for pool in (*view.gatherer.gather(node, obsolete=obsolete), *obsolete):
-            found.setdefault(_key(pool, view.gatherer), SeenPool(pool)).nodes.append(node)
-    if everywhere:
-        for pool in _unseen(view, {(seen.pool.id, seen.pool.generation) for seen in found.values()}):
-            found[_key(pool, view.gatherer)] = SeenPool(pool)
+        for pool in (*gatherer.gather(node, obsolete=obsolete), *obsolete):
+            found.setdefault(_key(pool, gatherer), SeenPool(pool)).nodes.append(node)
+    found = {key: seen for key, seen in found.items() if reaching(seen, gatherer, nodes)}
+    for pool in _unseen(view, {(seen.pool.id, seen.pool.generation) for seen in found.values()}):
+        seen = SeenPool(pool)
+        if everywhere or reaching(seen, gatherer, nodes):
+            found[_key(pool, gatherer)] = seen
     return [found[key] for key in sorted(found)]
+
+
+def reaching(seen: SeenPool, gatherer: PoolGatherer, nodes: Sequence[Node]) -> list[Node]:
+    """Return the nodes that the slices are for, among those that see the pool; for old generations, among `nodes`."""
+    pool = seen.pool
+    slices = gatherer.generation(pool.id, pool.generation).slices
+    if seen.nodes and not any(slice_.object.spec.shared_counters for slice_ in slices):
+        return seen.nodes
+    among = seen.nodes or (nodes if pool.state is PoolState.OBSOLETE else ())
+    name = node_name(slices)
+    if name:
+        return [node for node in among if node.metadata.name == name]
+    known = [each for each in slices if gatherer.counts(each.object)]
+    offering = [each for each in known if each.object.spec.devices or not each.object.spec.shared_counters]
+    return [node for node in among if any(targets(slice_, node) for slice_ in offering)]
+
+
+def node_name(slices: Iterable[PoolSlice]) -> str:
+    """Return the node that all slices name; "" if they name none, or several."""
+    names = {slice_.object.spec.node_name or "" for slice_ in slices}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _key(pool: Pool, gatherer: PoolGatherer) -> tuple[Any, ...]:

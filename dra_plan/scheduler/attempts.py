@@ -6,7 +6,7 @@ afterwards. Keeping these records changes nothing in the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import View
@@ -15,11 +15,12 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.pod_claims import PodClaimError, pod_claims
 from dra_plan.documents.verdicts import PodOutcome
 from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
 from dra_plan.scheduler.framework.interface import Handle
 from dra_plan.scheduler.framework.profile import Framework
-from dra_plan.scheduler.framework.status import CycleState
+from dra_plan.scheduler.framework.status import CycleState, Status
 from dra_plan.scheduler.framework.types import QueuedPod
 
 from .cycle import CycleResult
@@ -45,8 +46,8 @@ class FailedAttempt:
     allocated: tuple[ResourceClaim, ...]
     all_claims: tuple[ResourceClaim, ...]
     cluster: View
-    others: Mapping[str, str] = field(default_factory=dict)
-    """The messages of the nodes that other plugins rejected."""
+    others: tuple[tuple[Node, Status], ...] = ()
+    """The nodes that other plugins rejected, and their statuses."""
 
     def view(self) -> View:
         """Return the cluster as the attempt saw it."""
@@ -94,7 +95,7 @@ class FailedAttempts:
                 allocated=tuple(allocated),
                 all_claims=self._claims,
                 cluster=cluster.view,
-                others=_refused_otherwise(result),
+                others=tuple(_refused_otherwise(result, cluster.nodes)),
             )
 
     def _of(self, pod: Pod) -> list[ResourceClaim]:
@@ -111,10 +112,11 @@ def _refused(result: CycleResult) -> list[str]:
     return list(dict.fromkeys([*result.fatal, *refused]))
 
 
-def _refused_otherwise(result: CycleResult) -> dict[str, str]:
+def _refused_otherwise(result: CycleResult, nodes: Mapping[str, NodeInfo]) -> Iterator[tuple[Node, Status]]:
     statuses = result.diagnosis.statuses if result.diagnosis is not None else {}
-    others = ((name, status) for name, status in statuses.items() if status.plugin != plugin_names.DYNAMIC_RESOURCES)
-    return {name: status.message for name, status in others if status.rejected}
+    for name, status in statuses.items():
+        if status.rejected and status.plugin != plugin_names.DYNAMIC_RESOURCES and name in nodes:
+            yield nodes[name].node, status
 
 
 # -- the outcome of each pod -------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from dra_plan.api.meta import FieldPath
 from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.paths import render
 from dra_plan.releases import Features
-from dra_plan.scheduler.cluster.nodes import DEFAULT_SCHEDULER, is_scalar
+from dra_plan.scheduler.cluster.nodes import DEFAULT_SCHEDULER
+from dra_plan.scheduler.cluster.pod_requests import is_scalar
 from dra_plan.scheduler.dra.extended import DeviceTotals, Totals
 from dra_plan.scheduler.dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
 from dra_plan.scheduler.framework.interface import POINTS, Handle, Plugin, Registry

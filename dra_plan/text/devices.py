@@ -178,21 +178,22 @@ def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
 
 def devices_spread(of: RequestDevices) -> str:
     """Return the range of the number of devices over the nodes of the group."""
-    return _spread(of.devices_from, of.devices_to) if isinstance(of, StoryRequest) else ""
+    return _on_these(words.devices_differ(of))
 
 
 def left_spread(of: RequestDevices) -> str:
     """Return the range of the number of devices left."""
-    return _spread(of.left_from, of.left_to) if isinstance(of, StoryRequest) else ""
+    return _on_these(words.left_differs(of))
+
+
+def _on_these(found: str) -> str:
+    return f" ({found} on these nodes)" if found else ""
 
 
 def removed_spread(removed: RemovedDevices) -> str:
     """Return the range of the number of devices that a check removes."""
-    return _spread(removed.count_from, removed.count_to)
-
-
-def _spread(least: int | None, most: int | None) -> str:
-    return f" ({least} to {most} on these nodes)" if least != most else ""
+    least, most = removed.count_from, removed.count_to
+    return _on_these(f"{least} to {most}" if least != most else "")
 
 
 def finding_lines(removed: RemovedDevices) -> Iterator[str]:

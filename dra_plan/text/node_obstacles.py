@@ -204,7 +204,7 @@ def _spread(of: NodeObstacle) -> str:
 
 def _volume(of: NodeObstacle) -> str:
     if of.volume:
-        return f"volume {of.volume} of claim {of.claim} cannot be used there"
+        return f"the volume of claim {of.claim} cannot be used there"
     return f"claim {of.claim} cannot get a volume there"
 
 

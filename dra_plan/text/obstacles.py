@@ -28,6 +28,7 @@ from dra_plan.documents.suggestions import (
     CountLowered,
     GateEnabled,
     NodeLabelled,
+    NodeRequirementsMerged,
     NodeSelectorChanged,
     NodeTaintMet,
     NodeUncordoned,
@@ -295,7 +296,8 @@ _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value":
 def suggestion(of: TriedChanges) -> str:
     """Return changes that were tried together, and the nodes on which the claims then fit."""
     some = f"{of.would_bind} of its pods then {'gets a node' if of.would_bind == 1 else 'get nodes'}"
-    then = some if of.would_bind else f"it then fits on {of.node}"
+    evicting = f" after evicting {words.listed(of.evicts)}" if of.evicts else ""
+    then = some if of.would_bind else f"it then fits on {of.node}{evicting}"
     return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({then})"
 
 
@@ -364,6 +366,8 @@ def change(of: SuggestedChange) -> str:
         case NodeSelectorChanged():
             instead = of.label if of.to_label else of.from_
             return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
+        case NodeRequirementsMerged():
+            return f"accept each of these values in one expression: {of.label} In [{', '.join(of.values)}]"
         case PodRuleRelaxed(code="honor-taints"):
             return (
                 f"spread over {of.topology_key} without the nodes that the pod does not tolerate "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec import structs
+
 from dra_plan.allocator import Outcome
 from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import KUEUE
@@ -16,7 +18,9 @@ from dra_plan.documents.verdicts import (
     GOOD,
     AloneVerdict,
     ChangedReason,
+    LabelConflict,
     LastMessage,
+    NodeObstacle,
     NodeRefusalReason,
     OtherPod,
     OwnerVerdict,
@@ -26,7 +30,7 @@ from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.naming import named, object_name
 from dra_plan.text.node_obstacles import obstacle
-from dra_plan.text.volume_claims import volume_claim
+from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
 MOST_NAMES = 2
 """The number of nodes that a line names."""
@@ -44,16 +48,53 @@ def node_lines(
         for reason in of.nodes[0].reasons if of.nodes else ():
             yield words.scheduler_says(reason.message)
         return
-    others = not all(any(one.is_reserved for one in group.about) for group in of.nodes)
-    for group in of.nodes:
+    yield from group_lines(
+        of.nodes, asks_for_devices=asks_for_devices, without_devices=without_devices, excluded=_Excluded(of)
+    )
+
+
+def group_lines(
+    groups: Sequence[RefusingNodes],
+    *,
+    asks_for_devices: bool = True,
+    without_devices: bool = False,
+    excluded: _Excluded | None = None,
+) -> Iterator[str]:
+    """Yield a line for each group of nodes, in this order; groups with the same line are shown together."""
+    others = not all(any(one.is_reserved for one in group.about) for group in groups)
+    alike: dict[str, list[str]] = {}
+    for group in groups:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
         reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
         reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
         reasons.sort(key=lambda one: not any(each.is_of_volume for each in one.about))
+        if excluded is not None:
+            reasons = [one for one in map(excluded.without, reasons) if one is not None]
         told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
         if not told:
             continue
-        yield f"{_who(group.nodes)}: {'devices fit; ' if fit else ''}{'; '.join(told)}"
+        alike.setdefault(f"{'devices fit; ' if fit else ''}{'; '.join(told)}", []).extend(group.nodes)
+    yield from (f"{_who(nodes)}: {said}" for said, nodes in alike.items())
+
+
+class _Excluded:
+    """The obstacles that follow from requirements which no node can meet together: they are told before the nodes."""
+
+    def __init__(self, of: OwnerVerdict | AloneVerdict) -> None:
+        apart = of.volumes_apart if isinstance(of, OwnerVerdict) else None
+        conflict = of.label_conflict if isinstance(of, OwnerVerdict) else None
+        self._claims = [one.claim for one in apart.places] if apart is not None else []
+        self._conflict = conflict
+
+    def without(self, reason: NodeRefusalReason) -> NodeRefusalReason | None:
+        """Return the reason without these obstacles; None if nothing else is left."""
+        about = [one for one in reason.about if not self._has(one)]
+        return None if reason.about and not about else structs.replace(reason, about=about)
+
+    def _has(self, one: NodeObstacle) -> bool:
+        if self._conflict is not None and self._conflict.has(one):
+            return True
+        return one.is_of_volume and one.claim in self._claims
 
 
 def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
@@ -150,15 +191,35 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
     if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
+        yield from indented(_excluding(of))
         yield from indented(_in_the_way(of, devices))
-        yield from (f"  {volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
+        told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
+        needs = [one for one in of.volume_claims if one.name not in told]
+        yield from (f"  {volume_claim(one)}" for one in needs if one.labels or not one.volume)
     if of.freed is not None:
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
     yield from indented(map(_left_over, of.left_over))
-    if of.verdict == "Unschedulable" and (said := in_vain(of.told_nodes)):
+    is_in_vain = of.volumes_apart is not None or of.label_conflict is not None
+    if of.verdict == "Unschedulable" and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _excluding(of: OwnerVerdict) -> Iterator[str]:
+    """Yield the requirements that no node can meet together."""
+    if of.volumes_apart is not None:
+        yield from volumes_apart(of.volumes_apart)
+    if of.label_conflict is not None:
+        yield label_conflict(of.label_conflict)
+
+
+def label_conflict(of: LabelConflict) -> str:
+    """Return that no node can meet the pod's requirements for a label."""
+    whose = "nodeSelector and node affinity ask" if of.by_selector else "node affinity asks"
+    both = "both" if len(of.wants) == 2 else "all of these"
+    rule = "both must hold" if of.by_selector else "all expressions of a term must hold"
+    return f"Its {whose} for {' and '.join(of.wants)}: no node can have {both} ({rule}). Waiting will not help."
 
 
 def _left_over(of: ClaimHolder) -> str:
@@ -471,6 +532,8 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             ("It is", "its grace period ends") if len(of.held) == 1 else ("They are", "their grace periods end")
         )
         yield f"{them} already being deleted, with a lower priority; {period} at {of.until}."
+    if of.priority is not None and (said := _no_preemption(of, of.priority)):
+        yield said
     if of.low_priority is not None:
         yield f"Its priority is {of.low_priority}, below the default of 0: it preempts no ordinary pod."
     if of.kubelet:
@@ -482,6 +545,28 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield _last(of, of.last_message)
     if of.not_tried:
         yield f"{words.counted(of.not_tried, 'pod')} were not tried."
+
+
+def _no_preemption(of: OwnerVerdict, priority: int) -> str:
+    """Return why a pod with a priority preempts nothing on nodes where other pods alone leave no room."""
+    full = [group for group in of.nodes if all(one.is_of_room for one in group.about or [_NOTHING])]
+    if full and not any(group.lower_priority for group in full):
+        least = min((group.priority for group in full if group.priority is not None), default=None)
+        where = _who([name for group in full for name in group.nodes])
+        return f"Its priority of {priority} preempts nothing on {where}: the lowest priority there is {least}."
+    if full and of.alone is None:
+        several = "pods" if sum(group.lower_priority for group in full) > 1 else "pod"
+        where = _who([name for group in full for name in group.nodes if group.lower_priority])
+        even = f"even without the {several} of lower priority on {where}, it would not fit"
+        return f"Its priority of {priority} does not help: {even}."
+    held = [one for group in of.nodes for one in group.about if any(each.step == "in-use" for each in one.removed)]
+    if held and not full:
+        return f"Its priority of {priority} does not help: kube-scheduler preempts no pod for its devices."
+    return ""
+
+
+_NOTHING = NodeObstacle(kind="NodeName")
+"""An unknown obstacle."""
 
 
 def _last(of: OwnerVerdict, last: LastMessage) -> str:

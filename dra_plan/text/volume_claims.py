@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.documents.verdicts import UnmatchedVolume, VolumeClaimNeeds
+from dra_plan.api.well_known import HOSTNAME
+from dra_plan.documents.verdicts import UnmatchedVolume, VolumeClaimNeeds, VolumesApart
 from dra_plan.text import words
 
 
@@ -33,6 +34,32 @@ _OF_NO_NODE = (
 
 
 _CLASS_STAYS = "The class of a claim cannot be changed: create this class, or create the claim again with another."
+
+
+# -- two volumes that no node reaches ----------------------------------------------------------------------------------
+
+
+def volumes_apart(of: VolumesApart) -> Iterator[str]:
+    """Yield that no node can reach two volumes, why they were made so, and what to do."""
+    places = "; ".join(f"{one.claim}: {words.listed(one.values)}" for one in of.places)
+    yield f"Its volumes are {_apart(of.label)} ({places}): no node can reach both. Waiting will not help."
+    again = "Create one of these claims again (its new volume is empty)"
+    if not of.at_once:
+        yield f"{again}, so that both volumes are in the same place."
+        return
+    such = f", such as {words.listed(of.waiting)}" if of.waiting else ""
+    bind = "binds" if len(of.at_once) == 1 else "bind"
+    yield (
+        f"StorageClass {words.listed(of.at_once)} {bind} a claim at once, wherever its pod can run "
+        f"(volumeBindingMode Immediate). {again}, with a class that waits for the pod (WaitForFirstConsumer){such}."
+    )
+
+
+def _apart(label: str) -> str:
+    if label == HOSTNAME:
+        return "on different nodes"
+    kind = label.rpartition("/")[2]
+    return f"in different {kind}s" if kind in ("zone", "region") else f"for nodes with different {label}"
 
 
 # -- claims without a volume -------------------------------------------------------------------------------------------

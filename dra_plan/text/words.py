@@ -15,7 +15,7 @@ from dra_plan.api.resource import DeviceTaint, DeviceToleration
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName
 from dra_plan.documents.devices import ClaimHolder, TaintName
 from dra_plan.documents.reasons import LeadingReason, OwedToDefects, UnusablePool
-from dra_plan.documents.stories import AbsentName, RequestDevices
+from dra_plan.documents.stories import AbsentName, RequestDevices, StoryRequest
 from dra_plan.documents.suggestions import RequestChange
 from dra_plan.wording import NAMES, listed, value
 
@@ -183,15 +183,43 @@ def problem(of: RequestDevices, what: str = "") -> str:
     if of.problem == "nothing-matches":
         return f"{what} asks for all devices{on_class}; there are none"
     if of.problem == "all-not-free":
-        return f"{what} asks for all {of.need} devices{on_class}; {_available(str(of.left), of.left or 2)}"
+        number = f"{of.need} " if devices_differ(of) == "" else ""
+        left = _differing(of) or _available(str(of.left), of.left or 2)
+        return f"{what} asks for all {number}devices{on_class}; {left}"
     if of.problem == "too-many-devices":
         return f"{what} would get {of.need} devices, but a claim can have at most 32"
-    if of.left == of.devices:
-        has = f"only {of.left}" if of.left else "none"
-        return f"{what} needs {counted(of.need, 'device')}{on_class}; the node has {has}"
-    if of.removed and all(each.step == "selector" for each in of.removed):
-        return f"{what} needs {counted(of.need, 'device')}{on_class}; {_left(of.left, of.devices, 'matches', 'match')}"
-    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_left(of.left, of.devices)}"
+    matches = bool(of.removed) and all(each.step == "selector" for each in of.removed)
+    is_are = ("matches", "match") if matches else ("is available", "are available")
+    left = _differing(of, *is_are)
+    if not left and of.left == of.devices:
+        left = f"the node has {f'only {of.left}' if of.left else 'none'}"
+    return f"{what} needs {counted(of.need, 'device')}{on_class}; {left or _left(of.left, of.devices, *is_are)}"
+
+
+def devices_differ(of: RequestDevices) -> str:
+    """Return the range of the numbers of devices on the nodes of a group, or "" if they are equal."""
+    return _range(of.devices_from, of.devices_to) if isinstance(of, StoryRequest) else ""
+
+
+def left_differs(of: RequestDevices) -> str:
+    """Return the range of the numbers of devices left on the nodes of a group, or "" if they are equal."""
+    return _range(of.left_from, of.left_to) if isinstance(of, StoryRequest) else ""
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least} to {most}" if least != most else ""
+
+
+def _differing(of: RequestDevices, one: str = "is available", several: str = "are available") -> str:
+    """Return the number of devices left on nodes that differ; "" if they do not."""
+    devices, left = devices_differ(of), left_differs(of)
+    if left and left == devices:
+        return f"the nodes have {left}"
+    if left:
+        return f"{left} of {devices or of.devices} {several}"
+    if not devices:
+        return ""
+    return f"only {of.left} {one if of.left == 1 else several}" if of.left else f"none {one}"
 
 
 def _left(left: int, devices: int, one: str = "is available", several: str = "are available") -> str:

@@ -148,6 +148,18 @@ def node_selector(objects: Objects, change: dict[str, Any]) -> None:
             spec["nodeSelector"][change.get("toLabel") or change["label"]] = change["to"]
 
 
+def node_requirements(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        spec.get("nodeSelector", {}).pop(change["label"], None)
+        required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        for term in required["nodeSelectorTerms"]:
+            others = [
+                one for one in term["matchExpressions"] if (one["key"], one["operator"]) != (change["label"], "In")
+            ]
+            merged = {"key": change["label"], "operator": "In", "values": change["values"]}
+            term["matchExpressions"] = [merged, *others]
+
+
 def lower_request(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for container in spec["containers"]:
@@ -229,6 +241,8 @@ _APPLY = {
     "change-value": selector,
     "label-node": label,
     "change-node-selector": node_selector,
+    "use-other-nodes": node_selector,
+    "merge-node-requirements": node_requirements,
     "lower-request": lower_request,
     "rename-resource": rename_resource,
     "lower-replicas": lower_replicas,

@@ -175,7 +175,7 @@ def on_a_volume(**options: Any) -> list[Object]:
 def test_a_volume_of_a_node_that_is_gone() -> None:
     said = text([node("a"), node("b"), *on_a_volume(on="old")])
     assert f"nodes with {HOST}=old, and there is no such node. Bring it back, or add one." in said
-    assert "2 nodes (a, b): volume pv of claim data cannot be used there; cpu: needs 20" in said
+    assert "2 nodes (a, b): the volume of claim data cannot be used there; cpu: needs 20" in said
 
 
 def test_a_volume_of_a_node_that_is_there() -> None:

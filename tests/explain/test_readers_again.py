@@ -329,7 +329,7 @@ def test_a_node_is_not_given_a_label_for_which_the_pod_then_refuses_it() -> None
     }
     objects = [node("a", labels={"rack": "r1"}), node("b", labels={"rack": "r2"}), device_class(), devices]
     objects += [template("t", request("gpu")), pod("p", nodeSelector={"rack": "r2"}, templates={"gpu": "t"})]
-    assert "label" not in str(verdict(objects).get("suggestions"))
+    assert "label-node" not in str(verdict(objects).get("suggestions"))
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

@@ -110,9 +110,7 @@ def seen_by(node: Plain, world: World) -> list[Plain]:
     found = []
     for slice_ in world.all("ResourceSlice"):
         spec = slice_["spec"]
-        if not world.partitionable and (
-            spec.get("perDeviceNodeSelection") is not None or (world.pooled_counters and sets(slice_))
-        ):
+        if not world.partitionable and is_of_gate(slice_, world):
             continue
         if (world.pooled_counters and sets(slice_)) or targets(spec, node):
             found.append(slice_)
@@ -142,6 +140,22 @@ def pools(node: Plain, world: World) -> dict[tuple[str, str], Truth]:
     for slice_ in seen_by(node, world):
         by_pool.setdefault(pool_of(slice_), []).append(slice_)
     return {pool: truth(pool, slices, world) for pool, slices in by_pool.items()}
+
+
+def reaches(node: Plain, pool: tuple[str, str], number: int, world: World) -> bool:
+    """Whether all slices of the generation name the node, or one that has not only counters targets it."""
+    every = [one for one in world.all("ResourceSlice") if pool_of(one) == pool and generation(one) == number]
+    known = [one for one in every if world.partitionable or not is_of_gate(one, world)]
+    names = {one["spec"].get("nodeName") or "" for one in every}
+    if len(names) == 1 and names != {""}:
+        return names == {node["metadata"]["name"]}
+    return any(targets(one["spec"], node) for one in known if devices(one) or not sets(one))
+
+
+def is_of_gate(slice_: Plain, world: World) -> bool:
+    """Whether the slice needs DRAPartitionableDevices."""
+    per_device = slice_["spec"].get("perDeviceNodeSelection") is not None
+    return per_device or bool(world.pooled_counters and sets(slice_))
 
 
 def truth(pool: tuple[str, str], slices: list[Plain], world: World) -> Truth:

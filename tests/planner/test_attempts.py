@@ -12,7 +12,10 @@ from dra_plan.explanation import funnel
 from dra_plan.explanation.funnel import Funnel, NodeOffer
 from dra_plan.explanation.placement import Placement
 from dra_plan.questions import schema as schemas
-from tests.build import allocated, bare_pod, claim, device, device_class, match, node, request, slice_
+from dra_plan.questions.schedule.gate import JUDGE
+from dra_plan.questions.schedule.report import content
+from dra_plan.text.gate import Gate
+from tests.build import allocated, bare_pod, claim, device, device_class, match, node, pod, request, slice_
 from tests.conformance import recorded
 
 Object = dict[str, Any]
@@ -187,3 +190,47 @@ def test_the_constraint_that_collides_is_told() -> None:
     wanted = claim("one", request("gpu", count=2), constraints=[match("gpu.example.com/numa")])
     [told] = explained([*cluster(slice_("a", *devices)), wanted, bare_pod("one", claims={"gpu": "one"})])
     assert {element["kind"] for element in told["stories"][0]["blockingSet"]["elements"]} == {"request", "constraint"}
+
+
+def short_of_cpu(*, free: int) -> list[Object]:
+    """Three nodes: two without four free devices, and one with four, of whose 4 CPUs `free` are left."""
+    gpus = [device(f"gpu-{number}") for number in range(4)]
+    objects = cluster(*(slice_(name, *gpus) for name in ("full", "half", "idle")))
+    for name, count in (("full", 4), ("half", 2)):
+        objects.append(allocated(f"used-{name}", *(f"{name}/gpu-{number}" for number in range(count))))
+    busy = pod("busy", cpu=str(4 - free), memory=None, nodeName="idle")
+    wants = pod("wants", cpu="3", memory=None, claims={"gpu": "four"})
+    return [*objects, busy, claim("four", request("gpu", count=4)), wants]
+
+
+def test_a_node_whose_devices_fit_is_named_with_what_else_it_lacks() -> None:
+    [told] = explained(short_of_cpu(free=1))
+    [closest] = told["devicesFit"]
+    assert closest["nodes"] == ["idle"]
+    [about] = closest["reasons"][0]["about"]
+    assert (about["resource"], about["need"], about["left"]) == ("cpu", "3", "1")
+    assert "idle: devices fit; cpu: needs 3, 1 of 4 free" in str(schedule(short_of_cpu(free=1), explain=True))
+
+
+def test_a_node_whose_devices_do_not_fit_either_is_not_close() -> None:
+    objects = short_of_cpu(free=1)
+    [told] = explained([*objects, allocated("used-idle", "idle/gpu-0")])
+    assert "devicesFit" not in told
+
+
+def test_the_devices_left_are_a_range_if_nodes_differ() -> None:
+    said = str(schedule(short_of_cpu(free=1), explain=True))
+    assert "needs 4 devices of class gpu.example.com; 0 to 2 of 4 are available." in said
+    assert "none of the" not in said
+
+
+def test_reports_of_a_failed_gate_name_the_closest_node() -> None:
+    answer = schedule(short_of_cpu(free=1), explain=True)
+    closest = "idle: devices fit; cpu: needs 3, 1 of 4 free"
+    origins: dict[tuple[str, str, str], Any] = {}
+    made = content(answer.document, Gate(require_fit=True), origins, command="schedule", anchor="")
+    [entry] = [check.entry for check in made.checks if check.entry is not None]
+    assert f"on {closest}" in entry.message
+    assert closest in entry.details.splitlines()
+    [reason] = JUDGE.causes(Gate(require_fit=True), answer.document)
+    assert reason.endswith(f"on {closest})")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.scheduler.cluster.nodes import is_extended, is_scalar, pod_requests
+from dra_plan.scheduler.cluster.pod_requests import is_extended, is_scalar, pod_requests
 
 
 def container(cpu: str | None = None, memory: str | None = None, **more: Any) -> dict:

@@ -1,6 +1,6 @@
-"""Pruning: deciding hard searches fast without ever changing an answer. `docs/internals/search.md` explains the rules.
+"""Pruning, which decides hard searches fast and never changes a result. `docs/internals/search.md` explains the rules.
 
-`PrunedWalk` is all that the search needs: it applies rules R0 and R3. R1 is in `outlook` and, with R2, in `packing`;
+The search needs only `PrunedWalk`, which applies rules R0 and R3. R1 is in `outlook` and, with R2, in `packing`;
 R4, R5 and R7 are in `agreement`, R6 in `outlook`, `stocks` and `packing`. None of them writes to the ledger.
 """
 

@@ -1,4 +1,4 @@
-"""The possibilities that constraints leave, and states that are known to fail: rules R4, R7, R5 and R8.
+"""The possibilities that constraints leave, and the states that are known to fail (rules R4, R7, R5 and R8).
 
 In order: the search for a value that all requests under a matchAttribute constraint can still share; the check for
 enough different values for all requests under a distinctAttribute constraint; and the memory of states from which no
@@ -55,7 +55,8 @@ class Agreement:
     def _choices(self, values: Values, outlook: Outlook, ledger: Ledger) -> list[int]:
         """Return the masks of the values that all requests could share.
 
-        Values of unknown type count as one more value; the fact that each serves only a single device is not used.
+        Values of unknown type are treated as one more value; the fact that each serves only a single device is not
+        used.
         """
         pinned = values.pinned(ledger)
         tokens = values.masks if pinned is None else pinned
@@ -181,11 +182,13 @@ def _met(values: Values, offers: Sequence[DeviceOffer], gone: int) -> int:
 
 
 # -- states without a solution (R5, R8) --------------------------------------------------------------------------------
-# Two states are equal if the remaining requests cannot distinguish them: the same number of free devices of each kind,
-# the same values in use, the same remaining counters and capacity. Copies of a block may be exchanged (`shapes`).
+# Two states are equal if the remaining requests cannot distinguish them, because they have the same number of free
+# devices of each kind, the same values in use, and the same remaining counters and capacity. Copies of a block may be
+# exchanged (`shapes`).
 
 _MOST_STATES = 100_000
-"""The maximum number of stored states; enough for every search that ends within its steps, and a bound for memory."""
+"""The maximum number of stored states, which is enough for every search that ends within its steps and limits
+memory."""
 
 
 class Memory:
@@ -210,7 +213,10 @@ class Memory:
         return self._shapes[start, end]
 
     def key(self, moment: Moment, horizon: int) -> Hashable | None:
-        """Return the state at a moment, or None if it is unknown: within a request whose order matters (Q2)."""
+        """Return the state at a moment.
+
+        None if it is unknown, which is the case within a request whose order matters (Q2).
+        """
         option = moment.option
         if "R5" not in self._facts.rules:
             return None
@@ -243,7 +249,7 @@ class Memory:
             self._failed.add(key)
 
     def _number(self, state: Hashable) -> int:
-        """Return a number for each different state: numbers can be sorted, states cannot."""
+        """Return the number of a state; numbers can be sorted, states cannot."""
         return self._numbers.setdefault(state, len(self._numbers))
 
     def _block_state(self, block: Block, candidates: int, moment: Moment, used: set[tuple[Values, Token]]) -> Hashable:
@@ -257,13 +263,13 @@ class Memory:
         )
 
     def _left(self, device: PoolDevice, key: tuple[Hashable, str, str], ledger: Ledger) -> int | None:
-        """Return the rest of a counter, or None if there is no such limit."""
+        """Return the remaining amount of a counter, or None if there is no such limit."""
         table = self._facts.taker.foreseen(device)
         total = table.left.get(key[1:]) if table is not None else None
         return None if total is None else total - ledger.counters.get(key, 0)
 
     def _sorted_shares(self, members: list[tuple[int, PoolDevice]], candidates: int, ledger: Ledger) -> Hashable:
-        """Return the rest of each of some shared devices, in any order, and whether this slot may try it (R8)."""
+        """Return what is left of each of these shared devices, unordered, and whether this slot may try it (R8)."""
         if "R8" not in self._facts.rules:
             return tuple([(bit, *self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members])
         return tuple(sorted([(*self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members]))

@@ -1,8 +1,8 @@
-"""The facts that pruning knows before anything is taken: which devices each request can use, as bit masks.
+"""The facts that pruning knows before anything is taken: they say which devices each request can use, as bit masks.
 
-First the devices by the value that they offer to a constraint, then the masks of all requests. Bit p stands for the
-device at position p of the scan. A *request* here is one entry of a claim, numbered through all claims in search order;
-its *options* are its alternatives, or itself.
+First come the devices by the value that they offer to a constraint, then the masks of all requests. Bit p stands for
+the device at position p in the scan. Here, a *request* is one entry in a claim, and requests are numbered through all
+claims in search order. The *options* of a request are its alternatives, or the request itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Token = Hashable
 
 
 class Values:
-    """The devices by value. `unknown` are those whose value has a type that nothing equals."""
+    """The devices by value. `unknown` are the devices whose value has an unknown type, which equals nothing."""
 
     __slots__ = ("at", "constraint", "is_match", "masks", "unknown")
 
@@ -57,15 +57,15 @@ class Values:
         return (value,)
 
     def pinned(self, ledger: Ledger) -> tuple[Token, ...] | None:
-        """Return, for matchAttribute, the values that devices may still share; None if any value is possible."""
+        """For matchAttribute, return the values that devices may still share; None if any value is possible."""
         count, value = ledger.pins.get(self.constraint, (0, None))
         return self._tokens(value) if count and value is not None else None
 
     def remembered(self, ledger: Ledger, but: str | None = None) -> list[Token]:
-        """Return, for distinctAttribute, the values that no further device may have.
+        """For distinctAttribute, return the values that no further device may have.
 
-        `but` is a request with open slots; its value remembered under Q2 is overwritten before another request is
-        tried, so it does not restrict these.
+        `but` is a request with open slots. With Q2, the value remembered for it is overwritten before another request
+        is tried, so it does not restrict other requests.
         """
         seen: Iterable[tuple[object, tuple[str, object]]] = ledger.remembered.get(self.constraint, {}).items()
         return [token for slot, value in seen if but is None or slot != but for token in self._tokens(value)]
@@ -83,11 +83,11 @@ class Values:
 
 @dataclass(slots=True, eq=False)
 class Option:
-    """A want in masks.
+    """A want, as masks.
 
-    `tries`: the devices on which the walk may do more than skip them; `row`, a subset of it: those that can be taken at
-    all. `errs`: some device in `tries` ends the search with an error. `listed[k]`: the devices that All still has to
-    take at slot k.
+    `tries` are the devices that the walk may do more with than skip them; `row` is the subset of them that can be taken
+    at all. `errs` is true if some device in `tries` ends the search with an error. `listed[k]` are the devices that All
+    still has to take at slot k.
     """
 
     want: Want
@@ -98,7 +98,7 @@ class Option:
     listed: list[int] = field(default_factory=list)
 
     def row_at(self, slot: int) -> int:
-        """Return the devices that can serve the option from a slot on."""
+        """Return the devices that can serve the option from this slot on."""
         return self.row & self.listed[slot] if self.listed else self.row
 
 
@@ -146,7 +146,7 @@ class Facts:
         return self.requests[self.number(want)].options[want.option_index]
 
     def most(self, claim: int) -> int:
-        """Return the largest number of devices that the alternatives of a claim can add up to."""
+        """Return the largest number of devices that the claim can get with any of its alternatives."""
         return sum(max(o.count for o in request.options) for request in self.requests if request.claim == claim)
 
     @property

@@ -1,8 +1,8 @@
-"""The needs of the remaining requests, and the devices left for them, at one point of the walk.
+"""The needs of the remaining requests, and the devices left for these requests, at one point in the walk.
 
-In order: offers, for each remaining request the options that still have enough devices, each with the number needed and
-the devices that can serve it now; the devices excluded by counters and shared capacity (R6); and the outlook, which
-consists of offers. Building it is rule R1; the other rules refine it.
+First come offers. For each remaining request, they are the options that still have enough devices, each with the number
+needed and the devices that can serve it now. Then come the devices excluded by counters and shared capacity (R6), and
+the outlook, which consists of offers. Building the outlook is rule R1; the other rules refine it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def union(offers: Iterable[DeviceOffer]) -> int:
 
 
 class Consumers(NamedTuple):
-    """Devices that consume the same from the same table; `device` represents all of them."""
+    """Devices that consume the same amounts from the same table; `device` represents all of them."""
 
     device: PoolDevice
     consumption: Consumption
@@ -56,12 +56,13 @@ class Consumers(NamedTuple):
 
 
 class Resources:
-    """The counters and capacity of one search. Call `look` first at each moment, then query."""
+    """The counters and capacity of one search. After each step of the walk, call `look` before any other method."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts, self._taker = facts, facts.taker
         self.consumers = self._gather()
-        """The devices that may pay counters, by counter table; those with an allocated share never pay again."""
+        """The devices that may be charged, by counter table; devices with an allocated share are never charged
+        again."""
         self._counted = {
             table: sorted({(s, name) for each in consumers for s, name, _ in each.consumption})
             for table, consumers in self.consumers.items()
@@ -113,7 +114,7 @@ class Resources:
         return out
 
     def blocked(self, want: Want, ledger: Ledger) -> int:
-        """Return the devices that a want currently cannot get because of counters or shared capacity."""
+        """Return the devices that a want cannot currently get because of counters or shared capacity."""
         if "R6" not in self._facts.rules or (want.admin and not self._taker.quirks.admin_pays):
             return 0
         out = self._out
@@ -128,7 +129,7 @@ class Resources:
         key = (want, position, tuple(held.items()))
         short = self._short.get(key)
         if short is None:
-            # an invalid amount ends the walk when the walk reaches it, and not before
+            # an invalid amount ends the walk only when the walk reaches it
             error = bool(self._taker.demand(want, device).problem)
             short = self._short[key] = not error and self._taker.capacity_refusal(want, device) is not None
         return short
@@ -140,8 +141,8 @@ class Resources:
 class Moment:
     """The position of the walk: at `slot` of a request (of one of its options, or of all), with the devices taken.
 
-    `taken` are the devices that are taken; `mine` are those that each claim has, which matter for admin access;
-    `candidates` are those that this slot may still try; `ledger` has the rest.
+    `taken` are the devices that are taken; `mine` are the devices that each claim has, which matter for admin access;
+    `candidates` are the devices that this slot may still try; `ledger` contains the rest.
     """
 
     __slots__ = ("candidates", "ledger", "mine", "option", "request", "slot", "taken")
@@ -201,7 +202,7 @@ class OutlookMaker:
         return offers
 
     def _open(self, moment: Moment, want: Want) -> int:
-        """Return the devices that the want can still have."""
+        """Return the devices that the want can still get."""
         blocked = moment.mine[want.claim_index] if want.admin else moment.taken
         blocked |= self._resources.blocked(want, moment.ledger)
         unfinished = self._facts.requests[moment.request].options[0].want.request_name
@@ -217,7 +218,7 @@ class OutlookMaker:
         return allowed & ~blocked
 
     def supply(self, row: int) -> int:
-        """Return the number of devices a request can have out of a row.
+        """Return how many devices in a row a request can get.
 
         If each slot scans again, one device may serve all slots.
         """
@@ -226,14 +227,14 @@ class OutlookMaker:
         return row.bit_count()
 
     def demands(self, outlook: Iterable[Sequence[DeviceOffer]]) -> list[DeviceDemand]:
-        """Return the number of devices for exclusive use that the requests need."""
+        """Return how many devices for exclusive use each request needs."""
         return [demand for offers in outlook if (demand := self.demand(offers)) is not None]
 
     def demand(self, offers: Sequence[DeviceOffer]) -> DeviceDemand | None:
-        """Return the number of such devices that a request needs.
+        """Return how many devices for exclusive use a request needs.
 
-        A shared device serves every request; admin access takes nothing away from others; for alternatives, the
-        smallest need and the devices of all.
+        None are needed if a shared device can serve the request, or for admin access, which takes nothing away from
+        other requests. For alternatives, the result is the smallest need, with the devices of all alternatives.
         """
         if any(offer.option.want.admin for offer in offers):
             return None

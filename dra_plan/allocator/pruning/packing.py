@@ -1,8 +1,8 @@
-"""Check that everything fits: items in bins (R6c), and demands on devices (R1, R2).
+"""Check that everything fits: that items fit into bins (R6c), and that there are devices for all demands (R1, R2).
 
-Bin packing comes first. It is NP-hard, but equal items are interchangeable and there are few different sizes: it is
-enough to know the number of packed items of each size, which a dynamic program over the bins computes. `stocks` lists
-the items, none of which may be left out. Matching of demands with devices follows.
+Bin packing comes first. It is NP-hard, but equal items are interchangeable and there are few different sizes, so it is
+enough to know how many items of each size are packed, which a dynamic program over the bins computes. `stocks` lists
+the items, and all of them must be packed. Then demands are matched with devices.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from itertools import product
 from math import prod
 
 Sizes = tuple[tuple[int, int], ...]
-"""Sizes above 0, the largest first, each with the number of items that have it."""
+"""Sizes above 0, in descending order, each with the number of items of that size."""
 
 _MOST_STATES = 300
-"""Entries of a table; with more, similar sizes count as the smaller one."""
+"""The maximum number of entries in a table; if there are more, similar sizes are treated as the smaller one."""
 _MOST_PLACES = 64
-"""More bins than this are not packed together: a search that is worth it has few."""
+"""The maximum number of bins packed together; a search that is worth the effort has few bins."""
 _NO_ROOM = -1
 
 
 def can_be_packed(sizes: Sizes, places: Sequence[int]) -> bool:
-    """Return whether all items fit. False is certain; True is certain only with few bins, items and sizes."""
+    """Return whether all items fit. False is certain; True is certain only if there are few bins, items and sizes."""
     if not sizes:
         return True
     smallest = sizes[-1][0]
@@ -35,7 +35,7 @@ def can_be_packed(sizes: Sizes, places: Sequence[int]) -> bool:
 def _largest_first(sizes: Sizes, places: Sequence[int]) -> bool:
     """Return whether all items fit if the largest goes first, into the first bin with enough space.
 
-    False proves nothing.
+    The result False proves nothing.
     """
     left = list(places)
     for size, number in sizes:
@@ -49,9 +49,9 @@ def _largest_first(sizes: Sizes, places: Sequence[int]) -> bool:
 
 
 def _coarser(sizes: Sizes) -> Sizes:
-    """Return few enough sizes for a table: while there are too many, the two closest ones count as the smaller one.
+    """Return few enough sizes for a table; while there are too many, the two closest are merged into the smaller one.
 
-    Safe: wherever an item fits, a smaller one fits instead, so a negative answer stays negative.
+    Safe: wherever an item fits, a smaller one fits instead, so a negative result stays negative.
     """
     listed = list(sizes)
     while len(listed) > 1 and _entries(listed) > _MOST_STATES:
@@ -61,13 +61,13 @@ def _coarser(sizes: Sizes) -> Sizes:
 
 
 def _entries(sizes: Sequence[tuple[int, int]]) -> int:
-    """Return the length of the table: for every size but the smallest, from none of its items to all."""
+    """Return the length of the table, whose entries pack from none to all items of every size but the smallest."""
     return prod(number + 1 for _, number in sizes[:-1])
 
 
 @lru_cache(maxsize=8192)
 def _in_any_way(sizes: Sizes, places: tuple[int, ...]) -> bool:
-    # The last entry is the one with all larger items packed.
+    # In the last entry, all larger items are packed.
     return _fits_table(sizes, places)[-1] >= sizes[-1][1]
 
 
@@ -78,16 +78,17 @@ def _fits_table(sizes: Sizes, places: tuple[int, ...]) -> list[int]:
     Entry i, read as mixed-radix digits, gives the number of packed items of each larger size; the value is the number
     of smallest items that still fit in addition, or -1 if the entry is impossible.
 
-    The last digit counts the second smallest size and changes fastest. The smallest size needs no digit: of two ways to
-    pack the same larger items, the one that leaves space for more of the smallest is always better. The table of a list
-    of bins is made from that of all but the last; it is cached, because searches return to the same few bins.
+    The last digit counts the second smallest size and changes fastest. The smallest size needs no digit, because of two
+    ways to pack the same larger items, the one that leaves space for more of the smallest is always better. The table
+    for a list of bins is computed from the table for all but the last bin. It is cached, because searches return to the
+    same few bins.
     """
     if not places:
         return [0] + [_NO_ROOM] * (_entries(sizes) - 1)
     before = _fits_table(sizes, places[:-1])
     table, wanted = list(before), sizes[-1][1]
     for sources, step, more in _loads(sizes, places[-1]):
-        # Putting this load into the last bin leads from each entry with that many items unpacked to another one.
+        # Putting this load into the last bin leads from each entry with enough unpacked items to another entry.
         for index in sources:
             number = before[index]
             if number != _NO_ROOM and number + more > table[index + step]:
@@ -97,7 +98,7 @@ def _fits_table(sizes: Sizes, places: tuple[int, ...]) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def _loads(sizes: Sizes, place: int) -> list[tuple[list[int], int, int]]:
-    """Return the loads of one bin as moves in the table: source entries, distance, and number of smallest items.
+    """Return the loads of one bin as moves in the table, with source entries, distance, and number of smallest items.
 
     A load of some items of each larger size adds its amounts to the digits, which is the same step from every entry. It
     may start only from entries whose digits stay within the available numbers: beyond them, the sum would carry into
@@ -126,12 +127,12 @@ def _loads_of_larger(sizes: Sizes, place: int) -> Iterator[tuple[tuple[int, ...]
 
 
 # -- enough devices for all demands at once ----------------------------------------------------------------------------
-# Devices are bits. A demand is a number and the devices that may serve it; each device serves one demand. By Hall's
-# theorem all demands can be served exactly when no group of demands needs more devices than its members can have
-# together, and a matching finds that out without checking every group.
+# Devices are bits. A demand consists of a number and the devices that may serve it; each device serves one demand. By
+# Hall's theorem, all demands can be served if and only if no group of demands needs more devices than may serve its
+# members, and a matching finds this out without checking every group.
 
 DeviceDemand = tuple[int, int]
-"""The number of devices that are needed, and those that may serve (a bit mask)."""
+"""The number of devices that are needed, and the devices that may serve (a bit mask)."""
 
 
 def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
@@ -150,7 +151,10 @@ def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
 
 
 def _matched(demands: list[DeviceDemand]) -> bool:
-    """Return whether a matching serves all demands; scarce ones go first, later ones may make earlier ones move."""
+    """Return whether a matching serves all demands.
+
+    Scarce demands go first, and later ones may make earlier ones move.
+    """
     held = [0] * len(demands)
     free = 0
     for _, row in demands:
@@ -171,7 +175,7 @@ def _matched(demands: list[DeviceDemand]) -> bool:
 
 
 def _moved(demands: list[DeviceDemand], held: list[int], asking: int, free: int) -> int:
-    """Return the free devices after earlier demands move to release one device that `asking` can use, if one can."""
+    """Return the free devices after earlier demands move, if possible, to release a device that `asking` can use."""
     came_from: dict[int, int] = {asking: asking}
     queue = [asking]
     for current in queue:
@@ -189,7 +193,7 @@ def _moved(demands: list[DeviceDemand], held: list[int], asking: int, free: int)
 def _handed_down(demands: list[DeviceDemand], held: list[int], came_from: dict[int, int], last: int, free: int) -> int:
     """Give a free device to the last demand of the chain.
 
-    Each demand passes one device on, and the one of the first becomes free.
+    Each demand passes one device on, and the first demand's device becomes free.
     """
     bit = demands[last][1] & free
     bit &= -bit

@@ -1,8 +1,8 @@
-"""The walk with pruning: the plain walk without the parts that are proven to hold no solution.
+"""The walk with pruning, which is the plain walk without the parts that are proved to contain no solution.
 
 In order: the horizon, up to which the search is quiet; the proof, from rules R0 to R7, that nothing can be found; and
-the pruned walk. The skipped parts lie within the horizon, so skipping them changes neither errors nor anything that
-lasts; and because they hold no solution, the first solution in the walk's order stays the first.
+the pruned walk. The skipped parts lie within the horizon, so skipping them changes neither errors nor permanent
+effects. They contain no solution, so the first solution in the walk's order stays the first.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from .stocks import Stock, find_stocks
 from .stocks import overdrawn as stocks_overdrawn
 
 # -- the horizon -------------------------------------------------------------------------------------------------------
-# A part of the walk may be left out if it finds nothing *and* leaves nothing behind. Walking through a request, or not,
-# makes no difference only while the request can neither end the search with an error nor change anything permanently.
-# The horizon is the first request where this is not certain; the rules apply to parts that never reach it.
-#
-# The horizon only moves away: errors are known from the start, and less can leak because leaks fill the counters up.
+# A part of the walk may be skipped if it finds nothing *and* leaves nothing behind. Skipping a request makes no
+# difference only as long as the request can neither end the search with an error nor change anything permanently. The
+# horizon is the first request for which this is not certain; the rules apply to parts that never reach it.
+# The horizon can only move further away, because errors are known from the start and leaks fill the counters up.
 
 
 class Horizon:
@@ -43,7 +42,7 @@ class Horizon:
         self._errors = self._first(self._may_err)
         self._never = min(self._errors, self._first(self._is_never_quiet))
         self._open = [self._devices(number, self._may_pay) for number in range(self._end)]
-        """By request, devices whose counter table is not certain yet. The first use settles it for all nodes (Q1)."""
+        """By request, devices whose counter table is not yet certain. The first use settles it for all nodes (Q1)."""
         self._leaky = [self._devices(number, self._may_leak) for number in range(self._end)]
         """By request, devices that may keep counters without being taken, or after their release."""
         self._reached = 0
@@ -52,18 +51,19 @@ class Horizon:
     def for_errors(self) -> int:
         """Return the first request that may end the search with an error, or settle something for other nodes.
 
-        R0 uses it: nothing runs afterwards, so earlier leaks are forgotten.
+        R0 uses this request: nothing runs afterwards, so earlier leaks are forgotten.
         """
         return next((number for number in range(self._errors) if self._undecided(number)), self._errors)
 
     def reach(self, ledger: Ledger) -> int:
-        """Return the first request that is not quiet yet."""
+        """Return the first request that is not yet quiet."""
         if self._reached < self._never and (ledger.leaks != self._leaks_seen or self._open[self._reached]):
             self._leaks_seen = ledger.leaks
             while self._reached < self._never and self._is_quiet(self._reached, ledger):
                 self._reached += 1
         if self._reached < self._end and self._facts.may_exceed:
-            # A claim with too many devices ends loops early, which also hides errors and leaks: all or nothing.
+            # A claim with too many devices ends loops early, which also hides errors and leaks, so it is all or
+            # nothing.
             return 0
         return self._reached
 
@@ -148,7 +148,10 @@ class Horizon:
         return any(self._may_refuse(constraint, device) for constraint in want.constraints)
 
     def _may_refuse(self, constraint: Constraint, device: PoolDevice) -> bool:
-        """Return whether a constraint can reject the device: not if it is for one device, or all offer one value."""
+        """Return whether a constraint can reject the device.
+
+        It cannot if it is for one device, or all offer one value.
+        """
         values = self._facts.values[constraint]
         if self._facts.position[device] not in values.at:
             return True
@@ -165,7 +168,7 @@ class Horizon:
         return sum(1 for mask in values.masks.values() if mask & reach) > 1
 
     def _still_leaks(self, device: PoolDevice, ledger: Ledger) -> bool:
-        """Return whether the device would still be charged if only the leaks so far counted against it."""
+        """Return whether the device would still be charged if only the leaks so far had been charged."""
         if device.id in ledger.kept:
             return False
         table = self._taker.foreseen(device)
@@ -205,7 +208,7 @@ class Refuter:
         return "R2" in self._facts.rules and overdrawn(self._outlooks.demands(outlook))
 
     def _stocks_for(self, horizon: int) -> list[Stock]:
-        """Return the stocks; they are rebuilt when the horizon has moved, because more counters may be certain then."""
+        """Return the stocks, rebuilt when the horizon has moved, because more counters may then be certain."""
         if horizon != self._stocks_up_to:
             self._stocks, self._stocks_up_to = find_stocks(self._facts, self._resources), horizon
         return self._stocks
@@ -223,7 +226,7 @@ class _Visit(NamedTuple):
 
 
 class PrunedWalk(Walk):
-    """One pruned walk. The taker must not have taken anything yet; `steps` counts the steps of earlier walks."""
+    """One pruned walk. The taker must not yet have taken anything; `steps` is the number of steps of earlier walks."""
 
     def __init__(
         self,
@@ -247,7 +250,7 @@ class PrunedWalk(Walk):
         self._mine = [0] * len(space.claims)
 
     def run(self, pause_at: int = 0) -> bool:
-        """Run as in Walk. R0: the whole search may be refuted before it begins."""
+        """Run the walk, as in Walk. With R0, the whole search may be refuted before it begins."""
         if "R0" in self._facts.rules and self._facts.requests and self._is_hopeless():
             self._tell_pruned(self._facts.requests[0].options[0].want, 0)
             return False
@@ -299,7 +302,7 @@ class PrunedWalk(Walk):
     def _below(
         self, want: Want, option: int, slot: int, in_option: bool, device: PoolDevice, mark: int, start: int
     ) -> int:
-        """Continue with the next slot as in Walk, with the masks kept up to date."""
+        """Continue with the next slot, as in Walk, and keep the masks up to date."""
         taken, mine = self._taken, self._mine[want.claim_index]
         bit = 1 << self._facts.position[device]
         if not bit & self._facts.shared:
@@ -313,7 +316,7 @@ class PrunedWalk(Walk):
     # -- one slot of an ExactCount request -----------------------------------------------------------------------
 
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
-        """Try devices as in Walk, but skip those that fail every check and those like one that failed (R3)."""
+        """Try devices, as in Walk, but skip those that fail every check and those that are like a failed one (R3)."""
         masks = self._facts.option(want)
         candidates = (self._facts.everything if self._probe is not None else masks.tries) & -(1 << start)
         visit = self._enter(self._facts.number(want), masks, slot, candidates)

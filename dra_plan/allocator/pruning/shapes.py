@@ -1,9 +1,9 @@
-"""Devices that are the same to all requests from one on, and blocks of devices that are copies of each other.
+"""Devices that look the same to all requests from one on, and blocks of devices that are copies of each other.
 
-Two devices are *alike* (R3) if the requests in question cannot distinguish them: same rows, same values under their
-constraints, same counters of the same sets, same demands on their capacity. Devices that share a counter set or a
-constraint's value form a *block*; two blocks are copies if renaming their sets and values makes them equal, as with the
-partitions of two equal GPUs.
+Two devices are *alike* (R3) if the requests in question cannot distinguish them, because they have the same rows, the
+same values under their constraints, the same counters in the same sets, and the same demands on their capacity. Devices
+that share a counter set or a constraint's value form a *block*; two blocks are copies if renaming their sets and values
+makes them equal, as with the partitions of two equal GPUs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Tie = tuple[Hashable, ...]
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """Devices tied together: `kind` is equal for copies; `classes` are its alike devices, in the order of the kind.
+    """Devices tied together; copies have the same `kind`, and `classes` are its alike devices, in the kind's order.
 
     `counters` are the counters from which its devices take, and `tokens` are the values that they offer, in the order
     of the kind.
@@ -88,7 +88,7 @@ class Shapes:
         return tokens if values.constraint.lists or not tokens else None
 
     def _share(self, serves: list[Option], device: PoolDevice) -> Hashable:
-        """Return what each request would take of a shared device. `Facts.left` returns what is left of it."""
+        """Return what each request would take from a shared device. `Facts.left` returns what is left of the device."""
         taker = self._facts.taker
         if not taker.is_shared(device):
             return None
@@ -99,7 +99,7 @@ class Shapes:
         return demands, device.id in taker.state.aggregate, device.id in taker.state.shared
 
     def _tied(self, position: int) -> list[tuple[Tie, Hashable]]:
-        """Return the device's ties, each with its effect there: amounts for a counter set, nothing for a value."""
+        """Return the device's ties, each with its effect: amounts for a counter set, nothing for a value."""
         device = self._facts.devices[position]
         assert isinstance(device, PoolDevice)
         table = self._facts.taker.counters.key(device)
@@ -139,7 +139,7 @@ class Shapes:
         )
 
     def _is_single(self, position: int) -> bool:
-        """Return whether the device stands for itself, as shared devices do: different amounts of them are taken."""
+        """Return whether the device stands for itself, as shared devices do because different amounts are taken."""
         return bool(self._facts.shared >> position & 1)
 
     def _components(self) -> Iterator[list[int]]:
@@ -164,7 +164,7 @@ class Shapes:
         yield from members.values()
 
     def _block(self, members: list[int]) -> Block:
-        """Return the block with its ties numbered in the order in which its devices name them."""
+        """Return the block, whose ties are numbered in the order in which its devices name them."""
         numbers: dict[Tie, int] = {}
         classes: dict[Hashable, int] = {}
         counters: dict[tuple[Hashable, str, str], PoolDevice] = {}
@@ -198,7 +198,7 @@ class Shapes:
 
 
 def depends_on_order(option: Option, facts: Facts) -> bool:
-    """Return whether the order in which the option gets its devices matters: only its last one is remembered (Q2)."""
+    """Return whether the order in which the option gets its devices matters, as only the last is remembered (Q2)."""
     return (
         option.count > 1
         and facts.taker.quirks.distinct_remembers_last

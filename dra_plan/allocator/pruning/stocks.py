@@ -1,7 +1,8 @@
-"""R6b and R6c: check that enough of each counter and shared capacity is left for all requests together.
+"""Rules R6b and R6c, which check that enough of each counter and shared capacity is left for all requests together.
 
-A stock is one name of a counter or capacity, held in several places: the counter sets, or the shared devices. A device
-may take from several places; `sums` count what it takes everywhere, `peaks` the most it takes in one place.
+A stock is the name of a counter or capacity, and amounts of it are held in several places: in counter sets, or in
+shared devices. A device may take from several places; `sums` are what it takes everywhere, and `peaks` the most it
+takes from one place.
 """
 
 from __future__ import annotations
@@ -22,33 +23,33 @@ from .outlook import Outlook, Resources, union
 from .packing import Sizes, can_be_packed
 
 Levels = list[tuple[int, int]]
-"""Amounts in rising order, each with the devices that take it."""
+"""Amounts in ascending order, each with the devices that take it."""
 
 
 Shares = tuple[tuple[int, ...], ...]
-"""For each device, the amounts from which it takes one; devices that take nothing are omitted."""
+"""For each device, the amounts of which it takes one; devices that take nothing are omitted."""
 
 _MOST_UNITS = 1_000
-"""Larger places, counted in the largest unit that divides all amounts, are not examined closely."""
+"""The size of a place, in the largest unit that divides all amounts, above which it is not examined closely."""
 
 
 class Stock(Protocol):
-    """One name of a counter or capacity."""
+    """The name of a counter or capacity, with the amounts of it."""
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
         """Return the amount left in each place from which a device in `reach` takes."""
 
     def sums(self, want: Want) -> Levels:
-        """Return what devices take for a want in all places together."""
+        """Return what devices take for a want, in all places together."""
 
     def peaks(self, want: Want) -> Levels:
-        """Return the most that devices take for a want in one place."""
+        """Return the most that devices take for a want from one place."""
 
 
 def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: frozenset[PruningRule]) -> bool:
     """Return whether some stock cannot be enough.
 
-    Safe: each request must be served, and takes at least as much as the most modest device that it may get.
+    Safe: each request must be served, and takes at least as much as the device that takes least among those it may get.
     """
     reach = 0
     for offers in outlook:
@@ -59,8 +60,8 @@ def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: 
 def _is_short(stock: Stock, outlook: Outlook, left: list[int], rules: frozenset[PruningRule]) -> bool:
     """Return whether the stock is too small.
 
-    It is if the sum of all needs is too large, if more devices of some size are needed than fit, or if all of them
-    together do not fit. Each place counts only up to the sum of the amounts that can be taken from it.
+    The stock is too small if the sum of all needs is too large, if more devices of some size are needed than fit, or if
+    all of them together do not fit. Each place counts only up to the sum of the amounts that can be taken from it.
     """
     needs = [
         min(offer.need * _least(stock.sums(offer.option.want), offer.row) for offer in offers) for offers in outlook
@@ -79,7 +80,7 @@ def _is_short(stock: Stock, outlook: Outlook, left: list[int], rules: frozenset[
 def _is_crowded(sizes: list[list[tuple[int, int]]], left: list[int]) -> bool:
     """Return whether more devices of some size are needed than fit in the places.
 
-    `sizes` are (number, size) of each request.
+    `sizes` are the (number, size) pairs of each request.
     """
     for size in {amount for request in sizes for _, amount in request if amount > 0}:
         needed = sum(min(need if amount >= size else 0 for need, amount in request) for request in sizes)
@@ -89,7 +90,7 @@ def _is_crowded(sizes: list[list[tuple[int, int]]], left: list[int]) -> bool:
 
 
 def _modest(sizes: list[list[tuple[int, int]]]) -> Sizes:
-    """Return the minimum to be packed: per request the smallest number of the smallest size, largest sizes first."""
+    """Return the minimum to be packed: each request's smallest number of its smallest size, largest sizes first."""
     found: dict[int, int] = {}
     for request in sizes:
         size = min(amount for _, amount in request)
@@ -114,7 +115,7 @@ def _shares(stock: Stock, outlook: Outlook) -> Shares:
 
 
 def fillings(shares: Shares, left: list[int]) -> list[int]:
-    """Return the largest usable amount of each place for some of the shares together, each with one of its amounts."""
+    """Return the largest amount in each place that some shares can use together, each with one of its amounts."""
     unit = math.gcd(*(amount for amounts in shares for amount in amounts))
     if not unit or max(left, default=0) > _MOST_UNITS * unit:
         return left
@@ -124,7 +125,7 @@ def fillings(shares: Shares, left: list[int]) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def _sums_of(shares: Shares, unit: int) -> int:
-    """Return the sums of some of the shares that matter, in units: bit n stands for a sum of n."""
+    """Return the possible sums of the shares, in units, as far as they matter; bit n stands for a sum of n."""
     sums = 1
     for amounts in shares:
         before = sums
@@ -135,7 +136,7 @@ def _sums_of(shares: Shares, unit: int) -> int:
 
 
 def _least(levels: Levels, row: int) -> int:
-    """Return the smallest amount that a device of the row takes."""
+    """Return the smallest amount that a device in the row takes."""
     return next((amount for amount, mask in levels if mask & row), 0)
 
 
@@ -152,12 +153,15 @@ def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
 
 
 class CounterStock:
-    """One name of a counter, over all sets of all tables. Shared devices count as taking nothing: one may be paid."""
+    """A counter name, over all sets in all tables.
+
+    A shared device takes nothing, because its counters may be charged already.
+    """
 
     def __init__(self, name: str, facts: Facts, resources: Resources) -> None:
         self._admin_pays = facts.taker.quirks.admin_pays
         self._places: dict[tuple[Hashable, str, str], tuple[int, int]] = {}
-        """By counter, the amount left before the search, and the devices that take from it."""
+        """For each counter, the amount left before the search, and the devices that take from it."""
         sums: dict[int, int] = {}
         peaks: dict[int, int] = {}
         for table, groups in resources.consumers.items():
@@ -176,21 +180,21 @@ class CounterStock:
         self._sums, self._peaks = _levels(sums, facts), _levels(peaks, facts)
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return the remaining amounts as in Stock."""
+        """Return the remaining amounts, as in Stock."""
         spent = ledger.counters
         return [max(0, left - spent.get(key, 0)) for key, (left, takers) in self._places.items() if takers & reach]
 
     def sums(self, want: Want) -> Levels:
-        """Return the sums as in Stock."""
+        """Return the sums, as in Stock."""
         return self._sums if self._admin_pays or not want.admin else []
 
     def peaks(self, want: Want) -> Levels:
-        """Return the peaks as in Stock."""
+        """Return the peaks, as in Stock."""
         return self._peaks if self._admin_pays or not want.admin else []
 
 
 class CapacityStock:
-    """One name of a capacity, over all shared devices. Devices that are assigned whole take nothing from it."""
+    """A capacity name, over all shared devices. Devices that are assigned whole take nothing from it."""
 
     def __init__(self, name: str, facts: Facts) -> None:
         self._name, self._facts = name, facts
@@ -207,7 +211,7 @@ class CapacityStock:
         return quantity.parse(device.device.capacity[self._name].value).nano - persisted
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return the remaining amounts as in Stock."""
+        """Return the remaining amounts, as in Stock."""
         shares = ledger.shares
         return [
             max(0, total - shares.get(device.id, {}).get(self._name, 0))
@@ -216,7 +220,7 @@ class CapacityStock:
         ]
 
     def sums(self, want: Want) -> Levels:
-        """Return the sums as in Stock."""
+        """Return the sums, as in Stock."""
         if want.admin and not self._admin_pays:
             return []
         if want not in self._levels:
@@ -229,7 +233,7 @@ class CapacityStock:
         return self._levels[want]
 
     def peaks(self, want: Want) -> Levels:
-        """Return the peaks as in Stock; a share is taken from one device."""
+        """Return the peaks, as in Stock; a share is taken from one device."""
         return self.sums(want)
 
 

@@ -1,6 +1,6 @@
-"""Every function, macro and type that selectors know, one table per library.
+"""Every function, macro and type in the selector language, with one table per library.
 
-The environment selects those that apply.
+The environment selects the ones that apply.
 """
 
 from .formats import FORMATS, REGEX

@@ -1,7 +1,7 @@
 """Times and conversions, with Go's formats and limits.
 
-First instants and durations: Go's text formats, and the accessors getFullYear, getHours and so on, with their table.
-Then bool, bytes, double, duration, dyn, int, string, timestamp, type and uint, with their table.
+First come instants and durations, with Go's text formats, and the accessors getFullYear, getHours and so on, with their
+table. Then come bool, bytes, double, duration, dyn, int, string, timestamp, type and uint, with their table.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _OFFSET = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)", re.ASCII)
 
 
 def format_timestamp(nanos: int) -> str:
-    """Return RFC 3339 in UTC without the fraction's trailing zeros."""
+    """Return the instant as RFC 3339 in UTC, without the fraction's trailing zeros."""
     seconds, fraction = divmod(nanos, _SECOND)
     moment = _EPOCH + datetime.timedelta(seconds=seconds)
     text = f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment:%H:%M:%S}"
@@ -89,7 +89,8 @@ def parse_duration(text: str) -> int | None:
         if unit is None:
             return None
         total += _amount(match[1], match[2] or "", unit)
-        # Go adds up in an unsigned 64-bit number, so only the smallest duration can be written as a negative number.
+        # Go computes the sum in an unsigned 64-bit number, so the smallest duration can be written only as a negative
+        # number.
         if total > MAX_INT64 + 1:
             return None
         position = match.end()
@@ -102,7 +103,7 @@ def _amount(whole: str, fraction: str, unit: int) -> int:
     whole = whole.lstrip("0")
     if len(whole) > 19:
         return MAX_INT64 * 2
-    # Go reads the digits of the fraction that fit into an int64 and multiplies in floating point.
+    # Go reads the digits of the fraction that fit in an int64, and multiplies in floating point.
     number, scale = 0, 1.0
     for digit in fraction:
         if number * 10 + int(digit) > MAX_INT64:
@@ -115,7 +116,7 @@ def _amount(whole: str, fraction: str, unit: int) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _zone(name: str) -> datetime.tzinfo | None:
-    """Return the time zone, None if there is none with this name; Go's "Local" is UTC on control planes."""
+    """Return the time zone; None if there is none with this name. Go's "Local" is UTC on control planes."""
     if name in ("", "UTC", "Local"):
         return datetime.UTC
     match = _OFFSET.fullmatch(name)
@@ -245,7 +246,7 @@ ACCESSORS = {
     "getSeconds": _clock("seconds", seconds, zoned="timestamp_to_seconds_tz", of_duration=duration_seconds),
     "getMilliseconds": _clock("milliseconds", milliseconds, of_duration=duration_milliseconds),
 }
-"""The standard library's accessors of instants and durations."""
+"""The standard library's accessors for instants and durations."""
 
 
 # -- conversions between types -----------------------------------------------------------------------------------------
@@ -290,7 +291,7 @@ def string_to_bytes(text: str) -> bytes:
 
 
 def bytes_to_string(data: bytes) -> str:
-    """Return the text of UTF-8 bytes; raises EvaluationError for anything else."""
+    """Return UTF-8 bytes as a string; raises EvaluationError for other bytes."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -325,12 +326,12 @@ def duration_to_int(span: Duration) -> int:
 
 
 def uint_to_int(number: Uint) -> int:
-    """Return the same number; raises EvaluationError beyond int64."""
+    """Return the same number; raises EvaluationError if it exceeds int64."""
     return check_int(int(number))
 
 
 def int_to_uint(number: int) -> Uint:
-    """Return the same number; raises EvaluationError if negative."""
+    """Return the same number; raises EvaluationError if it is negative."""
     return check_uint(number)
 
 
@@ -388,7 +389,7 @@ def int_to_string(number: int) -> str:
 
 
 def double_to_string(number: float) -> str:
-    """Return Go's `%g`: the shortest digits, with an exponent below 1e-4 and from 1e6."""
+    """Return the number in Go's `%g` format, with the shortest digits, and with an exponent below 1e-4 or from 1e6."""
     if math.isnan(number):
         return "NaN"
     if math.isinf(number):
@@ -402,7 +403,7 @@ def double_to_string(number: float) -> str:
 
 
 def _shortest(number: float) -> tuple[str, int]:
-    """Return the fewest digits that identify the number, and the decimal power of the first."""
+    """Return the fewest digits that identify the number, and the decimal power of the first digit."""
     mantissa, _, exponent = f"{abs(number)!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
@@ -421,7 +422,7 @@ def _plain(digits: str, power: int) -> str:
 
 
 def timestamp_to_string(instant: Timestamp) -> str:
-    """Return RFC 3339 in UTC, with the necessary digits of the second."""
+    """Return the instant as RFC 3339 in UTC, with as many digits of the second as needed."""
     return format_timestamp(instant.nanos)
 
 
@@ -432,7 +433,7 @@ def duration_to_string(span: Duration) -> str:
 
 
 def string_to_timestamp(text: str) -> Timestamp:
-    """Return the instant of an RFC 3339 text, as lenient as Go."""
+    """Return the instant for an RFC 3339 text, parsed as leniently as by Go."""
     nanos = parse_timestamp(text)
     if nanos is None:
         raise _refused(TIMESTAMP.name)

@@ -1,7 +1,7 @@
-"""The required forms of texts: the format library, and regular expressions.
+"""Checks of the form of a text: the format library, and regular expressions.
 
-First Kubernetes' named formats, with the faults of a string. Then patterns: RE2 as in Go, with Go's error texts, for
-`matches` and Kubernetes' regex library.
+Kubernetes' named formats come first, with the faults that they find in a string. Then come patterns, which are RE2 as
+in Go, with Go's error texts, for `matches` and Kubernetes' regex library.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def named(name: str) -> Optional:
 
 
 def validate(form: NamedFormat, text: str) -> Value:
-    """Return the faults of the text, or none."""
+    """Return the faults in the text, or none."""
     problems = form.problems(text)
     return Optional(list(problems)) if problems else NONE
 
@@ -149,9 +149,9 @@ FORMATS = Library(
 # them.
 
 _MEMORY = 64 << 20
-"""The maximum memory of one pattern: enough for nearly everything that Go compiles, which allows more (128 MiB)."""
+"""The maximum memory for one pattern. It is enough for nearly everything that Go compiles; Go allows more (128 MiB)."""
 _MOST_DEPTH = 999
-"""The maximum nesting of capturing groups; Go counts the height of its tree, 1,000 with the leaf."""
+"""The maximum nesting of capturing groups; Go limits the height of its tree to 1,000, including the leaf."""
 
 _PARTS = re.compile(
     r"\\Q.*?(?:\\E|\Z)"  # quoted text
@@ -174,13 +174,16 @@ _GO_WORDS = {
     "invalid named capture group": "invalid named capture",
 }
 _ABOUT_ALL = frozenset(("missing )", "unexpected )"))
-"""Errors for which Go shows the whole pattern."""
+"""The errors for which Go shows the whole pattern."""
 
 
 @functools.lru_cache(maxsize=1024)
 def compile_regex(pattern: str) -> Any:
-    """Return the compiled RE2 pattern; raises EvaluationError with Go's text if invalid. re2 is loaded on first use."""
-    # It takes long to load, and most selectors have no pattern.
+    """Return the compiled RE2 pattern; raises EvaluationError with Go's text if the pattern is invalid.
+
+    The re2 module is loaded on first use.
+    """
+    # The module takes long to load, and most selectors have no pattern.
     import re2  # type: ignore[import-untyped]
 
     options = re2.Options()
@@ -234,12 +237,12 @@ def find(text: str, pattern: str) -> str:
 
 
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    """Return all matches, at most `limit` unless negative."""
+    """Return all matches, or at most `limit` if it is not negative."""
     found: list[str] = []
     last_end = -1
     for match in compile_regex(pattern).finditer(text):
         start, end = match.span()
-        # As in Go, no match is empty at the very end of the previous one.
+        # As in Go, no empty match is found at the very end of the previous match.
         if start == end == last_end:
             continue
         if 0 <= limit <= len(found):

@@ -1,8 +1,8 @@
-"""Functions of lists, and of the maps that comprehensions build.
+"""Functions for lists, and for the maps that comprehensions build.
 
-In order: Kubernetes' isSorted, sum, min, max, indexOf and lastIndexOf, with `includes` of DRA; cel.bind and
+In order: Kubernetes' isSorted, sum, min, max, indexOf and lastIndexOf, and DRA's `includes`; cel.bind and
 comprehensions with two variables; cel-go's lists library, version 3 (slice, flatten, sort, range, reverse, distinct),
-with its prices; and cel-go's sets library. Each ends with its table.
+with its prices; and cel-go's sets library. Each part ends with its table.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MOST_LIST_VALUES = 48
 
 
 def order(left: Value, right: Value) -> int | None:
-    """Return the order of two elements, or None if upstream's comparison is an error, which its loops ignore."""
+    """Return the order of two elements, or None if upstream's comparison is an error, which upstream's loops ignore."""
     order = compare(left, right)
     return None if type(order) is EvaluationError else order
 
@@ -116,7 +116,7 @@ def last_index_of(values: list[Value], item: Value) -> int:
 
 
 def includes(target: Value, item: Value) -> bool:
-    """Return whether a list has an equal element, or a single value is equal."""
+    """Return whether a list has an equal element, or whether a single value is equal."""
     if type(target) is list:
         if len(target) > MOST_LIST_VALUES:
             raise EvaluationError(
@@ -130,12 +130,12 @@ def includes(target: Value, item: Value) -> bool:
 
 
 def _name(of: Type) -> str:
-    """Return the name that Kubernetes uses in overload ids (cel-go's own libraries use the runtime name)."""
+    """Return the name that Kubernetes uses in overload IDs (cel-go's own libraries use the runtime name)."""
     return {DURATION: "duration", TIMESTAMP: "timestamp"}.get(of, of.name)
 
 
 def _each(pattern: str, function: Function, result: Type | None = None) -> tuple[Overload, ...]:
-    """Return one overload for each element type; without a given result it is the element type."""
+    """Return one overload for each element type; if no result type is given, it is the element type."""
     return tuple(
         member(pattern.format(_name(of)), (list_of(of),), result or of, function, SEARCHED) for of in COMPARABLE
     )
@@ -276,7 +276,7 @@ def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
     if any(type(key) is not type(keys[0]) for key in keys):
         raise EvaluationError("list elements must have the same type")
     if len(keys) > 1000:
-        # Upstream charges more than the limit of an evaluation for sorting this many.
+        # Upstream charges more than an evaluation's limit for sorting this many elements.
         raise cost_exceeded()
     spend(20 * len(keys))
 
@@ -303,7 +303,7 @@ def reverse(values: list[Value]) -> list[Value]:
 def distinct(values: list[Value]) -> list[Value]:
     """Return the first of each group of equal elements."""
     if len(values) > 1000:
-        # Upstream charges more than the limit of an evaluation for comparing this many.
+        # Upstream charges more than an evaluation's limit for comparing this many elements.
         raise cost_exceeded()
     spend(len(values) ** 2)
     unique: list[Value] = []
@@ -327,7 +327,7 @@ def _estimate_flattened(operands: Operands) -> CallEstimate:
 
 def _estimate_slice(operands: Operands) -> CallEstimate:
     length = literal(operands[2], size(operands[0]).most) - literal(operands[1], 0)
-    return allocating(1, fixed(length % (MOST + 1)))  # wraps around if the end is before the start, as upstream
+    return allocating(1, fixed(length % (MOST + 1)))  # wraps around if the end is before the start, as in upstream
 
 
 def _compared(position: int) -> Cost:
@@ -412,7 +412,7 @@ def set_contains(values: list[Value], wanted: list[Value]) -> bool:
 
 
 def set_equivalent(left: list[Value], right: list[Value]) -> bool:
-    """Return whether each list has all elements of the other."""
+    """Return whether each list has all elements in the other."""
     return set_contains(left, right) and set_contains(right, left)
 
 

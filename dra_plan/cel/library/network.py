@@ -1,6 +1,6 @@
 """Addresses, networks and URLs: the ip, cidr and url libraries, in this order.
 
-Addresses and networks have the syntax of Go's netip with Kubernetes' restrictions, URLs that of Go's net/url.
+Addresses and networks have Go's netip syntax with Kubernetes' restrictions, and URLs have Go's net/url syntax.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def parse_address(text: str) -> tuple[Ip | None, bool]:
 
 
 def is_mapped(address: Ip) -> bool:
-    """Return whether it is an IPv4 address written as IPv6."""
+    """Return whether the address is an IPv4 address written as IPv6."""
     return address.bits == 128 and address.number >> 32 == _MAPPED >> 32
 
 
@@ -218,7 +218,7 @@ def _parse_cidr(text: str) -> Cidr:
 
 
 def to_cidr(text: str) -> Cidr:
-    """Return the network; an IPv4 address written as IPv6 is not allowed, bits after the prefix are."""
+    """Return the network; an IPv4 address written as IPv6 is not allowed, but bits after the prefix are."""
     return _parse_cidr(text)
 
 
@@ -376,7 +376,10 @@ def _parse(raw: str, *, via_request: bool) -> Url:
 
 
 def _scheme(rest: str) -> tuple[str, str]:
-    """Return the scheme in lower case and the rest; no scheme if a character that no scheme has comes first."""
+    """Return the scheme in lower case and the rest.
+
+    There is no scheme if a character that no scheme may contain comes first.
+    """
     match = _SCHEME.match(rest)
     if match is not None:
         return match[0][:-1].lower(), rest[match.end() :]
@@ -449,7 +452,7 @@ def _unescape(text: str, part: str) -> str:
 
 
 def _path(raw: str) -> str:
-    """Return the path as Go escapes it: as written if that is a valid encoding, otherwise encoded again."""
+    """Return the path as Go escapes it, unchanged if it is already a valid encoding, otherwise encoded again."""
     _unescape(raw, "path")
     data = raw.encode("utf-8", "surrogatepass")
     if all(byte in _PATH_VALID for byte in data):
@@ -469,7 +472,7 @@ def _split_port(host: str) -> tuple[str, str]:
 
 
 def _query(raw: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the values of each key; malformed pairs are left out."""
+    """Return the values of each key; malformed pairs are omitted."""
     values: dict[str, list[str]] = {}
     for pair in raw.split("&"):
         key, _, value = pair.partition("=")

@@ -1,4 +1,4 @@
-"""Arithmetic, order, containment and the other operators. Equality is in `values`; `&&`, `||` and `?:` are planned."""
+"""Arithmetic, order, containment and other operators. Equality is in `values`; `&&`, `||` and `?:` are planned."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def _numeric(function: Function, prefix: str, **types: Type) -> tuple[Overload, 
     return _arithmetic(function, *((f"{prefix}_{name}", (of, of), of) for name, of in types.items()))
 
 
-# Overloads that the evaluators and the estimate handle directly.
+# The evaluators and the estimate handle these overloads directly.
 INDEX_LIST = plain("index_list", (_LIST, INT), _A)
 INDEX_MAP = plain("index_map", (_MAP, _A), _B)
 IN_LIST = plain("in_list", (_A, _LIST), BOOL, contained, Price(_searched_list, _in_list), guarded=False, singleton=True)
@@ -348,4 +348,5 @@ OPERATORS = Library(
         ),
     },
 )
-"""Operators check the values themselves, whatever overloads the check found; equality is charged with `cost`."""
+"""The operators, which check the values themselves, whatever overloads the check found; equality is charged with
+`cost`."""

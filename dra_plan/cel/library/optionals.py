@@ -1,6 +1,6 @@
-"""Optional values, and the authorizer library, which every expression may name although no selector can call it.
+"""Optional values, and the authorizer library, which every expression may name, although no selector can call it.
 
-`or`, `orValue` and selections are planned (`interpret`): their right side is only evaluated when needed.
+`or`, `orValue` and selections are planned (`interpret`), because their right side is evaluated only when needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def of(value: Value) -> Optional:
 
 
 def of_non_zero(value: Value) -> Optional:
-    """Return the value as an optional, none for false, 0, empty text, empty containers and null."""
+    """Return the value as an optional, which is none for false, 0, empty strings, empty containers and null."""
     if value is None or (type(value) is not Optional and _is_zero(value)):
         return NONE
     return Optional(value)
@@ -107,7 +107,7 @@ OPTIONALS = Library(
 
 
 # -- the authorizer library --------------------------------------------------------------------------------------------
-# Declared for every expression, although no selector has an authorizer to call it on.
+# The library is declared for every expression, although no selector has an authorizer to call it on.
 
 _AUTHORIZER = Type("object", "kubernetes.authorization.Authorizer")
 _PATH = Type("object", "kubernetes.authorization.PathCheck")

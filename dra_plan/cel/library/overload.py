@@ -1,4 +1,6 @@
-"""The entries of the tables: an overload with its signature, implementation and price; no entries are defined here.
+"""The type of the tables' entries: an overload with its signature, implementation and price.
+
+No entries are defined here.
 
 The price has two parts: the cost of a call when it is evaluated, and the API server's estimate in advance. Building
 blocks for prices are in `prices`.
@@ -25,18 +27,19 @@ class PricedOperand(Struct, frozen=True):
     expr: Expr
     size: Interval | None
     items: Interval | None
-    """The size of the elements, if the operand is a list of the device."""
+    """The size of the elements, if the operand is a list in the device."""
 
 
 class CallEstimate(Struct, frozen=True):
-    """The cost of a call without its operands, and the size of its result if known."""
+    """The cost of a call without its operands, and the size of its result, if known."""
 
     cost: Interval
     size: Interval | None = None
 
 
 Cost: TypeAlias = Callable[[list[Value], Value], int]
-"""The cost of one call by arguments and result; an EvaluationError among them has size 1."""
+"""A function that returns the cost of one call, given arguments and result; an EvaluationError among them has size
+1."""
 Estimate: TypeAlias = Callable[[Sequence[PricedOperand]], CallEstimate]
 
 
@@ -51,9 +54,9 @@ def estimate_one(_operands: Sequence[PricedOperand]) -> CallEstimate:
 
 
 class Price(Struct, frozen=True, eq=False):
-    """The price of a call. Both parts get the target as the first operand.
+    """The price of a call. Both parts take the target as the first operand.
 
-    cel-go assigns prices by overload, Kubernetes by function name. If the check left the overload of a call open, only
+    cel-go assigns prices by overload, and Kubernetes by function name. If the check left a call's overload open, only
     prices by name apply; other calls then cost 1.
     """
 
@@ -65,13 +68,16 @@ class Price(Struct, frozen=True, eq=False):
 UNIT = Price()
 
 _Guard: TypeAlias = tuple[frozenset[type] | None, frozenset[type] | None]
-"""The classes allowed for a value, and those for a list's first element; None: any."""
+"""The classes allowed for a value, and for a list's first element; None allows any."""
 
 
 class Overload(Struct, frozen=True, eq=False):
-    """One signature of a function. For a member, `args` begin with the target. `id` is cel-go's or Kubernetes' own.
+    """One signature of a function.
 
-    Without `function` the call is planned (`&&`, `or`, indices), or no value in a selector has the type to call it on.
+    For a member function, `args` begin with the target. `id` is cel-go's or Kubernetes' own.
+
+    If there is no `function`, the call is planned (`&&`, `or`, indices), or no value in a selector has the type to call
+    it on.
     """
 
     id: str
@@ -84,13 +90,13 @@ class Overload(Struct, frozen=True, eq=False):
     singleton: bool = False
     """True if all overloads of the function have this one implementation."""
     planned: bool = False
-    """True if it is applied to a constant when the expression is planned: it costs nothing, and may fail there."""
+    """True if it is applied to a constant when the expression is planned; it then costs nothing, and may fail."""
     once: bool = False
-    """True if the result for constants is computed once, and charged every time."""
+    """True if the result for constants is computed once but charged every time."""
     pattern: bool = False
     """True if the second operand is a regular expression, which is compiled when planning if it is constant."""
     any_number: bool = False
-    """True if upstream binds it with any number of arguments, so that it stops at the first one that fails."""
+    """True if upstream binds it with any number of arguments, so that it stops at the first argument that fails."""
 
     @property
     def generic(self) -> bool:
@@ -110,7 +116,7 @@ class Overload(Struct, frozen=True, eq=False):
 
 
 def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Function | None:
-    """Return the implementation that accepts these values, None if there is none."""
+    """Return the implementation that accepts these values; None if there is none."""
     for overload in overloads:
         if overload.function is not None and overload.accepts(arguments):
             return overload.function
@@ -118,7 +124,7 @@ def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Funct
 
 
 def cost_of(overloads: Sequence[Overload]) -> Cost:
-    """Return the cost function of a call for which the check left these overloads."""
+    """Return the cost function for a call for which the check left these overloads."""
     if len(overloads) == 1:
         return overloads[0].price.cost
     return next((overload.price.cost for overload in overloads if overload.price.by_name), one)
@@ -133,7 +139,7 @@ _ANYTHING: _Guard = (None, None)
 
 
 def _guard(of: Type) -> _Guard:
-    """Return the parts that upstream checks: the class, and for a list with plain elements the first one."""
+    """Return the parts that upstream checks: the class, and, for a list with plain elements, the first element."""
     if of.kind in _OPEN:
         return _ANYTHING
     element = of.params[0] if of.kind == "list" else None
@@ -171,8 +177,8 @@ def member(
 class Library(Struct, frozen=True, kw_only=True):
     """Functions, macros and type names that are introduced together.
 
-    New expressions see a library since Kubernetes version `since`, or, if it has a gate, when the gate is on (the gate
-    overrides the version). Stored expressions see every library that the release knows (`known_since`).
+    New expressions can use a library since Kubernetes version `since`. If the library has a gate, the gate decides
+    instead. Stored expressions can use every library that the release knows (`known_since`).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Prices shared by several libraries, and their building blocks; those of a single library are next to its table.
+"""Prices shared by several libraries, and their building blocks; a single library's prices are next to its table.
 
 Sources: cel-go interpreter/runtimecost.go and checker/cost.go, Kubernetes apiserver/pkg/cel/library/cost.go.
 """
@@ -45,7 +45,7 @@ def _pattern(arguments: list[Value], _result: Value) -> int:
 
 
 def new_list(_arguments: list[Value], result: Value) -> int:
-    """Return the cost of making the resulting list."""
+    """Return the cost of creating the resulting list."""
     return size_of(result) + 1 + LIST_COST
 
 
@@ -94,14 +94,14 @@ def of_same_size(operands: Operands) -> CallEstimate:
 def pattern_estimate(operands: Operands) -> Interval:
     """Return the length of the text plus one, times the length of the pattern.
 
-    An empty text still costs the pattern.
+    For an empty text, the pattern is still charged.
     """
     text, pattern = size(operands[0]), size(operands[1])
     return text.plus(ONE).scaled(STRING_FACTOR).times(pattern.scaled(REGEX_FACTOR))
 
 
 def _search(operands: Operands) -> CallEstimate:
-    """Return the cost of traversing a list and its text elements once, or a string once."""
+    """Return the cost of traversing a list and its string elements once, or a string once."""
     target = operands[0]
     if not target.type.params:
         return CallEstimate(through(target))
@@ -112,12 +112,12 @@ def _search(operands: Operands) -> CallEstimate:
 
 
 def allocating(factor: float, elements: Interval) -> CallEstimate:
-    """Return the cost of making a list with this many elements, which cost `factor` each."""
+    """Return the cost of creating a list with this many elements, which cost `factor` each."""
     return CallEstimate(elements.scaled(factor).plus(ONE).plus(fixed(LIST_COST)), elements)
 
 
 def literal(operand: PricedOperand, default: int) -> int:
-    """Return the int literal, at least 0; the default for everything else."""
+    """Return the int literal, but at least 0; for everything else, the default."""
     expr = operand.expr
     return max(int(expr.value or 0), 0) if isinstance(expr, Const) and expr.kind == "int" else default
 
@@ -126,7 +126,7 @@ def literal(operand: PricedOperand, default: int) -> int:
 
 
 def estimated(estimate: Estimate) -> Price:
-    """Return a price that is 1 when evaluated, regardless of the estimate."""
+    """Return a price that is 1 on evaluation, regardless of the estimate."""
     return Price(one, estimate)
 
 

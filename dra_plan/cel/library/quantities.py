@@ -1,8 +1,9 @@
 """The quantity library.
 
-Upstream's functions work on a pointer to the amount, and some change its target: comparing with an amount stored as a
-decimal turns the receiver into one, and add and sub on a decimal write into it. Where an expression could see that,
-amounts are stored in QuantityCell (see `interpret`); elsewhere they are plain and the functions have no effect.
+Upstream's functions work on a pointer to the amount, and some change its target: comparing with an amount that is
+stored as a decimal turns the receiver into a decimal, and add and sub on a decimal write into the receiver. Where an
+expression could see such changes, amounts are stored in QuantityCell (see `interpret`); elsewhere, amounts are plain
+and the functions have no side effects.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def cell(amount: Quantity) -> QuantityCell:
 
 
 def amount_of(value: Value) -> Quantity:
-    """Return the amount of either kind of value."""
+    """Return the amount in either kind of value."""
     held: Quantity = value.amount.quantity if type(value) is QuantityCell else value
     return held
 
@@ -101,7 +102,7 @@ def as_integer(value: Value) -> int:
 
 
 def is_integer(value: Value) -> bool:
-    """Return whether upstream can give the amount as an int without arithmetic."""
+    """Return whether upstream can return the amount as an int without arithmetic."""
     return amount_of(value).as_int64 is not None
 
 

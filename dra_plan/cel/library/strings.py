@@ -1,7 +1,7 @@
 """The strings library, version 2. Positions count code points.
 
-In order: `string.format`, with the clauses of that version for the locale en-US; the other functions of texts; and
-prices, with the table.
+In order: `string.format`, with that version's clauses for the en-US locale; the other string functions; and prices,
+with the table.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def _clause(clause: re.Match[str], arguments: list[Value], used: int) -> str:
 
 
 def unrecognized(clause: str) -> str:
-    """Return the fault of a format that has such a clause."""
+    """Return the message for a format that has such a clause."""
     return f'could not parse formatting clause: unrecognized formatting clause "{clause}"'
 
 
 def refusal(rule: str, given: str) -> str:
-    """Return the fault of a value of type `given`, by a rule of the clause."""
+    """Return the message for a value of type `given` that violates a rule for the clause."""
     return f"error during formatting: {rule}, was given {given}"
 
 
@@ -199,9 +199,9 @@ def _fixed(value: Value, places: int) -> str:
 
 
 def _scientific(value: Value, places: int) -> str:
-    """Return six decimals, whatever the clause requests.
+    """Return the number with six decimals, whatever the clause requests.
 
-    Upstream reads the number in `%.3e` as the width of the text.
+    Upstream takes the number in `%.3e` as the text's width.
     """
     number = _number(value, "scientific")
     if not math.isfinite(number):
@@ -257,14 +257,14 @@ _ESCAPES = {
 
 
 def char_at(text: str, index: int) -> str:
-    """Return the character at a position, empty at the end."""
+    """Return the character at a position, or an empty string at the end."""
     if not 0 <= index <= len(text):
         raise EvaluationError(f"index out of range: {index}")
     return text[index : index + 1]
 
 
 def index_of(text: str, part: str, start: int = 0) -> int:
-    """Return the first position of the part from `start`, or -1; `start` itself for an empty part."""
+    """Return the first position of the part from `start` on, or -1; for an empty part, `start` itself."""
     if not part:
         return start
     if start < 0:
@@ -273,12 +273,12 @@ def index_of(text: str, part: str, start: int = 0) -> int:
 
 
 def last_index_of(text: str, part: str) -> int:
-    """Return the last position of the part, or -1; the length for an empty part."""
+    """Return the last position of the part, or -1; for an empty part, the length."""
     return text.rfind(part)
 
 
 def last_index_before(text: str, part: str, start: int) -> int:
-    """Return the last position of the part, at most `start`, or -1; `start` itself for an empty part.
+    """Return the last position of the part up to `start`, or -1; for an empty part, `start` itself.
 
     As in upstream, a start after the end finds nothing.
     """
@@ -311,7 +311,7 @@ def replace(text: str, old: str, new: str, limit: int = -1) -> str:
 
 
 def split(text: str, separator: str, limit: int = -1) -> list[str]:
-    """Return the parts between separators, at most `limit` unless negative.
+    """Return the parts between separators, or at most `limit` parts if it is not negative.
 
     An empty separator splits the text into single characters.
     """
@@ -378,7 +378,7 @@ def _replaced(operands: Operands) -> CallEstimate:
 
 
 def _replacements(length: int, old: int, *, grows: bool) -> tuple[int, int]:
-    """Return the number of replacements of a string of length `old`, and the length of the remaining original."""
+    """Return how often a string of length `old` is replaced, and the length of the remaining original."""
     if old == 0:  # an empty text is found around every character
         return (length + 1 if length < MOST else length), length
     if not grows:
@@ -390,7 +390,7 @@ def _parts(operands: Operands) -> CallEstimate:
     text = size(operands[0])
     most = text.most
     if len(operands) > 2 and isinstance(limit := operands[2].expr, Const) and limit.kind == "int":
-        most = int(limit.value or 0) % (MOST + 1)  # a negative limit becomes a huge one, as upstream
+        most = int(limit.value or 0) % (MOST + 1)  # a negative limit becomes a huge one, as in upstream
     return CallEstimate(text.scaled(2 * STRING_FACTOR), Interval(0, most))
 
 

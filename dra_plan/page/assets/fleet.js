@@ -7,7 +7,7 @@ import { makeTiles } from "./tiles.js";
 
 const MOST_CARDS = 24;
 const MOST_BOXES = 320;
-const MOST_HITS = 1000;
+const MOST_HITS = 300;
 const MOST_REASONS = 5;
 const MOST_WAYS = 60;
 const USES = ["wholly free", "partly free", "nothing free"];

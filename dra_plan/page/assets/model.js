@@ -21,6 +21,7 @@ export function entry(map, key, make) {
 /** @param {PageData} data */
 export function makeModel(data) {
   const { scenes, picks, texts } = data;
+  const inLower = texts.map((each) => each.toLowerCase());
   let picked = -1;
   /** @type {Map<Place, Map<number, [string, string]>>} devices by place, as they are then */
   const changed = new Map();
@@ -182,7 +183,7 @@ export function makeModel(data) {
       words.map((word) => (data.words[state].split(" ").includes(word) ? letter : "")),
     );
     const has = (/** @type {string} */ of, /** @type {string} */ word) => of.toLowerCase().includes(word);
-    const known = words.map((word) => texts.map((each) => has(each, word)));
+    const known = words.map((word) => inLower.map((each) => each.includes(word)));
     /** Whether a word is the whole name of a device: it is then no part of other names, nor of a UUID. */
     const names = new Set(layouts.flatMap((layout) => layout.devices.map((name) => name.toLowerCase())));
     const isDevice = words.map((word) => names.has(word));

@@ -43,7 +43,10 @@ function start(/** @type {PageData} */ data) {
     drawLeft();
     drawStatus();
   };
-  const found = (/** @type {Place} */ place) => openNode(place);
+  const found = (/** @type {Place} */ place) => {
+    openNode(place);
+    reveal();
+  };
   const fleet = makeFleet(model, drawing, { turned, found, changed: () => write() });
   const shownScene = () => scenes[fleet.view.scene];
   const answers = [...document.querySelectorAll(".answer:not(.always)")];
@@ -152,9 +155,7 @@ function start(/** @type {PageData} */ data) {
     drawLeft();
     drawAnswers();
     id("list")?.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const row = id("list")?.querySelector(`[data-pick="${at}"]`);
-    row?.setAttribute("aria-current", "true");
-    if (IN_COLUMNS.matches) row?.scrollIntoView({ block: "nearest" });
+    id("list")?.querySelector(`[data-pick="${at}"]`)?.setAttribute("aria-current", "true");
     choose();
     const chosen = model.chosen();
     const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
@@ -177,8 +178,13 @@ function start(/** @type {PageData} */ data) {
       return there ? [el("div", head, drawing.card(there, "h3", fleet.found(there)))] : [];
     });
     id("node").replaceChildren(...cards);
-    if (IN_COLUMNS.matches) document.querySelector(".tile[aria-current]")?.scrollIntoView({ block: "nearest" });
     if (named) id("node").scrollIntoView();
+  }
+  /** The row that is picked and the tile that is open come into view, once everything is drawn. */
+  function reveal() {
+    if (!IN_COLUMNS.matches) return;
+    for (const each of document.querySelectorAll(".pick[aria-current], .tile[aria-current]"))
+      each.scrollIntoView({ block: "nearest" });
   }
 
   /**
@@ -198,6 +204,7 @@ function start(/** @type {PageData} */ data) {
     else if (isWhole) fleet.draw();
     named = node;
     if (scenes.length) openNode(node || fleet.best(), Boolean(node));
+    reveal();
     if (!isWhole) write();
   }
   /** Writes into the address what is shown, unless that is how the page opens. */
@@ -220,6 +227,7 @@ function start(/** @type {PageData} */ data) {
     named = undefined;
     pick(at);
     if (scenes.length) openNode(fleet.best());
+    reveal();
     write();
   }
 
@@ -232,6 +240,9 @@ function start(/** @type {PageData} */ data) {
   });
   id("find")?.addEventListener("input", drawList);
   id("choose")?.addEventListener("change", () => step(id("choose").value === "" ? -1 : Number(id("choose").value)));
+  id("every")?.addEventListener("change", () =>
+    document.documentElement.classList.toggle("every", id("every").checked),
+  );
   id("nothing")?.addEventListener("click", () => step(-1));
   slider?.addEventListener("input", () =>
     step(picks.findIndex((each, at) => (each.step ?? at + 1) === Number(slider.value))),
@@ -249,6 +260,7 @@ function start(/** @type {PageData} */ data) {
   started = true;
   history.replaceState(WHOLE, "", location.href);
   drawList();
+  reveal();
   fleet.flush();
   document.documentElement.dataset.ready = "yes";
 }

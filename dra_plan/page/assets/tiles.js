@@ -1,7 +1,7 @@
 // The tiles: a node each, painted as a few shapes; over them lie links, which get their words once that is painted.
 
 import { el, svg } from "./draw.js";
-import { sum } from "./model.js";
+import { entry, sum } from "./model.js";
 
 const SIZES = [44, 36, 30, 26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
 const BELOW_HEADING = 12;
@@ -102,9 +102,9 @@ export function makeTiles(holder, of) {
     const step = size + gapOf(size);
     const edge = size < 10 ? 0 : 0.5;
     const inner = size - 2 * edge;
-    /** @type {Map<string, string>} */
+    /** @type {Map<string, string[]>} */
     const shapes = new Map();
-    const add = (/** @type {string} */ to, /** @type {string} */ d) => shapes.set(to, (shapes.get(to) || "") + d);
+    const add = (/** @type {string} */ to, /** @type {string} */ d) => entry(shapes, to, () => []).push(d);
     for (const [slot, place] of own.entries()) {
       const { look, fill, away, touched, dim } = of.look(place);
       const [x, y] = [(slot % columns) * step, Math.floor(slot / columns) * step];
@@ -120,7 +120,7 @@ export function makeTiles(holder, of) {
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
       paint.setAttribute(name, String(value));
     const layers = [...shapes].sort(([one], [other]) => (one < other ? -1 : 1));
-    paint.replaceChildren(...layers.map(([name, d]) => svg("path" + name.slice(1), { d })));
+    paint.replaceChildren(...layers.map(([name, d]) => svg("path" + name.slice(1), { d: d.join("") })));
   }
 
   /** What each link says and where it leads, as far as that is another. */

@@ -19,7 +19,7 @@ from dra_plan.api.well_known import MIRROR_POD
 from dra_plan.claims.index import Index
 from dra_plan.questions.autoscale.groups import AutoscalerOptions, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import ClusterSnapshot, TooManyUsersError
-from dra_plan.scheduler.cluster.nodes import amounts
+from dra_plan.scheduler.cluster.pod_requests import amounts
 
 _SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 _SYSTEM = "kube-system"

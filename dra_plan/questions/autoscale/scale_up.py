@@ -20,7 +20,7 @@ from dra_plan.questions.autoscale.groups import AutoscalerOptions, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import FITS, Added, ClusterSnapshot, TooManyUsersError
 from dra_plan.questions.autoscale.templates import Templates
 from dra_plan.releases import AutoscalerQuirks
-from dra_plan.scheduler.cluster.nodes import amounts
+from dra_plan.scheduler.cluster.pod_requests import amounts
 
 CUTOFF = -10
 """The priority below which pods get no node (--expendable-pods-priority-cutoff)."""

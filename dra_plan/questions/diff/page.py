@@ -11,21 +11,30 @@ from msgspec import structs
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.documents.scheduling import ExplainedAttempt
 from dra_plan.page import picks, told
 from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import AnswerOnNode, on_nodes
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Mark, Pick
-from dra_plan.page.pods import holding
+from dra_plan.page.pods import PodKey, holding, of_failed, reason_line, tell_why
 from dra_plan.page.scene import Scene
 from dra_plan.planner.question import Question
 from dra_plan.questions.allocate.answer import plan_claim_sets
 from dra_plan.questions.diff import text as diff
 from dra_plan.questions.diff.answer import ClusterDiff, State
-from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, DiffDocument, HeldDevice
-from dra_plan.questions.diff.gate import new_holds
+from dra_plan.questions.diff.document import (
+    ChangedClaimSet,
+    ChangedPod,
+    ComparedPod,
+    DiffDocument,
+    HeldDevice,
+    new_edits,
+)
+from dra_plan.questions.diff.gate import never_recreated, new_holds
 from dra_plan.questions.diff.text import FORMATS
-from dra_plan.text import words
+from dra_plan.questions.schedule.answer import schedule_pods
+from dra_plan.text import naming, words
 from dra_plan.text.naming import claim_set_name, device_name
 
 _TONES = {
@@ -86,9 +95,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     after = structs.replace(document.after, unsettled="")
     document = structs.replace(document, before=structs.replace(document.before, unsettled=""), after=after)
     made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
-    changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
-    changes += [held[0].change for held in _by_claim(document.held_devices)]
-    made.headline = "; ".join([_headline(Counter(changes)), *_waiting(document)])
+    made.headline = "; ".join([_headline(document), *_waiting(document)])
     counts = sum(map(bool, (document.claim_sets, document.pods, document.held_devices)))
     made.target = " ".join(list(diff.ends(document))[counts:])
     answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
@@ -99,12 +106,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
             marks = [{} for _ in marks]  # the picture would show the result of a longer search
         alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], held_devices=[], selectors=[])
         _add(made, claim_set_name(one), one, alone, marks)
-    for pod in document.pods:
-        sides = zip((pod.before, pod.after), scenes, strict=False)
-        marks = [dict(_of_pod(state, at)) if state is not None else {} for state, at in sides]
-        alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], held_devices=[], selectors=[])
-        _add(made, f"pod/{pod.namespace}/{pod.name} (scheduled)", pod, alone, marks)
-        made.picks[-1].line = _way(pod)
+    _add_pods(made, answer, document, scenes)
     others = (at for at, pick in enumerate(made.picks) if pick.word != diff.change("OtherMessage"))
     if made.opens_on is None and not any(pick.tone == picks.BAD for pick in made.picks):
         made.opens_on = next(others, None)
@@ -119,6 +121,31 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         about = told.Article("endless", "the whole cluster", picks.OTHER, "never settles", "", always=True)
         about.summary = told.lines(endless)
         made.articles.append(about)
+
+
+def _add_pods(made: Page, answer: ClusterDiff, document: DiffDocument, scenes: list[Scene]) -> None:
+    """Add the pods that differ: where they go, for which budget a drain waits, and why some stay pending."""
+    waits, refused = dict(_waits(document)), _refused(answer, scenes)
+    named = {pick.name for pick in made.picks}
+    for pod in document.pods:
+        sides = zip((pod.before, pod.after), scenes, strict=False)
+        marks = [dict(_of_pod(state, at)) if state is not None else {} for state, at in sides]
+        alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], held_devices=[], selectors=[])
+        name = f"pod/{pod.namespace}/{pod.name}"
+        _add(made, f"{name} (scheduled)" if name in named else name, pod, alone, marks)
+        pick, article = made.picks[-1], made.articles[-1]
+        pick.line = _way(pod)
+        if (pod.namespace, pod.name) in waits:
+            waiting = f"kubectl drain waits for {waits[pod.namespace, pod.name]}"
+            pick.line = "; ".join(part for part in (pick.line, waiting) if part)
+            article.summary.append(told.TextLine(f"{words.capital(waiting)}."))
+        if pod.change == "Gone" and pick.word == NOT_RECREATED:
+            article.summary.append(told.TextLine("No controller recreates this pod."))
+        if pod.change == "Lost" and (found := refused.get(_name_after(pod))) is not None:
+            why, on_after = found
+            tell_why(article, why)
+            pick.line = reason_line(why) or pick.line
+            marks[1:] = [on_after] if marks else []
 
 
 def _only_what_is_free(marks: list[dict[int, Mark]], scenes: list[Scene]) -> None:
@@ -146,21 +173,84 @@ def _way(pod: ChangedPod) -> str:
     return f"on {after}" if before in (None, after) else f"from {before} to {after}"
 
 
-def _headline(changes: Counter[str]) -> str:
+def _headline(document: DiffDocument) -> str:
     """Return the headline, worst changes first; it says that nothing is lost only if nothing is gone either."""
+    sets, pods = (Counter(one.change for one in each) for each in (document.claim_sets, document.pods))
+    held = Counter(each[0].change for each in _by_claim(document.held_devices))
+    changes = sets + pods + held
     if not changes:
-        return "No workload and no pod differs"
-    lost, gone, fewer, undecided = (changes[each] for each in ("Lost", "Gone", "FewerNodes", "Undecided"))
-    said = [words.counted(lost, "loss", "losses")] if lost else []
-    said += [f"{gone:,} gone"] if gone else []
-    said += [] if lost or gone or undecided else ["Nothing is lost"]
+        return words.capital(f"{_after(document)}no workload and no pod differs")
+    ended = sum(_word(pod, document) == NOT_RECREATED for pod in document.pods)
+    undecided, fewer, messages = (changes[each] for each in ("Undecided", "FewerNodes", "OtherMessage"))
+    said = [
+        *_said(pods["Lost"], "pod stays pending", "pods stay pending"),
+        *_said(sets["Lost"], "workload no longer fits", "workloads no longer fit"),
+        *_said(held["Lost"], "claim loses devices", "claims lose devices"),
+        *_said(ended, "pod is not recreated", "pods are not recreated"),
+        *_said(pods["Gone"] - ended, "pod is gone", "pods are gone"),
+        *_said(sets["Gone"], "workload is gone", "workloads are gone"),
+    ]
+    worse = changes["Lost"] + changes["Gone"]
+    said += [] if worse or undecided else ["nothing is lost"]
     said += [f"{fewer:,} on fewer nodes"] if fewer else []
     said += [f"{undecided:,} undecided"] if undecided else []
-    messages = changes["OtherMessage"]
-    others = changes.total() - lost - gone - fewer - undecided - messages
+    others = changes.total() - worse - fewer - undecided - messages
     said += [words.counted(others, "other change")] if others else []
     said += [f"{words.counted(messages, 'pod')} waiting for another reason"] if messages == changes.total() else []
-    return ", ".join(said)
+    return words.capital(f"{_after(document)}{', '.join(said)}")
+
+
+def _said(number: int, one: str, many: str) -> list[str]:
+    return [words.counted(number, one, many)] if number else []
+
+
+def _after(document: DiffDocument) -> str:
+    """Return `After draining NODE: ` if that is the only difference between the states, otherwise ""."""
+    edits = new_edits(document.before.what_if, document.after.what_if)
+    is_drain = bool(edits) and all(edit.edit == "Drain" for edit in edits)
+    return f"after draining {words.listed([edit.node for edit in edits], 4)}: " if is_drain else ""
+
+
+NOT_RECREATED = "not recreated"
+
+
+def _word(of: ChangedClaimSet | ChangedPod | HeldDevice, document: DiffDocument) -> str:
+    """Return the wording of a change: of pods what becomes of them."""
+    if isinstance(of, ChangedPod):
+        ended = of.after is not None and of.after.ended is not None
+        if of.change == "Gone" and (ended or of in never_recreated(document)):
+            return NOT_RECREATED
+        if of.change == "Lost":
+            return "stays pending"
+    return diff.change(of.change)
+
+
+def _name_after(pod: ChangedPod) -> str:
+    """Return NAMESPACE/NAME of the pod after the change, or of the one that replaces it."""
+    ended = pod.after.ended if pod.after is not None else None
+    made = ended.recreated_as if ended is not None else ""
+    return f"{pod.namespace}/{made.rpartition('/')[2] or pod.name}"
+
+
+def _refused(answer: ClusterDiff, scenes: list[Scene]) -> dict[str, tuple[ExplainedAttempt, dict[int, Mark]]]:
+    """Return why pods that stay pending get no node in the end, and their marks on the second picture."""
+    if not any(pod.change == "Lost" for pod in answer.pods):
+        return {}
+    plan = schedule_pods(answer.end, answer.after.view.target, Question(), explain=True)
+    failed = {one.pod.key: one for one in plan.outcome.failed_attempts}
+    found = {}
+    for why in plan.document.explanations or ():
+        for key in (f"{pod.namespace}/{pod.name}" for pod in why.pods):
+            marks = of_failed(failed[key], why, scenes[1]) if len(scenes) > 1 and key in failed else {}
+            found[key] = why, marks
+    return found
+
+
+def _waits(document: DiffDocument) -> Iterator[tuple[PodKey, str]]:
+    """Yield the pods for whose budgets draining would wait."""
+    for hold in new_holds(document):
+        if not hold.allowed:
+            yield from (((hold.namespace, pod), naming.held(hold)) for pod in hold.pods)
 
 
 def _waiting(document: DiffDocument) -> Iterator[str]:
@@ -178,7 +268,7 @@ def _add(
     alone: DiffDocument,
     marks: list[dict[int, Mark]],
 ) -> None:
-    tone, word, key = _TONES.get(of.change, picks.OTHER), diff.change(of.change), f"pick-{len(made.picks)}"
+    tone, word, key = _TONES.get(of.change, picks.OTHER), _word(of, alone), f"pick-{len(made.picks)}"
     said = list(diff.ends(alone))
     parts = [part for part in diff.wide(alone, None) if part not in said]
     made.picks.append(Pick(key, name, tone, word, "", marks, each_alone=isinstance(of, ChangedClaimSet)))

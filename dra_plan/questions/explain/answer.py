@@ -190,7 +190,7 @@ def _verdicts(
 
 
 def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:
-    from dra_plan.questions.explain.sequence import rooms
+    from dra_plan.questions.explain.rooms import rooms
 
     if question.names_groups and not question.owners:
         return []

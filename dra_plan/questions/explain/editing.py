@@ -17,7 +17,7 @@ from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, pod_tem
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
-from dra_plan.scheduler.cluster.volumes import is_claim
+from dra_plan.scheduler.cluster.pod_volumes import is_claim
 
 EditSpec = Callable[[PodSpec], PodSpec]
 

@@ -1,17 +1,17 @@
-"""The running pods that may leave for another one, and why the others must stay.
+"""The running pods that may leave for another one, and why the others must stay; then sets of pods that are tried.
 
 The pods that stay are those that nothing would recreate, that belong to their node, that a disruption budget protects,
-and those of higher priority. This module does not compute the benefit of a move.
+and those of higher priority. This module does not choose the pods that leave.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from dra_plan.allocator import AllocatedState, AllocationError, Outcome
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
@@ -21,6 +21,8 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
 from dra_plan.placement.gangs import goals_of
+from dra_plan.placement.leaving import LeavingPod
+from dra_plan.placement.limits import SearchTime
 from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
 from dra_plan.placement.program import Need
 from dra_plan.placement.search import BestPlacement, PlacementQuestion
@@ -28,11 +30,11 @@ from dra_plan.planner.question import Question
 from dra_plan.questions.explain.document import PodsLeftAlone
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.common import Common
-from dra_plan.scheduler.cluster.keys import pod_uid
-from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.whatif import Evict
 from dra_plan.whatif.edits import belongs_to_node, generated_claims, pod_name
 
+MOST_RANK = 9
+"""The number of different priorities that are told apart among preempted pods."""
 _EXAMPLES = 5
 
 
@@ -57,10 +59,12 @@ class MovablePod(NamedTuple):
 
 
 class Movables:
-    """The running pods as seen by a pending one: those that may leave, by node, and those that must stay."""
+    """The running pods as seen by a pending one: those that may leave, and those that must stay."""
 
-    def __init__(self, ground: PlacementCluster, wanting: PodToPlace) -> None:
+    def __init__(self, ground: PlacementCluster, index: Index, wanting: PodToPlace) -> None:
         self._budgets = ground.cluster.budgets
+        self.allowed = tuple(budget.status.disruptions_allowed for budget in self._budgets)
+        """The number of pods that each disruption budget allows to evict; each counts, although it is recreated."""
         self.pods: list[MovablePod] = []
         alone: dict[Reason, list[Pod]] = {}
         priority = wanting.info.priority
@@ -75,13 +79,70 @@ class Movables:
                 else:
                     self.pods.append(MovablePod(info.pod, info.priority, preempts and info.priority < priority))
         self.left_alone = [_told(reason, alone[reason]) for reason in _ORDER if reason in alone]
+        self.claims = _freed_claims(index, [each.pod for each in self.pods])
+        """The claims that are free once some of the pods have left, by the pods that use them."""
 
-    def may_leave(self, pods: Collection[MovablePod]) -> bool:
-        """Return whether the disruption budgets allow evicting all of these; each counts, although it is recreated."""
-        return all(
-            sum(_protects(budget, each.pod) for each in pods) <= budget.status.disruptions_allowed
-            for budget in self._budgets
-        )
+    def may_leave(self, pods: Iterable[MovablePod]) -> bool:
+        """Return whether the disruption budgets allow evicting all of these."""
+        counts = Counter(budget for each in pods for budget in self._over(each))
+        return all(number <= self.allowed[budget] for budget, number in counts.items())
+
+    def _over(self, movable: MovablePod) -> tuple[int, ...]:
+        return tuple(i for i, budget in enumerate(self._budgets) if _protects(budget, movable.pod))
+
+    def leaving(self, limit: int, *, preempting: bool) -> tuple[list[LeavingPod], int]:
+        """Return the pods for the program, and the price of one that leaves, of at most `limit`.
+
+        With `preempting`, pods of lower priority need no other node. That costs more than any node, but less than one
+        more pod that leaves; among them, the less important ones go.
+        """
+        priorities = sorted({each.priority for each in self.pods})
+        ranks = {priority: min(rank, MOST_RANK) for rank, priority in enumerate(priorities)}
+        loss = limit * MOST_RANK + 1
+        price = limit * (loss + MOST_RANK) + 1 if preempting else 1
+        return [
+            LeavingPod(
+                each.pod,
+                price,
+                self.claims[key_of(each)],
+                loss + ranks[each.priority] if preempting and each.preemptable else None,
+                self._over(each),
+            )
+            for each in self.pods
+        ], price
+
+    def far_reaching(self, inventory: Inventory) -> list[MovablePod]:
+        """Return the pods that hold devices which more than one node can reach."""
+        pools = {(each.spec.driver, each.spec.pool.name) for each in inventory.slices if not each.spec.node_name}
+        return [each for each in self.pods if any(_holds_of(claim, pools) for claim in self.claims[key_of(each)])]
+
+
+def _holds_of(claim: ResourceClaim, pools: Set[tuple[str, str]]) -> bool:
+    return claim.allocation is not None and any(
+        (result.driver, result.pool) in pools for result in claim.allocation.devices.results
+    )
+
+
+def _freed_claims(index: Index, pods: Sequence[Pod]) -> dict[PodKey, tuple[ResourceClaim, ...]]:
+    """Return the allocated claims of each of these pods that nobody else keeps."""
+    keys = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
+    allocated = [claim for claim in index.inventory.claims if claim.allocation is not None]
+    by_name = {(claim.metadata.namespace, claim.metadata.name): claim for claim in allocated}
+    found: dict[PodKey, dict[str, ResourceClaim]] = {key: {} for key in keys}
+    for claim in allocated:
+        namespace = claim.metadata.namespace
+        reserved = claim.status.reserved_for if claim.status is not None else []
+        users = {(namespace, user.name) if user.resource == "pods" else None for user in reserved}
+        if users <= keys:
+            for user in users:
+                if user is not None:
+                    found[user][claim.key] = claim
+    for pod in pods:
+        own = found[pod.metadata.namespace, pod.metadata.name]
+        for name in sorted(generated_claims(index, [pod])):
+            if name in by_name:
+                own[by_name[name].key] = by_name[name]
+    return {key: tuple(own.values()) for key, own in found.items()}
 
 
 def _reason(pod: Pod, own: int, wanting: int, budgets: Sequence[PodDisruptionBudget]) -> Reason | None:
@@ -128,115 +189,6 @@ def key_of(movable: MovablePod) -> PodKey:
     return movable.pod.metadata.namespace, movable.pod.metadata.name
 
 
-class Vacating:
-    """A pending pod, the nodes, and the pods that may leave them. `asked` counts the checks."""
-
-    def __init__(
-        self, ground: PlacementCluster, index: Index, wanting: PodToPlace, movables: Sequence[MovablePod]
-    ) -> None:
-        self._ground, self._wanting = ground, wanting
-        self._held: dict[PodKey, list[ResourceClaim]] = {}
-        self._own: dict[PodKey, set[str]] = {}
-        self._users: dict[str, set[PodKey | None]] = {}
-        self._read_claims(index, movables)
-        self._by_node: dict[str, list[MovablePod]] = {}
-        for movable in movables:
-            self._by_node.setdefault(movable.node, []).append(movable)
-        self._afar = self._with_devices_afar(movables)
-        self._known: dict[tuple[str, frozenset[PodKey]], bool] = {}
-        self.asked = 0
-
-    def _read_claims(self, index: Index, movables: Sequence[MovablePod]) -> None:
-        keys = list(dict.fromkeys(key_of(movable) for movable in movables))
-        by_name: dict[tuple[str, str], ResourceClaim] = {}
-        for claim in index.inventory.claims:
-            if claim.allocation is None:
-                continue
-            by_name[claim.metadata.namespace, claim.metadata.name] = claim
-            users = claim.status.reserved_for if claim.status is not None else []
-            for user in users:
-                key = (claim.metadata.namespace, user.name) if user.resource == "pods" else None
-                self._users.setdefault(claim.key, set()).add(key)
-                if key is not None and key in keys:
-                    self._held.setdefault(key, []).append(claim)
-        given = {(pod.metadata.namespace, pod.metadata.name): pod for pod in index.inventory.pods}
-        for key in keys:
-            made = generated_claims(index, [given[key]]) if key in given else set()
-            self._own[key] = {by_name[name].key for name in made if name in by_name}
-            known = {claim.key for claim in self._held.get(key, ())}
-            more = [by_name[name] for name in sorted(made) if name in by_name and by_name[name].key not in known]
-            self._held.setdefault(key, []).extend(more)
-
-    def _with_devices_afar(self, movables: Sequence[MovablePod]) -> list[MovablePod]:
-        """Return pods that hold devices which more than one node can reach."""
-        view = self._ground.view
-        shared = {
-            (slice_.object.spec.driver, slice_.object.spec.pool.name)
-            for slices in view.gatherer.slices.values()
-            for slice_ in slices
-            if not slice_.object.spec.node_name
-        }
-        return [
-            movable
-            for movable in movables
-            if any(
-                (result.driver, result.pool) in shared
-                for claim in self._held.get(key_of(movable), ())
-                if claim.allocation is not None
-                for result in claim.allocation.devices.results
-            )
-        ]
-
-    def near(self, node: str) -> list[MovablePod]:
-        """Return the pods that could free capacity on the node: its pods, and those with devices that others reach."""
-        here = self._by_node.get(node, [])
-        return [*here, *(movable for movable in self._afar if movable.node != node)]
-
-    def nodes(self) -> list[str]:
-        """Return the nodes on which the pod does not fit now, but could fit if all of these left."""
-        return [node.name for node in self._ground.nodes if self.could_fit(node.name, self.near(node.name))]
-
-    def could_fit(self, name: str, gone: Collection[MovablePod]) -> bool:
-        """Return whether the pod could fit the node without these pods; true if this is undecided."""
-        key = (name, frozenset(key_of(movable) for movable in gone))
-        if key not in self._known:
-            self.asked += 1
-            self._known[key] = self._ask(self._ground.cluster.nodes[name], gone, key[1])
-        return self._known[key]
-
-    def _ask(self, node: NodeInfo, gone: Iterable[MovablePod], keys: Collection[PodKey]) -> bool:
-        trial = node.clone()
-        for movable in gone:
-            if movable.node == node.name:
-                trial.remove(pod_uid(movable.pod))
-        freed = self._freed(keys)
-        if any(claim.key in freed for claim in self._wanting.settled):
-            return True
-        if self._ground.refusal(self._wanting, trial) is not None:
-            return False
-        claims = self._ground.claims_on(self._wanting, trial)
-        if not claims:
-            return True
-        try:
-            held = [claim for claim in self._ground.holding(node.name) if claim.key not in freed]
-        except AllocationError:
-            return True
-        features = self._ground.target.features
-        state = AllocatedState.of(held, consumable_capacity=features.consumable_capacity)
-        views = (self._ground.joint, self._ground.promised)
-        answers = (self._ground.allocate(claims, trial, view.with_state(state)).outcome for view in views)
-        return any(answer in (Outcome.FITS, Outcome.UNDECIDED) for answer in answers)
-
-    def _freed(self, gone: Collection[PodKey]) -> set[str]:
-        """Return the claims whose devices are free when these pods have left."""
-        return {
-            claim.key
-            for pod in gone
-            for claim in self._held.get(pod, ())
-            if claim.key in self._own.get(pod, ()) or self._users.get(claim.key, {None}) <= set(gone)
-        }
-
-
 @dataclass(frozen=True)
 class Given:
     """The cluster, the release and the limits that every trial starts from."""
@@ -246,10 +198,11 @@ class Given:
     question: Question
     index: Index
     common: Common = field(default_factory=Common)
+    time: SearchTime = field(default_factory=SearchTime)
 
     def ground(self, inventory: Inventory) -> PlacementCluster:
         """Return the placement cluster for this input after some edits."""
-        return PlacementCluster(inventory, self.target, self.question.max_steps, self.common)
+        return PlacementCluster(inventory, self.target, self.question.max_steps, self.common, time=self.time)
 
     def evicted(self, inventory: Inventory, pods: Sequence[PodKey]) -> Inventory:
         """Return the cluster after the eviction of these pods."""

@@ -14,7 +14,7 @@ from dra_plan.api.core import Container, LimitRange, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.documents.verdicts import DefaultedRequest
-from dra_plan.scheduler.cluster.nodes import amount_text, amounts
+from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 from dra_plan.scheduler.new_pods import pod_of
 
 _LIMIT_RANGER = "kubernetes.io/limit-ranger"

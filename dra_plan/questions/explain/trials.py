@@ -154,8 +154,11 @@ class OwnerTrials:
             if any(owner in owners_of.of(each.pod) for each in run.not_made):
                 return None
             fates = self._ground.fates.of(run, owner)
-            good = [fate.record.node for fate in fates if fate.is_good and fate.record is not None]
-            return Trial(good[0], len(good), len(good) == len(fates)) if good else None
+            good = [fate for fate in fates if fate.is_good]
+            if not good or good[0].record is None:
+                return None
+            evicts = tuple(f"{one.namespace}/{one.name}" for one in good[0].victims)
+            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts)
 
         return tried
 

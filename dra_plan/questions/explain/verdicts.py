@@ -42,16 +42,19 @@ from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes
 from dra_plan.questions.explain.peaks import defaulted
+from dra_plan.questions.explain.priorities import with_priorities
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
 
@@ -350,7 +353,12 @@ class _Verdicts:
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
             priority = run.priority(record.pod)
-            made = structs.replace(made, low_priority=priority if priority < 0 else None)
+            preempts = priority > 0 and record.pod.spec.preemption_policy != "Never"
+            made = structs.replace(
+                made, low_priority=priority if priority < 0 else None, priority=priority if preempts else None
+            )
+            if preempts:
+                made = structs.replace(made, nodes=[with_priorities(each, run, priority) for each in made.nodes])
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner)
         made = self._with_missing(made, owner, record)
@@ -407,7 +415,8 @@ class _Verdicts:
         attempt = run.attempts.get(pod_uid(record.pod))
         of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
-        of_volumes = any(each.plugin in OF_VOLUMES for found in refusals.of_nodes.values() for each in found)
+        of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
+        of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)
         return structs.replace(
             made,
             of_all_nodes=refusals.of_all,
@@ -426,6 +435,8 @@ class _Verdicts:
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
             volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
+            volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
+            label_conflict=label_conflict(record.pod) if plugin_names.NODE_AFFINITY in of_plugins else None,
         )
 
     def _plan_of(self, owner: Owner) -> ClaimSetPlan | None:

@@ -14,7 +14,8 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from dra_plan.documents.verdicts import UnmatchedVolume, VolumeClaimNeeds
 from dra_plan.near import nearest, the_nearest
-from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume, VolumeReach, migrated_source, pod_volumes
+from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
+from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume, VolumeReach, migrated_source
 from dra_plan.scheduler.plugins.volume_binding import unavailable, unsuited
 
 MOST_VALUES = 4

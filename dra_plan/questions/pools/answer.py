@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dra_plan.allocator import PoolGatherer, View
-from dra_plan.allocator.pools import Pool, PoolDevice, PoolState, device_is_on, targets
+from dra_plan.allocator import View
+from dra_plan.allocator.pools import PoolDevice, PoolState, device_is_on
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
@@ -39,6 +39,8 @@ class PoolList(PrintedAnswer[PoolsDocument]):
     seen: tuple[SeenPool, ...]
     notices: tuple[Notice, ...]
     view: View
+    nodes: Sequence[Node] = ()
+    """The selected nodes."""
     evictions: ForeseenEvictions | None = None
     """The foreseen evictions, if any device has taints."""
     claims: Sequence[ResourceClaim] = ()
@@ -56,7 +58,7 @@ class PoolList(PrintedAnswer[PoolsDocument]):
         holders = {claim.key: claim_holder(claim) for claim in self.claims}
         return PoolsDocument(
             target=answer_target(self.view.target),
-            pools=[_listed_pool(seen, self.view, self.evictions, holders) for seen in self.seen],
+            pools=[_listed_pool(seen, self.view, self.nodes, self.evictions, holders) for seen in self.seen],
             warnings=warnings(self.notices),
         )
 
@@ -69,7 +71,7 @@ def list_pools(
     drivers: Sequence[str] = (),
     states: Sequence[str] = (),
 ) -> PoolList:
-    """Return the pools as the selected nodes see them; without a selection also those that no node sees.
+    """Return the pools of the selected nodes; if no nodes are selected, also the pools that no node reaches.
 
     `drivers` and `states` filter them. Raises UsageError for an unknown node, driver or state, InputError for input
     without nodes.
@@ -90,7 +92,7 @@ def list_pools(
         for each in seen_pools(view, nodes, everywhere=not question.nodes)
         if (not drivers or each.pool.id.driver in drivers) and (not states or each.pool.state.value in states)
     ]
-    return PoolList(tuple(seen), told, view, _evictions(inventory, view), inventory.claims)
+    return PoolList(tuple(seen), told, view, nodes, _evictions(inventory, view), inventory.claims)
 
 
 def _evictions(inventory: Inventory, view: View) -> ForeseenEvictions | None:
@@ -115,7 +117,11 @@ def _check(view: View, drivers: Sequence[str], states: Sequence[str]) -> None:
 
 
 def _listed_pool(
-    seen: SeenPool, view: View, evictions: ForeseenEvictions | None, holders: Mapping[str, ClaimHolder]
+    seen: SeenPool,
+    view: View,
+    nodes: Sequence[Node],
+    evictions: ForeseenEvictions | None,
+    holders: Mapping[str, ClaimHolder],
 ) -> ListedPool:
     pool = seen.pool
     left = PoolRemainder(view, pool)
@@ -132,18 +138,18 @@ def _listed_pool(
         for device in left.devices
     ]
     states = [device.state for device in devices]
-    reaching = _reaching(seen, view.gatherer)
+    reached_by = pools.reaching(seen, view.gatherer, nodes)
     available = [device for device, state in zip(left.devices, states, strict=True) if state == "Available"]
     return ListedPool(
         driver=pool.id.driver,
         pool_name=pool.id.pool,
-        node_name=_node_name(pool),
+        node_name=pools.node_name(view.gatherer.generation(pool.id, pool.generation).slices),
         generation=pool.generation,
         resource_slice_count=pool.expected,
         observed_resource_slice_count=pool.seen,
         state=pool.state,
-        nodes=[node.metadata.name for node in reaching],
-        cordoned=[node.metadata.name for node in reaching if node.spec.unschedulable],
+        nodes=[node.metadata.name for node in reached_by],
+        cordoned=[node.metadata.name for node in reached_by if node.spec.unschedulable],
         total_devices=len(devices),
         allocated_devices=states.count("Allocated") + states.count("Shared"),
         available_devices=states.count("Available"),
@@ -155,25 +161,6 @@ def _listed_pool(
         profiles=pools.profiles(left.counters, pool, left.devices, available) if divided else [],
         validation_error=str(pool.problem) if pool.state is PoolState.INVALID else "",
     )
-
-
-def _reaching(seen: SeenPool, gatherer: PoolGatherer) -> list[Node]:
-    """Return the nodes with devices of the pool: a pool with counters is checked on other nodes as well (Q15)."""
-    pool = seen.pool
-    if not pool.counter_slices:
-        return seen.nodes
-    name = _node_name(pool)
-    if name:
-        return [node for node in seen.nodes if node.metadata.name == name]
-    slices = [each for each in gatherer.generation(pool.id, pool.generation).slices if each.object.spec.devices]
-    return [node for node in seen.nodes if any(targets(slice_, node) for slice_ in slices)]
-
-
-def _node_name(pool: Pool) -> str:
-    """Return the node that the pool belongs to, if all slices name the same one; otherwise ""."""
-    names = {slice_.object.spec.node_name for slice_ in (*pool.slices, *pool.elsewhere, *pool.counter_slices)}
-    [name, *others] = names or {None}
-    return "" if others or not name else name
 
 
 def _listed_device(

@@ -159,15 +159,18 @@ def _available(devices: Iterable[ListedDevice]) -> int:
 
 
 def _partitions(document: PoolsDocument) -> Table:
-    """Return one row per kind of partition."""
-    made = Table(("DRIVER", "POOL", "PROFILE", "PARTS", "STILL FIT"), grouped=2, flexible=(1, 2))
-    for row in rows(document.pools, _profiles):
+    """Return one row per kind of partition; with the state of the pools, unless all are complete."""
+    every = all(pool.state is PoolState.COMPLETE for pool in document.pools if pool.profiles)
+    headers = ("DRIVER", "POOL", *(() if every else ("STATE",)), "PROFILE", "PARTS", "STILL FIT")
+    made = Table(headers, grouped=2 if every else 3, flexible=(1, headers.index("PROFILE")))
+    for row in rows(document.pools, lambda pool: _profiles(pool, with_state=not every)):
         made.add(*row)
     return made
 
 
-def _profiles(pool: ListedPool) -> list[Cells]:
-    return [(one.profile, str(one.devices), str(one.fit)) for one in pool.profiles]
+def _profiles(pool: ListedPool, *, with_state: bool) -> list[Cells]:
+    state = (pool.state.value,) if with_state else ()
+    return [(*state, one.profile, str(one.devices), str(one.fit)) for one in pool.profiles]
 
 
 def _totals(document: PoolsDocument) -> list[str]:
@@ -180,7 +183,7 @@ def _totals(document: PoolsDocument) -> list[str]:
 
 
 def _total(driver: str, pools: Sequence[ListedPool]) -> str:
-    told = [counted(len(pools), "pool"), *totals(pools)]
+    told = [counted(len({pool.pool_name for pool in pools}), "pool"), *totals(pools)]
     models: dict[str, list[ListedDevice]] = {}
     for device in (device for pool in pools for device in pool.devices if not device.part):
         models.setdefault(device.model, []).append(device)
@@ -233,8 +236,10 @@ def _counter_sets(document: PoolsDocument) -> Table:
 
 
 def _left(pool: ListedPool) -> list[Cells]:
-    """Return the free amount of each counter set."""
+    """Return the free amount of each counter set; nothing can be allocated from invalid and obsolete pools."""
     told: list[Cells] = []
+    if pool.state in (PoolState.INVALID, PoolState.OBSOLETE):
+        return told
     for counter_set in pool.counter_sets:
         total, left = counter_set.total, counter_set.left
         placed = {name for row in columns.rows(total).values() for name in row.values()}

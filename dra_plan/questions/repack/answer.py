@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-
-import msgspec
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Notice
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import is_waiting
 from dra_plan.documents.base import answer_target, warnings
-from dra_plan.placement.gangs import PodShapes
-from dra_plan.placement.leaving import Resident, Vacancies
+from dra_plan.placement.leaving import Vacancies
 from dra_plan.placement.limits import SearchTime
 from dra_plan.placement.move_program import Repacking, RoomWanted
-from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
+from dra_plan.placement.node_kinds import PlacementCluster
 from dra_plan.placement.repacking import Repacker, moves_of
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.nodes import of_devices
 from dra_plan.planner.question import Question
-from dra_plan.planner.waves import PodKey, pod_key
+from dra_plan.planner.waves import pod_key
 from dra_plan.questions.repack.carry import MoveCarrier, RepackedCluster, Stopped
 from dra_plan.questions.repack.document import AllowedMoves, PodsKept, RepackDocument, RepackOutcome, RepackWave
 from dra_plan.questions.repack.movable import Movability, MoveRules
@@ -188,31 +185,8 @@ class _Started:
         vacated = replaced(self._room.inventory, moving, self._index, recreates=True).inventory
         time = SearchTime(self._question.deadline())
         ground = PlacementCluster(vacated, self._target, self._question.max_steps, self._common, time=time)
-        there = {pod_key(pod): pod for pod in ground.cluster.pods.values()}
-        asked = [pod_key(pod) for pod in moving] + list(self._room.pods)
-        ready: dict[PodKey, PodToPlace] = {key: ground.ready(there[key]) for key in asked}
-        if any(map(_looks_around, self._pods())):
-            for each in ready.values():
-                each.key = _likeness(each)
-        kinds = kinds_of(ready.values())
-        shapes = PodShapes.of(kinds, {})
-        shape_of = {id(member): shapes.of_kinds[index] for index, kind in enumerate(kinds) for member in kind.members}
-        residents = [
-            Resident(
-                ready[pod_key(each.pod)],
-                each.pod.spec.node_name,
-                shape_of[id(ready[pod_key(each.pod)])],
-                each.price,
-                each.claims,
-            )
-            for each in self.movability.pods
-            if each.pod.spec.node_name in ground.cluster.nodes
-        ]
-        wanted = [0] * len(shapes.kinds)
-        for key in self._room.pods:
-            wanted[shape_of[id(ready[key])]] += 1
-        vacancies = Vacancies(ground, shapes.kinds, residents)
-        return Repacker(vacancies, RoomWanted(tuple(wanted), most_moves, self._room.most), time), vacancies
+        vacancies, wanted = Vacancies.of(ground, self.movability.pods, self._room.pods)
+        return Repacker(vacancies, RoomWanted(wanted, most_moves, self._room.most), time), vacancies
 
     def search(self, plan: RepackPlan, most_moves: int | None) -> RepackPlan:
         """Return the cheapest plan of the program that can be carried out."""
@@ -257,21 +231,6 @@ class _Started:
         roomy = {column.node for column in columns if any(a and b for a, b in zip(column.comes, wanted, strict=True))}
         rooms = found.rooms if self._room.most else len(self._room.pods)
         return self._carrying.out(moves_of(vacancies, columns, wanted), roomy, rooms)
-
-
-def _looks_around(pod: Pod) -> bool:
-    """Return whether filters read properties of the pod that do not depend on a single node and the pod alone."""
-    affinity = pod.spec.affinity
-    by_pods = affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
-    return by_pods or bool(pod.spec.topology_spread_constraints or pod.spec.volumes)
-
-
-def _likeness(candidate: PodToPlace) -> Hashable:
-    """Return the properties that distinguish pods if some affect others: node requirements, labels, terms, volumes."""
-    metadata, spec = candidate.pod.metadata, candidate.pod.spec
-    told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))
-    labels = tuple(sorted((metadata.labels or {}).items()))
-    return None if candidate.key is None else (candidate.key, metadata.namespace, labels, told)
 
 
 def _allowing(plan: RepackPlan, started: _Started, rules: MoveRules, most_moves: int | None) -> Iterator[AllowedMoves]:

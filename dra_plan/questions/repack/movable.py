@@ -21,6 +21,7 @@ from dra_plan.claims.budgets import counted, covers
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.errors import InputError, UsageError
+from dra_plan.placement.leaving import LeavingPod
 from dra_plan.planner.waves import PodKey, pod_key
 from dra_plan.questions.repack.document import AloneReason, PodsKept
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
@@ -103,19 +104,10 @@ class MoveRules:
 
 
 @dataclass(frozen=True)
-class MovedClaims:
-    """A movable pod, its priority, the price of its move, and the claims that it frees."""
-
-    pod: Pod
-    price: int
-    claims: tuple[ResourceClaim, ...]
-
-
-@dataclass(frozen=True)
 class Movability:
     """The running pods: movable ones, and the others by the reason why they stay."""
 
-    pods: tuple[MovedClaims, ...]
+    pods: tuple[LeavingPod, ...]
     alone: Mapping[AloneReason, Sequence[Pod]]
 
     @classmethod
@@ -144,7 +136,7 @@ class Movability:
             if reason is not None:
                 held.setdefault(reason, []).append(pod)
             else:
-                pods.append(MovedClaims(pod, rules.price(pod, priority), claims or ()))
+                pods.append(LeavingPod(pod, rules.price(pod, priority), claims or ()))
         return cls(tuple(pods), held)
 
     def left_alone(self) -> list[PodsKept]:

@@ -19,7 +19,7 @@ from dra_plan.controllers.apiserver import ApiServer
 from dra_plan.controllers.events import EventStep
 from dra_plan.planner.pools import model
 from dra_plan.questions.replay.document import FleetSample, ModelUse
-from dra_plan.scheduler.cluster.nodes import pod_requests
+from dra_plan.scheduler.cluster.pod_requests import pod_requests
 from dra_plan.scheduler.fragmentation.measure import Measure, Shape
 from dra_plan.scheduler.fragmentation.units import WHOLE
 from dra_plan.scheduler.simulation import Simulation

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import Outcome, View
-from dra_plan.api.core import Pod
+from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import ClaimSet, Owner, asked
@@ -29,6 +29,7 @@ from dra_plan.documents.scheduling import (
     TracedAttempt,
     TracedWake,
 )
+from dra_plan.documents.verdicts import NodeRefusalReason, RefusingNodes
 from dra_plan.errors import UsageError
 from dra_plan.planner import nodes, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
@@ -52,8 +53,10 @@ from dra_plan.scheduler.chance import USUAL, Chance
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.coverage import of_scheduler
+from dra_plan.scheduler.framework.status import Rejection, Status
 from dra_plan.scheduler.framework.trace import Attempt, Tracer
 from dra_plan.scheduler.notices import GroupSummary
+from dra_plan.scheduler.obstacles import node_obstacle
 from dra_plan.scheduler.simulate import SimulationResult, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
 
@@ -304,8 +307,8 @@ def explained_attempts(
 ) -> list[ExplainedAttempt]:
     """Return the explanations of attempts that failed because of their claims, in order; `inventory` is the input.
 
-    Pods with equal requests in an equal cluster and with equal messages are grouped with the first. Nodes that were
-    rejected for reasons other than devices are omitted.
+    Pods with equal requests in an equal cluster and with equal messages are grouped with the first. Of the nodes that
+    were rejected for reasons other than devices, only those on which the claims fit are included.
     """
     from dra_plan.explanation.explainer import KnownFindings
 
@@ -389,7 +392,33 @@ def _explained_attempt(
         absent=document.absent(found),
         leading=leading_reasons(found.groups),
         stories=document.stories(found),
+        devices_fit=_devices_fit(first, view, claim_set, max_steps),
     )
+
+
+def _devices_fit(attempt: FailedAttempt, view: View, claim_set: ClaimSet, max_steps: int | None) -> list[RefusingNodes]:
+    """Return the nodes on which the claims fit, grouped by the first reason why other plugins reject them."""
+    nodes = [node for node, _ in attempt.others]
+    planned = SetPlanner(view, nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
+    alike: dict[Rejection, list[tuple[Node, Status]]] = {}
+    for answer, (node, status) in zip(planned, attempt.others, strict=True):
+        if answer.outcome is Outcome.FITS:
+            alike.setdefault(status.rejection, []).append((node, status))
+    found = sorted(alike.values(), key=lambda group: (len(group[0][1].reasons), -len(group)))
+    return [_refusing_nodes(group) for group in found]
+
+
+def _refusing_nodes(alike: Sequence[tuple[Node, Status]]) -> RefusingNodes:
+    nodes = {node.metadata.name: node for node, _ in alike}
+    first = alike[0][1]
+    reasons = []
+    for at, reason in enumerate(first.reasons):
+        subjects = [status.reasons[at].about for _, status in alike]
+        known = [one for one in subjects if one is not None]
+        made = node_obstacle(known, nodes) if known and len(known) == len(subjects) else None
+        about = [] if made is None else [made]
+        reasons.append(NodeRefusalReason(plugin=first.plugin, message=reason.text, counted=True, about=about))
+    return RefusingNodes(nodes=list(nodes), reasons=reasons)
 
 
 def _is_refused(outcome: Outcome) -> bool:

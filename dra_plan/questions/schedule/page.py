@@ -12,7 +12,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.page import picks, pods, told
 from dra_plan.page.content import MOST_ARTICLES, Page
-from dra_plan.page.on_nodes import MOST_ASKED, at_attempt
+from dra_plan.page.on_nodes import MOST_ASKED
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Beginning, Mark, Moments, Pick
 from dra_plan.page.pods import DrawnPod, PodKey, claims_by_pod, claims_of_pods, pod_article, pod_pick
@@ -54,9 +54,8 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
         alike = _told_before(explained, pod, pick, told_before) if len(document.pods) > MOST_ARTICLES else ""
         article = pod_article(pick, pod, claims_of, document.evictions, None if alike else explained)
         article.summary += [told.TextLine(alike)] if alike else []
-        if explained is not None and explained.leading:
-            leading = explained.leading[0]
-            pick.line = f"{words.cell(leading)} on {words.counted(leading.nodes, 'node')}"
+        if explained is not None:
+            pick.line = pods.reason_line(explained) or pick.line
         if pick.name in by_taint:
             article.tone = pick.tone = picks.OTHER
             article.word = pick.word = f"{pick.word}, then evicted"
@@ -80,7 +79,7 @@ def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, bef
     """Return the article with equal content except for the name of the pod; "" if there is none."""
     if of is None:
         return ""
-    said = msgspec.json.encode((of.absent, of.stories)).replace(pod.name.encode(), b"*")
+    said = msgspec.json.encode((of.absent, of.stories, of.devices_fit)).replace(pod.name.encode(), b"*")
     first = before.setdefault(said, pick.name)
     return "" if first == pick.name else f"Why not, node by node: the same as of {first}."
 
@@ -153,20 +152,11 @@ def _draw_failed(
             continue
         pick = by_name[f"pod/{'/'.join(key)}"]
         if id(explained) not in marks:
-            said = {name: (one.outcome.value, one.message) for one in explained.stories for name in one.nodes}
-            others = _refused_otherwise(attempt, beginning.scene)
-            marks[id(explained)] = {**others, **picks.marks(at_attempt(attempt, said, left), beginning.scene)}
-            left = max(0, left - len(said))
+            marks[id(explained)] = pods.of_failed(attempt, explained, beginning.scene, left)
+            left = max(0, left - sum(len(one.nodes) for one in explained.stories))
         pick.marks = [{**pick.marks[0], **marks[id(explained)]} if pick.marks[0] else marks[id(explained)]]
         seen = frozenset(id(claim.allocation) for claim in attempt.all_claims if claim.allocation is not None)
         if seen not in moments:
             moments[seen] = len(made.moments)
             made.moments.append(Moments(beginning).change(beginning.differing(attempt.all_claims)))
         pick.moment = moments[seen]
-
-
-def _refused_otherwise(attempt: FailedAttempt, drawn: Scene) -> dict[int, Mark]:
-    """Return the marks of the nodes that reject the pod for other reasons than devices."""
-    tone, label = picks.outcome("Excluded")
-    there = ((drawn.by_node[name].number, said) for name, said in attempt.others.items() if name in drawn.by_node)
-    return {number: Mark(tone, f"{label}: {said}") for number, said in there}

@@ -8,7 +8,9 @@ from msgspec import UNSET
 
 from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.text.columns import Lines
 from dra_plan.text.stories import story_lines, told_lines
+from dra_plan.text.verdicts import group_lines
 from dra_plan.text.words import counted
 
 MISSING_TEMPLATE = "missing-template"
@@ -33,18 +35,30 @@ def of_attempts(document: ScheduleDocument) -> dict[str, ExplainedAttempt]:
 
 
 def short(attempt: ExplainedAttempt) -> str:
-    """Return the reason on most nodes, and their number; "" if no node was rejected because of devices."""
+    """Return the reason on most nodes, and their number; then the reason on nodes where the devices fit.
+
+    Returns "" if no node was rejected because of devices.
+    """
     if not attempt.stories:
         return ""
     story = max(attempt.stories, key=lambda each: len(each.nodes) if each.devices else 0)
     line = next(iter(story_lines(story)), "").rstrip(".:")
     where = story.nodes[0] if len(story.nodes) == 1 else counted(len(story.nodes), "node")
-    return f"on {where}: {line}" if line else ""
+    closest = next(group_lines(attempt.devices_fit), "")
+    return "; ".join([*([f"on {where}: {line}"] if line else []), *([f"on {closest}"] if closest else [])])
 
 
 def whole(attempt: ExplainedAttempt) -> str:
     """Return the explanation in full, with a line for each fact."""
-    return "\n".join(told_lines(attempt.absent, attempt.leading, attempt.stories)).strip()
+    closest = list(group_lines(attempt.devices_fit))
+    others = "\n".join(told_lines(attempt.absent, attempt.leading, attempt.stories)).strip()
+    return "\n".join([*closest, *([""] if closest else []), others])
+
+
+def attempt_lines(attempt: ExplainedAttempt) -> Lines:
+    """Yield the nodes where the devices fit and what else they lack, then the nodes where the devices do not fit."""
+    yield from (f"  {line}" for line in group_lines(attempt.devices_fit))
+    yield from told_lines(attempt.absent, attempt.leading, attempt.stories)
 
 
 def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:

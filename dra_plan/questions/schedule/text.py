@@ -19,13 +19,12 @@ from dra_plan.documents.scheduling import (
 )
 from dra_plan.documents.verdicts import PodOutcome
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
-from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside
+from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside, attempt_lines
 from dra_plan.text import formats, refusals
 from dra_plan.text.columns import WIDEST, Lines, Paragraph, Part, Screen, Table, indented, width_of
 from dra_plan.text.folding import by_pool, device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target, unsettled_words
-from dra_plan.text.stories import told_lines
 from dra_plan.text.words import NAMES, counted, listed, scheduler_says
 
 FEW = 10
@@ -262,7 +261,7 @@ def _reason_lines(of: ExplainedAttempt) -> Lines:
     again = f", attempt {of.attempt}" if of.attempt > 1 else ""
     yield f"{first.namespace}/{first.name}{alike}{again}:"
     yield f"  {scheduler_says(of.message)}"
-    yield from indented(told_lines(of.absent, of.leading, of.stories))
+    yield from indented(attempt_lines(of))
 
 
 MOST_NAMED = 3

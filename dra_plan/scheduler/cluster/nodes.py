@@ -1,7 +1,7 @@
 """The scheduler's view of a node and of a pod: parsed once, and summed up as pods are added and removed.
 
-Pod requests come first, then affinity terms, then pods and nodes with their sums (upstream: PodInfo, NodeInfo), then
-the order in which nodes are examined.
+Affinity terms come first, then pods and nodes with their sums (upstream: PodInfo, NodeInfo), then the order in which
+nodes are examined.
 """
 
 from __future__ import annotations
@@ -12,206 +12,31 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
-from msgspec.structs import replace
-
 from dra_plan.api.core import (
-    Container,
-    ContainerStatus,
     Node,
-    NodeAllocatableResourceClaimStatus,
     Pod,
     PodAffinity,
     PodAffinityTerm,
 )
-from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement, QuantityText
-from dra_plan.api.quantity import canonical, make, parse
+from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from dra_plan.claims.pod_claims import named_claims
 from dra_plan.scheduler.clock import parse_time
 
 from .keys import GroupKey, group_key
-from .volumes import PodVolumes, pod_volumes
-
-# -- requests of a pod -------------------------------------------------------------------------------------------------
-# cpu in thousandths, everything else in units, both rounded up. The rules of `k8s.io/component-helpers/resource` for
-# init containers, sidecars, overhead, pod-level resources and pods that are being resized; and the resources that the
-# devices of claims take from the node (KEP-5517).
-
-CPU = "cpu"
-MEMORY = "memory"
-EPHEMERAL = "ephemeral-storage"
-PODS = "pods"
-
-DEFAULT_MILLI_CPU = 100
-DEFAULT_MEMORY = 200 * 1024 * 1024
-_DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
-"""The requests that scoring assumes for a container without any, in billionths."""
-
-Amounts = dict[str, int]
-"""Resource name to amount; cpu in thousandths."""
-
-_CORE = frozenset({CPU, MEMORY, EPHEMERAL})
-_INT64 = 2**63 - 1
-
-
-def is_extended(name: str) -> bool:
-    """Return whether the name is that of an extended resource: it has a domain other than Kubernetes' own."""
-    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
-
-
-def is_scalar(name: str) -> bool:
-    """Return whether nodes are compared by this resource, in addition to cpu, memory and ephemeral storage."""
-    return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
-
-
-def amount(name: str, nano: int) -> int:
-    """Convert billionths to the whole number that Kubernetes compares."""
-    value = -(-nano // 10**6) if name == CPU else -(-nano // 10**9)
-    return min(value, _INT64)
-
-
-def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
-    """Return the comparable part of a resource list, including `pods` if present."""
-    return _comparable({name: parse(text).nano for name, text in listed.items()})
-
-
-def amount_text(resource: str, number: int) -> str:
-    """Return a comparable amount in the notation of manifests."""
-    if resource == CPU:
-        return make(number, -3, "DecimalSI").text
-    binary = number and number % 1024 == 0 and "/" not in resource
-    return canonical(number, "BinarySI" if binary else "DecimalSI")
-
-
-Claimed = Sequence[NodeAllocatableResourceClaimStatus]
-"""The resources that the devices of a pod's claims take from its node."""
-
-
-def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
-    """Return the aggregated request of a pod.
-
-    `defaults` fills in the values that scoring assumes if cpu or memory is not set.
-    """
-    return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
-
-
-def exact_requests(
-    pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()
-) -> dict[str, int]:
-    """Return the aggregated request of a pod for every resource, in billionths.
-
-    Resources that claims take are added to those of all containers.
-    """
-    total = _aggregate(pod, _DEFAULTS if defaults else {})
-    for claim in claimed:
-        _add(total, {name: parse(text).nano for name, text in claim.resources.items()})
-    if pod_level and pod.spec.resources is not None:
-        # pod-level requests replace the sum, whether smaller or larger
-        for name, text in pod.spec.resources.requests.items():
-            if name in (CPU, MEMORY) or name.startswith("hugepages-"):
-                total[name] = parse(text).nano
-    for name, text in pod.spec.overhead.items():
-        total[name] = total.get(name, 0) + parse(text).nano
-    return total
-
-
-def exact_limits(pod: Pod) -> dict[str, int]:
-    """Return the limits of a whole pod, in billionths, summed like requests; overhead is added to each limit."""
-    spec = pod.spec
-
-    def swapped(container: Container) -> Container:
-        return replace(container, resources=replace(container.resources, requests=container.resources.limits))
-
-    of_pod = replace(spec.resources, requests=spec.resources.limits) if spec.resources is not None else None
-    limited = replace(
-        spec,
-        containers=[swapped(each) for each in spec.containers],
-        init_containers=[swapped(each) for each in spec.init_containers],
-        resources=of_pod,
-        overhead={},
-    )
-    total = exact_requests(Pod(metadata=pod.metadata, spec=limited))
-    for name, text in spec.overhead.items():
-        if total.get(name):
-            total[name] += parse(text).nano
-    return total
-
-
-def _comparable(nano: Mapping[str, int]) -> Amounts:
-    return {
-        name: amount(name, value) for name, value in nano.items() if name in _CORE or name == PODS or is_scalar(name)
-    }
-
-
-def _aggregate(pod: Pod, defaults: Mapping[str, int]) -> dict[str, int]:
-    """Return the sum over containers and sidecars, or the peak of the init phase if that is larger; in billionths."""
-    statuses = {s.name: s for s in (*pod.status.container_statuses, *pod.status.init_container_statuses)}
-    infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in pod.status.conditions)
-    total: dict[str, int] = {}
-    for container in pod.spec.containers:
-        _add(total, _requests(container, statuses.get(container.name), infeasible, defaults))
-    sidecars: dict[str, int] = {}
-    peak: dict[str, int] = {}
-    for container in pod.spec.init_containers:
-        if container.restart_policy == "Always":
-            wanted = _requests(container, statuses.get(container.name), infeasible, defaults)
-            _add(total, wanted)
-            _add(sidecars, wanted)
-            _raise(peak, sidecars)
-        else:
-            alone = _requests(container, None, infeasible, defaults)
-            _add(alone, sidecars)
-            _raise(peak, alone)
-    _raise(total, peak)
-    return total
-
-
-def _requests(
-    container: Container, status: ContainerStatus | None, infeasible: bool, defaults: Mapping[str, int]
-) -> dict[str, int]:
-    wanted = {name: parse(text).nano for name, text in container.resources.requests.items()}
-    if status is not None:
-        wanted = _resized(wanted, status, infeasible)
-    for name, value in defaults.items():
-        wanted.setdefault(name, value)
-    return wanted
-
-
-def _resized(wanted: dict[str, int], status: ContainerStatus, infeasible: bool) -> dict[str, int]:
-    """Return the largest of the specified, allocated and running amounts.
-
-    An infeasible resize does not count as specified.
-    """
-    running = status.resources.requests if status.resources is not None else {}
-    if not running and not status.allocated_resources:
-        return wanted
-    largest = {} if infeasible else dict(wanted)
-    for listed in (running, status.allocated_resources):
-        _raise(largest, {name: parse(text).nano for name, text in listed.items()})
-    return largest
-
-
-def _add(total: dict[str, int], more: Mapping[str, int]) -> None:
-    for name, value in more.items():
-        total[name] = total.get(name, 0) + value
-
-
-def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
-    for name, value in other.items():
-        if value > total.get(name, -1):
-            total[name] = value
-
-
-def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
-    """Return the (protocol, address, port) triples that containers use on their node; no address means all."""
-    return [
-        (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)
-        for container in containers
-        for port in container.ports
-        if port.host_port > 0
-    ]
-
+from .pod_requests import (
+    CPU,
+    DEFAULT_MEMORY,
+    DEFAULT_MILLI_CPU,
+    MEMORY,
+    PODS,
+    Amounts,
+    amounts,
+    host_ports,
+    pod_requests,
+)
+from .pod_volumes import PodVolumes, pod_volumes
 
 # -- pod affinity terms ------------------------------------------------------------------------------------------------
 # Ready for matching: namespaces and label keys are filled in.

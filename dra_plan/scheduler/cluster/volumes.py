@@ -1,22 +1,20 @@
 """Volumes and claims on them as the scheduler sees them, with the assumptions it has made about them.
 
 Disks of in-tree plugins and the CSI drivers that replace them come first, then one volume and one claim, then the store
-of all storage objects, then the requirements of a pod's volumes. Assumptions apply immediately to the pods that follow;
-they are written when the pod is bound, and dropped if it is not. Upstream: the assume caches of volumebinding, and the
-listers of the other plugins. The rules are in `plugins/volumes.py` and `plugins/volume_binding.py`.
+of all storage objects. Assumptions apply immediately to the pods that follow; they are written when the pod is bound,
+and dropped if it is not. Upstream: the assume caches of volumebinding, and the listers of the other plugins. The rules
+are in `plugins/volumes.py` and `plugins/volume_binding.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
-from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
+from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.quantity import Quantity, parse
@@ -28,7 +26,6 @@ from dra_plan.api.storage import (
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
-    PersistentVolumeClaimSpec,
     StorageClass,
     VolumeAttachment,
     VolumeNodeAffinity,
@@ -521,129 +518,3 @@ def _set_aside(volume: Volume, claim: Claim) -> PersistentVolume:
     annotations = {**(pv.metadata.annotations or {}), BOUND_BY_CONTROLLER: "yes"}
     metadata = replace(pv.metadata, annotations=annotations)
     return replace(pv, metadata=metadata, spec=replace(pv.spec, claim_ref=reference))
-
-
-# -- volumes of a pod --------------------------------------------------------------------------------------------------
-# Claims, disks that pods on one node can't share, and disks that count towards a node's limit. Read from the plain
-# objects of `spec.volumes`.
-
-
-class ClaimUse(NamedTuple):
-    """A volume that is a claim, by name; an ephemeral claim is created for the pod and named after it."""
-
-    name: str
-    ephemeral: bool
-
-
-class Disk(NamedTuple):
-    """An inline disk that two pods on one node cannot both use, unless both only read it."""
-
-    kind: str
-    identity: tuple[str, ...]
-    read_only: bool
-    monitors: frozenset[str] = frozenset()
-    """One monitor in common makes two disks the same; kinds without monitors need none."""
-
-    def conflicts(self, other: Disk) -> bool:
-        """Return whether the two disks are the same and at least one of them is not read-only."""
-        if self[:2] != other[:2] or (self.read_only and other.read_only):
-            return False
-        return self.kind != "rbd" or bool(self.monitors & other.monitors)
-
-
-@dataclass(frozen=True, slots=True)
-class PodVolumes:
-    """`claims` are in the order of the volumes; `counted` are inline disks as (CSI driver, handle)."""
-
-    claims: tuple[ClaimUse, ...] = ()
-    disks: tuple[Disk, ...] = ()
-    counted: tuple[tuple[str, str], ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.claims or self.disks or self.counted)
-
-    @property
-    def named(self) -> list[str]:
-        """The claims that the pod itself names, as often as it names them; no other pod uses ephemeral ones."""
-        return [use.name for use in self.claims if not use.ephemeral]
-
-    def uses(self, name: str) -> bool:
-        """Return whether the pod uses the claim of this name, generated or not."""
-        return any(use.name == name for use in self.claims)
-
-
-NO_VOLUMES = PodVolumes()
-
-
-def pod_volumes(pod: Pod) -> PodVolumes:
-    """Return the requirements of the pod's volumes; `NO_VOLUMES` if there are none."""
-    if not pod.spec.volumes:
-        return NO_VOLUMES
-    found = PodVolumes(
-        claims=tuple(_claims(pod)),
-        disks=tuple(disk for volume in pod.spec.volumes if (disk := _disk(volume)) is not None),
-        counted=tuple(entry for volume in pod.spec.volumes for entry in _counted(volume)),
-    )
-    return found if found else NO_VOLUMES
-
-
-def _claims(pod: Pod) -> Iterator[ClaimUse]:
-    for volume in pod.spec.volumes:
-        claim = _source(volume, "persistentVolumeClaim")
-        if claim is not None:
-            yield ClaimUse(_text(claim, "claimName"), False)
-        elif _source(volume, "ephemeral") is not None:
-            yield ClaimUse(f"{pod.metadata.name}-{_text(volume, 'name')}", True)
-
-
-def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | None:
-    """Return the requirements of the claim that is created for an ephemeral volume of a pod; None for other volumes."""
-    ephemeral = _source(volume, "ephemeral")
-    template = ephemeral.get("volumeClaimTemplate") if ephemeral is not None else None
-    spec = template.get("spec") if isinstance(template, Mapping) else None
-    if not isinstance(spec, Mapping):
-        return None
-    try:
-        return msgspec.convert(spec, PersistentVolumeClaimSpec, strict=False)
-    except msgspec.ValidationError:
-        return None
-
-
-def is_claim(volume: Mapping[str, Any]) -> bool:
-    """Return whether a volume of a pod is a claim, either named by the pod or created for it."""
-    return any(_source(volume, kind) is not None for kind in ("persistentVolumeClaim", "ephemeral"))
-
-
-def _source(volume: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
-    source = volume.get(kind)
-    return source if isinstance(source, dict) else None
-
-
-def _text(source: Mapping[str, Any], name: str) -> str:
-    value = source.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _disk(volume: Mapping[str, Any]) -> Disk | None:
-    for kind, fields in (
-        ("gcePersistentDisk", ("pdName",)),
-        ("awsElasticBlockStore", ("volumeID",)),
-        ("iscsi", ("iqn",)),
-        ("rbd", ("pool", "image")),
-    ):
-        source = _source(volume, kind)
-        if source is None:
-            continue
-        # a read-only EBS volume conflicts as well
-        read_only = source.get("readOnly") is True and kind != "awsElasticBlockStore"
-        identity = tuple(_text(source, name) or ("rbd" if name == "pool" else "") for name in fields)
-        monitors = source.get("monitors") if kind == "rbd" else None
-        return Disk(kind, identity, read_only, frozenset(monitors) if isinstance(monitors, list) else frozenset())
-    return None
-
-
-def _counted(volume: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for kind, (driver, name) in INLINE_DISKS.items():
-        source = _source(volume, kind)
-        if source is not None:
-            yield driver, _text(source, name)

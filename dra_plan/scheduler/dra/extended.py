@@ -30,7 +30,8 @@ from dra_plan.api.resource import (
 from dra_plan.api.selectors import node_matches, selector_problem
 from dra_plan.api.well_known import IMPLICIT_PREFIX, SPECIAL_ANNOTATION
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
-from dra_plan.scheduler.cluster.nodes import Amounts, NodeInfo, is_extended
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.pod_requests import Amounts, is_extended
 
 if TYPE_CHECKING:
     from dra_plan.cel import Selector

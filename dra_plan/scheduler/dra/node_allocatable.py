@@ -19,7 +19,8 @@ from dra_plan.api.resource import (
     ResourceClaim,
 )
 from dra_plan.claims.pod_claims import claim_name
-from dra_plan.scheduler.cluster.nodes import CPU, EPHEMERAL, MEMORY, NodeInfo, exact_requests, pod_requests
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.pod_requests import CPU, EPHEMERAL, MEMORY, exact_requests, pod_requests
 from dra_plan.scheduler.framework.status import Code, Status, error, insufficient, unresolvable
 
 Mappings = Mapping[str, NodeAllocatableResourceMapping]

@@ -20,7 +20,8 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
-from dra_plan.scheduler.cluster.nodes import Amounts, NodeInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.pod_requests import Amounts
 
 from .units import Left, Units, needed
 

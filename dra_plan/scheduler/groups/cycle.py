@@ -16,7 +16,8 @@ from enum import Enum
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.keys import GroupKey
-from dra_plan.scheduler.cluster.nodes import CPU, MEMORY, NodeInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.pod_requests import CPU, MEMORY
 from dra_plan.scheduler.cycle import Cycle, CycleResult, describe_rejection
 from dra_plan.scheduler.framework.interface import MAX_NODE_SCORE, Handle, NominatingInfo
 from dra_plan.scheduler.framework.profile import Framework

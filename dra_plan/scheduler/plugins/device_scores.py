@@ -7,7 +7,8 @@ from typing import ClassVar, NamedTuple
 
 from dra_plan.api.core import Pod
 from dra_plan.claims.pod_claims import PodClaimError, pod_claims
-from dra_plan.scheduler.cluster.nodes import CPU, MEMORY, NodeInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.pod_requests import CPU, MEMORY
 from dra_plan.scheduler.fragmentation.measure import Measure, Shape
 from dra_plan.scheduler.fragmentation.units import WHOLE, Left
 from dra_plan.scheduler.framework.interface import MAX_NODE_SCORE, Handle, PreScorePlugin, ScorePlugin

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dra_plan.api.core import Node, Pod
-from dra_plan.scheduler.cluster.nodes import CPU, MEMORY, PODS, NodeInfo, amounts, is_extended, is_scalar, pod_requests
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.pod_requests import CPU, MEMORY, PODS, amounts, is_extended, is_scalar, pod_requests
 from dra_plan.scheduler.dra.extended import Totals, is_served
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import plugin_names

@@ -19,16 +19,15 @@ from dra_plan.api.storage import CSIDriver, CSINode, CSIStorageCapacity, Persist
 from dra_plan.api.well_known import HOSTNAME, MIGRATED_PLUGINS
 from dra_plan.claims.owners import controls
 from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.pod_volumes import ClaimUse, pod_volumes
 from dra_plan.scheduler.cluster.volumes import (
     Claim,
     ClaimKey,
-    ClaimUse,
     NodeVolumes,
     Volume,
     VolumeReach,
     VolumeStore,
     claim_text,
-    pod_volumes,
     translated,
 )
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource

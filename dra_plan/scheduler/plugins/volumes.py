@@ -16,14 +16,13 @@ from dra_plan.api.core import Pod
 from dra_plan.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
 from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
+from dra_plan.scheduler.cluster.pod_volumes import Disk, pod_volumes
 from dra_plan.scheduler.cluster.volumes import (
     WAITS,
     ZONE_SEPARATOR,
     Claim,
-    Disk,
     claim_text,
     migrated_source,
-    pod_volumes,
     provisioner_driver,
 )
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource

@@ -1,0 +1,324 @@
+"""`explain`: the changes that would remove an obstacle on nodes: of the pod, its workload, a node or a device class.
+
+A taint is tolerated or removed, a node uncordoned or labelled, a label selected differently, less of a resource
+requested; a workload whose pods only partly find nodes gets fewer pods. `remedies` tries them with the whole scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec import structs
+
+from dra_plan.api.core import Node, Pod, Toleration
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import DeviceClass
+from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, REGION, UNSCHEDULABLE, ZONE
+from dra_plan.api.workloads import CronJob, CustomWorkload, Job
+from dra_plan.claims.index import owner_of
+from dra_plan.claims.owners import wanted
+from dra_plan.claims.sets import Owner
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.suggestions import (
+    NodeLabelled,
+    NodeRequirementsMerged,
+    NodeSelectorChanged,
+    NodeTaintMet,
+    NodeUncordoned,
+    ObjectPatch,
+    PodRuleRelaxed,
+    ReplicasLowered,
+    ResourceLowered,
+    ResourceRenamed,
+    ResourceServed,
+    SuggestedChange,
+)
+from dra_plan.documents.verdicts import LabelConflict, NodeObstacle, OwnerVerdict, RefusingNodes
+from dra_plan.explanation.suggest.admissions import is_of_condition
+from dra_plan.near import misspelt
+from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited
+from dra_plan.questions.explain.peaks import asked_of, overhead_of, peak
+from dra_plan.questions.explain.spec_edits import (
+    asking_for_label,
+    asking_for_other,
+    asking_for_other_label,
+    honoring_taints,
+    lowering,
+    merging_requirements,
+    preferring_distance,
+    spreading_anyway,
+    without_port,
+)
+from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
+from dra_plan.scheduler.plugins.node_affinity import required_terms
+
+MOST_CLASSES = 2
+"""The number of device classes that might serve a resource."""
+
+
+_ROUND = 1 << 20
+"""A mebibyte: the smallest unit for memory requests."""
+
+
+_PLACES = (ZONE, REGION)
+"""Labels for the location of a node, which nobody can change."""
+
+
+_OF_PROVIDERS = (
+    "cloud.google.com/",
+    "eks.amazonaws.com/",
+    "kubernetes.azure.com/",
+    "karpenter.sh/",
+    "node.cluster.x-k8s.io/",
+    "node.kubernetes.io/",
+    "kubernetes.io/",
+    "feature.node.kubernetes.io/",
+    "nvidia.com/",
+)
+"""Labels that node providers, kubelets and drivers set themselves: manual changes are overwritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A change, or several found together, and the function that applies it to an input; None if unknown.
+
+    `fixed`: an existing pod cannot be changed in this way. `patches` are those of a change found elsewhere.
+    """
+
+    told: tuple[SuggestedChange, ...]
+    apply: Callable[[Inventory], Inventory | None]
+    fixed: bool = False
+    patches: tuple[ObjectPatch, ...] = ()
+
+
+class ObstacleRemedies:
+    """Finds the changes for one owner, obstacle by obstacle."""
+
+    def __init__(self, inventory: Inventory, owner: Owner, pods: OwnedPods) -> None:
+        self._inventory, self._owner, self._pods = inventory, owner, pods
+        self._nodes = {node.metadata.name: node for node in inventory.nodes}
+
+    def of(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
+        """Yield the changes that would remove an obstacle on these nodes."""
+        node = self._nodes[group.nodes[0]]
+        match one.kind:
+            case "Taint":
+                yield from self._taint(one, node)
+            case "Cordoned":
+                yield _uncordon(node.metadata.name)
+            case "Label":
+                yield from self._label(one, node)
+            case "Resource":
+                yield from self._resource(one)
+            case "Spread" | "Port" | "Affinity":
+                yield from self._rule(one)
+
+    def _taint(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
+        taint = one.taint
+        if taint is None or is_of_condition(taint.key) or taint.key in CONTROL_PLANE:
+            return
+        name = node.metadata.name
+        toleration = Toleration(
+            key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
+        )
+        yield from self._of_pod(
+            NodeTaintMet(code="tolerate-node-taint", tainted=name, taint=taint),
+            lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration]),
+        )
+        yield _without_taint(name, taint)
+
+    def _label(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
+        if one.operator != "In" or one.label in ("metadata.name", HOSTNAME):
+            return
+        wanted_value, near = one.values[0], one.near
+        if one.label in _PLACES:
+            yield from self._in_other_place(one, near or (node.metadata.labels or {}).get(one.label, ""))
+            return
+        if near:  # do not label nodes for a misspelt selector
+            if not one.found and any(near in (each.metadata.labels or {}) for each in self._inventory.nodes):
+                yield from self._relabelled(one.label, near, wanted_value)
+            elif any(each.value == near for each in one.found):
+                yield from self._of_pod(
+                    NodeSelectorChanged(code="change-node-selector", label=one.label, from_=wanted_value, to=near),
+                    lambda spec: asking_for_label(spec, one.label, wanted_value, near),
+                    fixed=True,
+                )
+            return
+        if one.label.startswith(_OF_PROVIDERS):
+            return
+        if self._pods.spec is None or self._pods.spec.runtime_class_name:
+            return  # the label may be the RuntimeClass's own, and say that its runtime is installed
+        there = (node.metadata.labels or {}).get(one.label)
+        if there is None:  # another value says what the node is
+            yield _labelled(node.metadata.name, one.label, wanted_value)
+        elif any((each.metadata.labels or {}).get(one.label) in one.values for each in self._inventory.nodes):
+            yield from self._of_pod(
+                NodeSelectorChanged(code="use-other-nodes", label=one.label, from_=wanted_value, to=there),
+                lambda spec: asking_for_label(spec, one.label, wanted_value, there),
+                fixed=True,
+            )
+
+    def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
+        """Yield one requirement, which each listed value meets, instead of several that exclude each other."""
+        spec, label = self._pods.spec, conflict.label
+        required = required_terms(Pod(spec=spec)) if spec is not None else None
+        if spec is None or required is None:
+            return
+        listed = [spec.node_selector[label]] if label in spec.node_selector else []
+        for term in required.node_selector_terms:
+            own = [one.values for one in term.match_expressions if (one.key, one.operator) == (label, "In")]
+            listed += [value for values in own for value in values]
+        told = NodeRequirementsMerged(code="merge-node-requirements", label=label, values=list(dict.fromkeys(listed)))
+        yield from self._of_pod(told, lambda of: merging_requirements(of, label), fixed=True)
+
+    def _in_other_place(self, one: NodeObstacle, place: str) -> Iterator[Remedy]:
+        """Yield another zone or region; nodes cannot change theirs."""
+        before = one.values[0]
+        if place and place not in one.values:
+            yield from self._of_pod(
+                NodeSelectorChanged(code="change-node-selector", label=one.label, from_=before, to=place),
+                lambda spec: asking_for_label(spec, one.label, before, place),
+                fixed=True,
+            )
+
+    def _relabelled(self, label: str, near: str, value: str) -> Iterator[Remedy]:
+        """Yield the same value of a label that nodes have, unless the pod already requires a value of that."""
+        spec = self._pods.spec
+        if spec is None or near in spec.node_selector:
+            return
+        told = NodeSelectorChanged(code="change-node-selector", label=label, from_=value, to=value, to_label=near)
+        yield from self._of_pod(told, lambda of: asking_for_other_label(of, label, near), fixed=True)
+
+    def _rule(self, one: NodeObstacle) -> Iterator[Remedy]:
+        """Yield the pod's own rule about other pods as a preference, or the container without its host port."""
+        key = one.topology_key
+        if one.kind == "Port":
+            if self._pods.spec is None or self._pods.spec.host_network:
+                return  # in the host's network, every port that the process listens on is the node's
+            told = PodRuleRelaxed(code="drop-host-port", port=one.port)
+            yield from self._of_pod(told, lambda spec: without_port(spec, one.port, one.protocol), fixed=True)
+        elif one.kind == "Spread" and one.domain:
+            if one.tainted and self._pods.spec is not None and self._pods.spec.topology_spread_constraints:
+                told = PodRuleRelaxed(code="honor-taints", topology_key=key)
+                yield from self._of_pod(told, lambda spec: honoring_taints(spec, key), fixed=True)
+            told = PodRuleRelaxed(code="relax-spread", topology_key=key)
+            yield from self._of_pod(told, lambda spec: spreading_anyway(spec, key), fixed=True)
+        elif one.term == "anti-affinity":
+            told = PodRuleRelaxed(code="relax-anti-affinity", topology_key=key)
+            yield from self._of_pod(told, lambda spec: preferring_distance(spec, key), fixed=True)
+
+    def _resource(self, one: NodeObstacle) -> Iterator[Remedy]:
+        """Yield the request lowered to the free amount, if that is at least a third of the request."""
+        if one.room == "0" and "/" in one.resource:
+            yield from self._renamed(one.resource)
+            yield from self._served(one.resource)
+        spec = self._pods.spec
+        if spec is None or not one.left:
+            return
+        need, left = amounts({one.resource: one.need})[one.resource], amounts({one.resource: one.left})[one.resource]
+        asking = peak(spec, one.resource)
+        own = [asked_of(container, one.resource) for container in asking]
+        known = sum(own) + overhead_of(spec, one.resource) == need and spec.resources is None
+        if not own or not known or 3 * left < need:
+            return
+        at = own.index(max(own))
+        to = own[at] - (need - left)
+        to -= to % (_ROUND if to > _ROUND and one.resource == "memory" else 1)
+        if to <= 0:
+            return
+        container, text = asking[at], amount_text(one.resource, to)
+        told = ResourceLowered(
+            code="lower-request",
+            container=container.name,
+            resource=one.resource,
+            from_=amount_text(one.resource, own[at]),
+            to=text,
+        )
+        yield from self._of_pod(
+            told,
+            lambda spec: lowering(spec, container.name, one.resource, text),
+            fixed=True,
+        )
+
+    def _renamed(self, resource: str) -> Iterator[Remedy]:
+        """Yield the resource with a similar name that a class serves or a node has."""
+        names = {name for node in self._inventory.nodes for name in node.status.allocatable}
+        names |= {one.spec.extended_resource_name for one in self._inventory.classes if one.spec.extended_resource_name}
+        near = misspelt(resource, names - {resource})
+        if near is not None:
+            told = ResourceRenamed(code="rename-resource", resource=resource, to=near)
+            yield from self._of_pod(told, lambda spec: asking_for_other(spec, resource, near), fixed=True)
+
+    def _served(self, resource: str) -> Iterator[Remedy]:
+        """Yield device classes that serve no resource yet, those of the same domain first."""
+        domain = resource.partition("/")[0]
+        free = [one for one in self._inventory.classes if not one.spec.extended_resource_name]
+        for one in sorted(free, key=lambda each: domain not in each.metadata.name)[:MOST_CLASSES]:
+            told = ResourceServed(code="serve-resource", class_=one.metadata.name, resource=resource)
+            yield Remedy((told,), _serving(one.metadata.name, resource))
+
+    def fewer(self, verdict: OwnerVerdict) -> Remedy | None:
+        """Return the workload with only as many pods as find nodes; None if that says nothing."""
+        workload = self._pods.object
+        if workload is None or isinstance(workload, Pod | CustomWorkload | CronJob) or workload.kind == "DaemonSet":
+            return None
+        now = wanted(workload, ()).number
+        to = now - (verdict.pods - verdict.would_bind)
+        if to < 1:
+            return None
+        field = "parallelism" if isinstance(workload, Job) else "replicas"
+        told = ReplicasLowered(code="lower-replicas", from_=now, to=to)
+
+        def wanting(of: Any) -> Any:
+            return structs.replace(of, spec=structs.replace(of.spec, **{field: to}))
+
+        waiting = self._pods.waiting
+        surplus = set(waiting[len(waiting) - (now - to) :])  # its controller deletes these first
+
+        def fewer(of: Inventory) -> Inventory:
+            made = edited(of, {self._owner}, wanting)
+            return replace(made, pods=[pod for pod in made.pods if owner_of(pod) not in surplus])
+
+        return Remedy((told,), fewer)
+
+    def _of_pod(self, told: SuggestedChange, edit: EditSpec, *, fixed: bool = False) -> Iterator[Remedy]:
+        """Yield a change of the pod spec, if its location is known."""
+        if self._pods.spec is not None:
+            yield Remedy((told,), self._pods.editing(edit), fixed=fixed)
+
+
+def _serving(name: str, resource: str) -> Callable[[Inventory], Inventory]:
+    def edited(of: DeviceClass) -> DeviceClass:
+        return structs.replace(of, spec=structs.replace(of.spec, extended_resource_name=resource))
+
+    return lambda of: replace(of, classes=[edited(one) if one.metadata.name == name else one for one in of.classes])
+
+
+def _uncordon(name: str) -> Remedy:
+    def edited(node: Node) -> Node:
+        taints = [taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key]
+        return structs.replace(node, spec=structs.replace(node.spec, unschedulable=False, taints=taints))
+
+    return Remedy((NodeUncordoned(code="uncordon-node", uncordon=name),), _on_node(name, edited))
+
+
+def _without_taint(name: str, taint: TaintName) -> Remedy:
+    def edited(node: Node) -> Node:
+        kept = [each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect)]
+        return structs.replace(node, spec=structs.replace(node.spec, taints=kept))
+
+    return Remedy((NodeTaintMet(code="remove-node-taint", tainted=name, taint=taint),), _on_node(name, edited))
+
+
+def _labelled(name: str, label: str, value: str) -> Remedy:
+    def edited(node: Node) -> Node:
+        labels = {**(node.metadata.labels or {}), label: value}
+        return structs.replace(node, metadata=structs.replace(node.metadata, labels=labels))
+
+    return Remedy((NodeLabelled(code="label-node", labels={label: value}),), _on_node(name, edited))
+
+
+def _on_node(name: str, edit: Callable[[Node], Node]) -> Callable[[Inventory], Inventory]:
+    return lambda of: replace(of, nodes=[edit(each) if each.metadata.name == name else each for each in of.nodes])

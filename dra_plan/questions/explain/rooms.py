@@ -1,0 +1,178 @@
+"""`explain --moves`: the fewest running pods that have to leave so that a pending pod fits.
+
+The program of `repack` proposes the pods and proves the bound. A proposal holds once all of its pods have been placed
+and every step has been carried out. Filters and devices that the program does not know may need more pods to leave than
+it proposes: then more of the pods nearby are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations
+
+import msgspec
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import is_waiting
+from dra_plan.placement.leaving import Vacancies
+from dra_plan.placement.limits import SearchTime
+from dra_plan.placement.move_program import MoveColumn, RoomWanted
+from dra_plan.placement.node_kinds import PodToPlace
+from dra_plan.placement.repacking import Repacker
+from dra_plan.planner.question import Chosen, Question
+from dra_plan.questions.explain.document import RoomForPod, RoomOutcome
+from dra_plan.questions.explain.moves import Given, MovablePod, Movables, TrialEnd, TriedSet, key_of, tried
+from dra_plan.questions.explain.sequence import CarriedMoves, carried_out
+from dra_plan.questions.schedule.answer import schedule_chosen
+from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.whatif.edits import pod_name, replaced
+
+__all__ = ["rooms"]
+
+MOST_PLANS = 12
+"""The number of plans of the program that are tried for a pod."""
+MOST_LOOKS = 6_000
+"""The number of nodes in all trials of a pod, after which no more pods are added to the proposed ones."""
+
+
+def rooms(inventory: Inventory, target: Target, question: Question, chosen: Chosen, limit: int) -> list[RoomForPod]:
+    """Return how each of the selected pending pods can fit, with at most `limit` pods leaving for it.
+
+    Each pod is checked separately; equal pods are grouped.
+    """
+    given = Given(inventory, target, question, Index(inventory), time=SearchTime(question.deadline()))
+    ground = given.ground(inventory)
+    waiting = [pod for pod in ground.cluster.pods.values() if is_waiting(pod) and chosen(pod)]
+    alike: dict[Hashable, list[PodToPlace]] = {}
+    for pod in waiting:
+        candidate = ground.ready(pod)
+        alike.setdefault(_likeness(candidate), []).append(candidate)
+    return [_RoomSearch(given, group, limit).room() for group in alike.values()]
+
+
+def _likeness(candidate: PodToPlace) -> Hashable:
+    """Return a key that is equal for pods with equal answers."""
+    pod = candidate.pod
+    if candidate.key is None or candidate.info.group is not None:
+        return pod_uid(pod)
+    metadata, spec = pod.metadata, pod.spec
+    told = (spec.affinity, spec.topology_spread_constraints, spec.volumes, metadata.labels, spec.preemption_policy)
+    return candidate.key, candidate.info.priority, metadata.namespace, msgspec.json.encode(told)
+
+
+class _RoomSearch:
+    """The search for one pod."""
+
+    def __init__(self, given: Given, alike: Sequence[PodToPlace], limit: int) -> None:
+        self._given, self._limit = given, limit
+        self._names = [pod_name(candidate.pod) for candidate in alike]
+        self._wanting = (self._names[0].namespace, self._names[0].name)
+        self._tried = 0
+        self._is_open = False
+        self._movables = Movables(given.ground(given.inventory), given.index, alike[0])
+
+    def room(self) -> RoomForPod:
+        """Return the answer for the pod."""
+        if self._given.time.is_over:
+            return self._told("Undecided", None, "", fewest=False)
+        message = self._message()
+        if message is None:
+            return self._told("Fits", None, "", fewest=True)
+        for preempting in (False, True) if any(each.preemptable for each in self._movables.pods) else (False,):
+            found = self._plan(preempting=preempting)
+            if found is not None:
+                return self._told("Preemption" if preempting else "Moves", found, message, fewest=not self._is_open)
+        return self._told("Undecided" if self._is_open else "Impossible", None, message, fewest=False)
+
+    def _message(self) -> str | None:
+        """Return the scheduler's message for the pod in the present state; None if it fits."""
+        given = self._given
+        result = schedule_chosen(given.inventory, given.target, given.question, self._is_wanting, given.common)
+        record = next(record for record in result.pods if self._is_wanting(record.pod))
+        return record.message or record.waiting or "" if not record.node or result.evictions else None
+
+    def _is_wanting(self, pod: Pod) -> bool:
+        return (pod.metadata.namespace, pod.metadata.name) == self._wanting
+
+    def _plan(self, *, preempting: bool) -> tuple[TriedSet, CarriedMoves] | None:
+        """Return the plan with the fewest pods; it is noted if more plans, or ones with fewer pods, may exist."""
+        leaving, price = self._movables.leaving(self._limit, preempting=preempting)
+        vacated = replaced(self._given.inventory, [each.pod for each in leaving], self._given.index, recreates=True)
+        vacancies, wanted = Vacancies.of(self._given.ground(vacated.inventory), leaving, [self._wanting])
+        budgets = self._movables.allowed
+        repacker = Repacker(vacancies, RoomWanted(wanted, self._limit, budgets=budgets), self._given.time)
+        proposals: list[tuple[set[str], list[MovablePod]]] = []
+        found = repacker.best()
+        while found.possible and found.columns is not None and len(proposals) < MOST_PLANS and not self._is_over():
+            pods = self._leaving(vacancies, found.columns)
+            done = self._carried(pods, preempting=preempting) if pods else None
+            if done is not None:
+                self._is_open = self._is_open or len(pods) > found.least // price
+                return done
+            proposals.append(({column.node for column in found.columns}, pods))
+            repacker.exclude_leaving(found.columns)
+            found = repacker.best()
+        if not found.possible and not proposals:
+            return None
+        self._is_open = True
+        for pods in self._wider(proposals):
+            done = self._carried(pods, preempting=preempting)
+            if done is not None:
+                return done
+        return None
+
+    def _leaving(self, vacancies: Vacancies, columns: Sequence[MoveColumn]) -> list[MovablePod]:
+        keys = {vacancies.residents[column.node][each].key for column in columns for each in column.leaves}
+        return [each for each in self._movables.pods if key_of(each) in keys]
+
+    def _wider(self, proposals: Sequence[tuple[set[str], list[MovablePod]]]) -> Iterator[list[MovablePod]]:
+        """Yield the proposals with more pods: of their nodes, and with devices that several nodes reach; few first."""
+        afar = self._movables.far_reaching(self._given.inventory)
+        seen: set[frozenset[tuple[str, str]]] = set()
+        for number in range(1, self._limit + 1):
+            for nodes, pods in proposals:
+                near = [each for each in self._movables.pods if each.node in nodes or each in afar]
+                others = [each for each in near if each not in pods]
+                for more in combinations(others, number - len(pods)) if number > len(pods) else ():
+                    if self._is_over() or self._tried * len(self._given.inventory.nodes) > MOST_LOOKS:
+                        return
+                    wider = [*pods, *more]
+                    key = frozenset(map(key_of, wider))
+                    if key not in seen and self._movables.may_leave(wider):
+                        seen.add(key)
+                        yield wider
+
+    def _is_over(self) -> bool:
+        steps = self._given.question.max_steps
+        return self._given.time.is_over or (steps is not None and self._tried >= steps)
+
+    def _carried(self, pods: Sequence[MovablePod], *, preempting: bool) -> tuple[TriedSet, CarriedMoves] | None:
+        """Return the steps if all of these get another node, except for those that may be preempted."""
+        self._tried += 1
+        one = tried(self._given, self._wanting, pods)
+        if one.outcome is not TrialEnd.ALL and not (preempting and one.outcome is TrialEnd.SOME):
+            return None
+        done = carried_out(self._given, self._wanting, one)
+        return None if done is None else (one, done)
+
+    def _told(
+        self, outcome: RoomOutcome, found: tuple[TriedSet, CarriedMoves] | None, message: str, *, fewest: bool
+    ) -> RoomForPod:
+        steps = found[1].steps if found is not None else []
+        leaving = sum(step.action in ("Move", "Evict", "Preempt") for step in steps)
+        preempted = len(found[0].preempted) if found is not None else 0
+        return RoomForPod(
+            pods=self._names,
+            outcome=outcome,
+            limit=self._limit,
+            moved=leaving - preempted,
+            preempted=preempted,
+            fewest=fewest,
+            steps=list(steps),
+            left_alone=self._movables.left_alone if outcome != "Fits" else [],
+            tried=self._tried,
+            message=message,
+        )

@@ -1,0 +1,254 @@
+"""`explain`: pod specs with a suggested change, and the patches that make it.
+
+Topology spread and anti-affinity become preferences, or spread leaves out tainted nodes; a host port is given up; a
+node label or its value is replaced; another amount, or another resource, is requested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from dra_plan.api.core import (
+    Container,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodSpec,
+    Toleration,
+    WeightedPodAffinityTerm,
+)
+from dra_plan.documents.suggestions import PatchOperation
+from dra_plan.explanation.suggest import patches
+from dra_plan.questions.explain.editing import CONTAINER_LISTS, with_containers
+from dra_plan.scheduler.plugins.node_affinity import required_terms
+
+ANYWAY = "ScheduleAnyway"
+HONOR = "Honor"
+_WEIGHT = 100
+"""The weight of a term that was required: no preference counts more."""
+
+
+def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
+    """Return the spec with the spread constraints of this topology key as preferences."""
+    made = [
+        structs.replace(one, when_unsatisfiable=ANYWAY) if one.topology_key == key else one
+        for one in spec.topology_spread_constraints
+    ]
+    return structs.replace(spec, topology_spread_constraints=made)
+
+
+def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
+    """Return the spec whose spread over this topology key does not count nodes that the pod does not tolerate."""
+    made = [
+        structs.replace(one, node_taints_policy=HONOR) if one.topology_key == key else one
+        for one in spec.topology_spread_constraints
+    ]
+    return structs.replace(spec, topology_spread_constraints=made)
+
+
+def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
+    """Return the spec with the required anti-affinity terms of this topology key as preferred ones."""
+    away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
+    if spec.affinity is None or away is None:
+        return spec
+    required = away.required_during_scheduling_ignored_during_execution
+    relaxed = [WeightedPodAffinityTerm(_WEIGHT, term) for term in required if term.topology_key == key]
+    made = structs.replace(
+        away,
+        required_during_scheduling_ignored_during_execution=[one for one in required if one.topology_key != key],
+        preferred_during_scheduling_ignored_during_execution=[
+            *away.preferred_during_scheduling_ignored_during_execution,
+            *relaxed,
+        ],
+    )
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_anti_affinity=made))
+
+
+def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
+    """Return the spec without this host port."""
+
+    def closed(of: Container) -> Container:
+        ports = [
+            structs.replace(one, host_port=0) if (one.host_port, one.protocol or "TCP") == (port, protocol) else one
+            for one in of.ports
+        ]
+        return structs.replace(of, ports=ports)
+
+    return with_containers(spec, closed)
+
+
+def asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
+    """Return the spec with another value of a label, in its node selector and its required terms."""
+    if spec.node_selector.get(label) == before:
+        spec = structs.replace(spec, node_selector={**spec.node_selector, label: after})
+
+    def asks(one: NodeSelectorRequirement) -> NodeSelectorRequirement:
+        values = [after if value == before else value for value in one.values]
+        return structs.replace(one, values=values) if (one.key, one.operator) == (label, "In") else one
+
+    return _with_requirements(spec, asks)
+
+
+def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
+    """Return the spec with another label instead of this one, in its node selector and its required terms."""
+    selector = {other if key == label else key: value for key, value in spec.node_selector.items()}
+
+    def asks(one: NodeSelectorRequirement) -> NodeSelectorRequirement:
+        return structs.replace(one, key=other) if one.key == label else one
+
+    return _with_requirements(structs.replace(spec, node_selector=selector), asks)
+
+
+def merging_requirements(spec: PodSpec, label: str) -> PodSpec:
+    """Return the spec that accepts each value that it lists for a label, with one expression in each term."""
+    selected = [spec.node_selector[label]] if label in spec.node_selector else []
+    spec = structs.replace(spec, node_selector={key: one for key, one in spec.node_selector.items() if key != label})
+
+    def merged(term: NodeSelectorTerm) -> NodeSelectorTerm:
+        listing = [one for one in term.match_expressions if (one.key, one.operator) == (label, "In")]
+        if not listing:
+            return term
+        values = list(dict.fromkeys([*selected, *(value for one in listing for value in one.values)]))
+        first = structs.replace(listing[0], values=values)
+        made = [first if one is listing[0] else one for one in term.match_expressions if one not in listing[1:]]
+        return structs.replace(term, match_expressions=made)
+
+    return _with_terms(spec, merged)
+
+
+def _with_requirements(spec: PodSpec, asks: Callable[[NodeSelectorRequirement], NodeSelectorRequirement]) -> PodSpec:
+    """Return the spec with each requirement of its required terms edited."""
+    return _with_terms(spec, lambda of: structs.replace(of, match_expressions=list(map(asks, of.match_expressions))))
+
+
+def _with_terms(spec: PodSpec, edit: Callable[[NodeSelectorTerm], NodeSelectorTerm]) -> PodSpec:
+    """Return the spec with its required terms edited."""
+    required = required_terms(Pod(spec=spec))
+    if required is None or spec.affinity is None or spec.affinity.node_affinity is None:
+        return spec
+    near = structs.replace(
+        spec.affinity.node_affinity,
+        required_during_scheduling_ignored_during_execution=structs.replace(
+            required, node_selector_terms=list(map(edit, required.node_selector_terms))
+        ),
+    )
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, node_affinity=near))
+
+
+def lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
+    """Return the spec in which a container, or init container, requests this amount of a resource."""
+    return with_containers(spec, lambda one: _asking(one, name, resource, to))
+
+
+def asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
+    """Return the spec whose containers request another resource instead of this one."""
+
+    def renamed(amounts: Mapping[str, Any]) -> dict[str, Any]:
+        return {other if name == resource else name: amount for name, amount in amounts.items()}
+
+    def asking(one: Container) -> Container:
+        asked = one.resources
+        if resource not in asked.requests and resource not in asked.limits:
+            return one
+        changed = structs.replace(asked, requests=renamed(asked.requests), limits=renamed(asked.limits))
+        return structs.replace(one, resources=changed)
+
+    return with_containers(spec, asking)
+
+
+def _asking(container: Container, name: str, resource: str, to: str) -> Container:
+    """Return the container of that name with another request; its limit follows where both must be equal."""
+    if container.name != name:
+        return container
+    asked = container.resources
+    limits = {**asked.limits, resource: to} if "/" in resource and resource in asked.limits else asked.limits
+    return structs.replace(
+        container, resources=structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
+    )
+
+
+# -- patches ----------------------------------------------------------------------------------------------------------
+
+
+def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
+    """Yield the differences of pods changed here; members that may contain defaults are written as a whole."""
+    for label, value in after.node_selector.items():
+        if before.node_selector.get(label) != value:
+            op = "replace" if label in before.node_selector else "add"
+            yield PatchOperation(op=op, path=path + patches.pointer("nodeSelector", label), value=value)
+    for label in sorted(before.node_selector.keys() - after.node_selector.keys()):
+        yield PatchOperation(op="remove", path=path + patches.pointer("nodeSelector", label))
+    yield from _of_terms(before, after, path)
+    yield from _of_rules(before, after, path)
+    new = [_toleration(each) for each in after.tolerations[len(before.tolerations) :]]
+    if new and not before.tolerations:
+        yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
+    else:
+        yield from (PatchOperation(op="add", path=f"{path}/tolerations/-", value=each) for each in new)
+    for field, name in CONTAINER_LISTS.items():
+        lists = [getattr(spec, name) for spec in (before, after)]
+        for at, (had, has) in enumerate(zip(*lists, strict=True)):
+            for member in ("requests", "limits"):
+                asked = getattr(has.resources, member)
+                if asked != getattr(had.resources, member):
+                    yield PatchOperation(op="add", path=f"{path}/{field}/{at}/resources/{member}", value=dict(asked))
+
+
+def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
+    """Yield the differences of the required node terms."""
+    pair = required_terms(Pod(spec=before)), required_terms(Pod(spec=after))
+    if pair[0] is None or pair[1] is None:
+        return
+    at = f"{path}/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms"
+    for number, (had, has) in enumerate(
+        zip(pair[0].node_selector_terms, pair[1].node_selector_terms, strict=True),
+    ):
+        whole = f"{at}/{number}/matchExpressions"
+        if len(had.match_expressions) != len(has.match_expressions):
+            yield PatchOperation(op="replace", path=whole, value=[_plain(one) for one in has.match_expressions])
+            continue
+        for place, (old, new) in enumerate(zip(had.match_expressions, has.match_expressions, strict=True)):
+            there = f"{whole}/{place}"
+            if old.key != new.key:
+                yield PatchOperation(op="replace", path=f"{there}/key", value=new.key)
+            if old.values != new.values:
+                yield PatchOperation(op="replace", path=f"{there}/values", value=list(new.values))
+
+
+def _toleration(of: Toleration) -> dict[str, Any]:
+    return {key: value for key, value in structs.asdict(of).items() if key != "toleration_seconds" and value}
+
+
+def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
+    """Yield the differences of relaxed rules, whose number is unchanged."""
+    spreads = zip(before.topology_spread_constraints, after.topology_spread_constraints, strict=True)
+    for at, (had, has) in enumerate(spreads):
+        if had.when_unsatisfiable != has.when_unsatisfiable:
+            place = f"{path}/topologySpreadConstraints/{at}/whenUnsatisfiable"
+            yield PatchOperation(op="replace", path=place, value=has.when_unsatisfiable)
+        if had.node_taints_policy != has.node_taints_policy:
+            place = f"{path}/topologySpreadConstraints/{at}/nodeTaintsPolicy"
+            yield PatchOperation(op="add", path=place, value=has.node_taints_policy)
+    away = [each.affinity.pod_anti_affinity if each.affinity is not None else None for each in (before, after)]
+    if away[0] != away[1]:
+        yield PatchOperation(op="replace", path=f"{path}/affinity/podAntiAffinity", value=_plain(away[1]))
+    for field, name in CONTAINER_LISTS.items():
+        for at, (old, new) in enumerate(zip(getattr(before, name), getattr(after, name), strict=True)):
+            for number, (had, has) in enumerate(zip(old.ports, new.ports, strict=True)):
+                if had.host_port != has.host_port:
+                    yield PatchOperation(op="remove", path=f"{path}/{field}/{at}/ports/{number}/hostPort")
+
+
+def _plain(of: object) -> Any:
+    """Return the value as in a manifest, without empty members."""
+    return _filled(msgspec.to_builtins(of))
+
+
+def _filled(of: Any) -> Any:
+    if isinstance(of, dict):
+        return {key: _filled(value) for key, value in of.items() if value not in (None, "", [], {})}
+    return [_filled(each) for each in of] if isinstance(of, list) else of
