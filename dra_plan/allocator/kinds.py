@@ -119,7 +119,8 @@ class DeviceKinds:
         published, taints = device.device, device.taints
         attributes = published.attributes
         for each in attributes.values():
-            if each.string_value is None and not self._is_readable(each):
+            is_plain = each.string_value is not None or each.int_value is not None
+            if not is_plain and each.version_value not in self._versions and not self._is_readable(each):
                 return None
         names = self._read_from(device.id.driver)
         special = taints or published.consumes_counters or published.binding_conditions

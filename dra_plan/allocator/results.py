@@ -157,6 +157,15 @@ class LateResults(Sequence[AllocationResult]):
     def __len__(self) -> int:
         return len(self._parts[2])
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other sequence has equal results."""
+        return isinstance(other, Sequence) and self._read() == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._read())
+
 
 def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
     """Return whether building results for devices from these slices cannot meet errors or defects.

@@ -207,8 +207,10 @@ def users(claim: ResourceClaim) -> list[str]:
 
     A pod without a uid is represented as NAMESPACE/NAME.
     """
-    namespace, owner = claim.metadata.namespace, claim.metadata.controller
     reserved = claim.status.reserved_for if claim.status is not None else ()
+    if not reserved and not claim.metadata.owner_references:
+        return []
+    namespace, owner = claim.metadata.namespace, claim.metadata.controller
     found = [user.uid or f"{namespace}/{user.name}" for user in reserved if user.resource == "pods"]
     if owner is not None and owner.kind == "Pod":
         found.append(owner.uid or f"{namespace}/{owner.name}")
