@@ -163,6 +163,10 @@ class LateResults(Sequence[AllocationResult]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the results as a list, for copies and other processes."""
+        return list, (self._read(),)
+
     def __repr__(self) -> str:
         return repr(self._read())
 

@@ -6,11 +6,14 @@ the same.
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from msgspec.structs import replace
 
 from dra_plan import Cluster
 from dra_plan.allocator import NodeOutcome, Outcome, allocator
+from dra_plan.allocator.results import LateResults
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.questions.explain.reasons import VerdictRun
 from dra_plan.scheduler.cluster.claims import ClaimStore
@@ -82,3 +85,14 @@ def test_answers_about_other_devices_in_use_are_not_taken_over() -> None:
     assert store.is_allocated_like(held)
     store.signal_pending_allocation(replace(waiting, status=held[0].status))
     assert not store.is_allocated_like(held)
+
+
+def test_allocations_that_are_written_late_are_like_others() -> None:
+    objects = [*build.gpus(*(f"n{at}" for at in range(8))), build.claim("c")]
+    late = [node.allocations for node in next(iter(Cluster.of(objects).explain())).nodes]
+    written = [node.allocations for node in next(iter(Cluster.of(objects).allocate())).nodes]
+    assert any(isinstance(each, LateResults) for each in late)
+    assert late == written
+    assert late != written[::-1]
+    assert pickle.loads(pickle.dumps(late)) == written
+    assert repr(late) == repr(written)
