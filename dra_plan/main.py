@@ -44,7 +44,7 @@ def run() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"dra-plan {__version__}")
         return
-    gc.set_threshold(50_000)  # importing and loading create many objects and little garbage
+    gc.set_threshold(200_000)  # importing and loading create many objects and little garbage
     from .cli.running import guarded
 
     sys.exit(guarded(_run_app))

@@ -116,16 +116,20 @@ class DeviceKinds:
         return numbers
 
     def _number(self, device: PoolDevice) -> int | None:
-        attributes = device.device.attributes
-        if not all(self._is_readable(each) for each in attributes.values() if each.string_value is None):
-            return None
+        published, taints = device.device, device.taints
+        attributes = published.attributes
+        for each in attributes.values():
+            is_plain = each.string_value is not None or each.int_value is not None
+            if not is_plain and each.version_value not in self._versions and not self._is_readable(each):
+                return None
         names = self._read_from(device.id.driver)
+        special = taints or published.consumes_counters or published.binding_conditions
         kind = DeviceFacts(
             device.id.driver,
             tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
-            device.capacity_key,
-            _encode((device.taints, device.device.consumes_counters, device.device.binding_conditions)),
-            bool(device.device.allow_multiple_allocations),
+            device.capacity_key if published.capacity else b"",
+            _encode((taints, published.consumes_counters, published.binding_conditions)) if special else b"",
+            bool(published.allow_multiple_allocations),
             _encode(attributes) if self._names.reads_all else None,
         )
         try:

@@ -157,6 +157,19 @@ class LateResults(Sequence[AllocationResult]):
     def __len__(self) -> int:
         return len(self._parts[2])
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other sequence has equal results."""
+        return isinstance(other, Sequence) and self._read() == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the results as a list, for copies and other processes."""
+        return list, (self._read(),)
+
+    def __repr__(self) -> str:
+        return repr(self._read())
+
 
 def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
     """Return whether building results for devices from these slices cannot meet errors or defects.

@@ -188,7 +188,7 @@ def keep_until_exit(thing: object) -> None:
     kept: list[object] = [thing]
     kept.append(kept)
     gc.freeze()
-    gc.set_threshold(500_000)
+    gc.set_threshold(1_000_000)
 
 
 def _report_skipped(inventory: Inventory) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import structs
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
+from dra_plan.allocator.pools import KnownPools
 from dra_plan.allocator.search import pack, unpack
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -188,9 +189,18 @@ class SetPlanner:
     """A planner of claim sets, one after the other and independently of each other."""
 
     def __init__(
-        self, view: View, nodes: Sequence[Node], question: Question, deadline: float | None, total: int = 0
+        self,
+        view: View,
+        nodes: Sequence[Node],
+        question: Question,
+        deadline: float | None,
+        total: int = 0,
+        *,
+        reads_few: bool = False,
     ) -> None:
+        """Create a planner. With `reads_few`, most allocations are not read, and those are never written."""
         self.view, self.nodes, self.deadline = view, nodes, deadline
+        self._pools = KnownPools(view.gatherer) if reads_few else None
         self.max_steps = question.max_steps
         self._question, self._total, self._done = question, total, 0
 
@@ -200,7 +210,9 @@ class SetPlanner:
             names = [node.metadata.name for node in self.nodes]
             refused = [NodeOutcome(name, Outcome.ERROR, message=str(claim_set.error)) for name in names]
             return PlannedSet(ClaimSetPlan(claim_set, tuple(refused)))
-        allocator = Allocator(claim_set.claims, self.view, max_steps=self.max_steps, deadline=self.deadline)
+        allocator = Allocator(
+            claim_set.claims, self.view, max_steps=self.max_steps, deadline=self.deadline, pools=self._pools
+        )
         watch = notices.Watch(self.view, claim_set, self.max_steps, self.deadline)
         clock = TimeoutWatch(self.view.target, claim_set, allocator, self.deadline)
         outcomes = []

@@ -105,7 +105,7 @@ def plan_claim_sets(
     expansion, sets = chosen.expansion, chosen.expansion.sets
     if question.probe is not None:
         _check_single(sets, nodes)
-    planner = SetPlanner(view, nodes, question, question.deadline(), total=len(sets) * len(nodes))
+    planner = SetPlanner(view, nodes, question, question.deadline(), total=len(sets) * len(nodes), reads_few=explain)
     planned = plan_alike(planner, sets, jobs)
     refused = refusals or OwnerRefusals(inventory, view.target, question.runtime_config)
     lacking = deciding(inventory)

@@ -168,9 +168,10 @@ class DeviceReasons:
         from dra_plan.explanation import explainer
         from dra_plan.explanation.document import absent
 
-        view = attempt.cluster.with_claims(attempt.all_claims)
         claim_set = ClaimSet(claims=attempt.claims, allocated=attempt.allocated)
-        told = explainer.explain_refusing(view, self._inventory, claim_set, nodes, max_steps=self._max_steps).told
+        told = explainer.explain_refusing(
+            attempt.view, self._inventory, claim_set, nodes, max_steps=self._max_steps
+        ).told
         if self._tells_absent:
             self.absent = absent(told)
         return told.groups

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import View
@@ -24,11 +24,13 @@ from dra_plan.documents.verdicts import (
     LastMessage,
 )
 from dra_plan.planner.certainty import may_lack
+from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import not_created
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.memo import MOST_SHAPES
 from dra_plan.scheduler.cycle import fit_error
 from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
@@ -73,8 +75,7 @@ class DeviceAttempt:
     nodes: tuple[Node, ...]
     claims: tuple[ResourceClaim, ...]
     allocated: tuple[ResourceClaim, ...]
-    all_claims: tuple[ResourceClaim, ...]
-    cluster: View
+    view: View
     has_more: bool
     resources: Mapping[str, str] = field(default_factory=dict)
     """The extended resource that each class serves: the scheduler names the requests for these."""
@@ -125,10 +126,12 @@ class VerdictRun:
         common: Common,
         explained: Callable[[Pod], bool],
         chosen: Callable[[Pod], bool] = lambda _pod: True,
+        planned: Iterable[ClaimSetPlan] = (),
     ) -> None:
         """Run the simulation. For `explained` pods, the reasons of each node are recorded.
 
-        Pods that quotas and limits keep from being created are never tried.
+        `planned` are claim sets of the same input: their answers are used for nodes that have not changed. Pods that
+        quotas and limits keep from being created are never tried.
         """
         self._explained, self._chosen = explained, chosen
         self._lacks = may_lack(about.inventory)
@@ -154,6 +157,7 @@ class VerdictRun:
         """The requests at the last failed attempt of each explained pod, by uid."""
         self._seen_by: dict[str, tuple[int, int]] = {}
         """The state of the cluster at the last failed attempt of each pod, by uid."""
+        self._take_over(planned)
         scheduler = self.simulation.scheduler
         scheduler.cycle.explain = self._kept
         scheduler.enough = self._is_enough
@@ -166,6 +170,17 @@ class VerdictRun:
         self._victims: dict[str, list[Eviction]] = {}
         for eviction in self.result.evictions:
             self._victims.setdefault(eviction.preemptor, []).append(eviction)
+
+    def _take_over(self, planned: Iterable[ClaimSetPlan]) -> None:
+        """Give the allocator's answers for claim sets to the scheduler, if the same devices are in use."""
+        cluster, frameworks = self.simulation.cluster, self.simulation.frameworks.values()
+        sets = [plan for plan in planned if not plan.claim_set.allocated][:MOST_SHAPES]
+        if not sets or not cluster.claims.is_allocated_like(cluster.view.claims):
+            return
+        plugins = [one for framework in frameworks for one in framework.all_plugins()]
+        for plugin in (one for one in plugins if isinstance(one, DynamicResources)):
+            for plan in sets:
+                plugin.take_over(plan.claim_set.claims, plan.nodes)
 
     def is_made(self, pod: Pod) -> bool:
         """Return whether neither a quota nor a limit prevents the creation of the pod."""
@@ -191,12 +206,12 @@ class VerdictRun:
         kept: PodState | None = state.get(plugin.name) if plugin is not None else None
         if plugin is None or kept is None or kept.empty or not refused or found.of_all:
             return None
+        view, store = cluster.view, cluster.claims
         return DeviceAttempt(
             nodes=tuple(node.node for node in refused),
             claims=tuple(plugin.claims_asked_for(kept, pod, refused[0])),
             allocated=tuple(kept.allocated),
-            all_claims=tuple(cluster.claims.seen()),
-            cluster=cluster.view,
+            view=view if store.is_allocated_like(view.claims) else view.with_claims(tuple(store.seen())),
             has_more=kept.special is not None,
             resources=_resources(self.simulation.inventory) if kept.special is not None else {},
         )

@@ -167,7 +167,8 @@ class _Verdicts:
 
     @cached_property
     def _run(self) -> VerdictRun:
-        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained)
+        planned = self._plan.claim_sets
+        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained, planned=planned)
 
     def _is_explained(self, pod: Pod) -> bool:
         """Return whether the pod belongs to an owner that is examined closely, or to the pod group of one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from operator import is_
 
 from dra_plan.allocator.ledger import AllocatedState
 from dra_plan.api.core import Pod
@@ -61,6 +62,12 @@ class ClaimStore:
         yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
         yield from flying.values()
 
+    def is_allocated_like(self, claims: Iterable[ResourceClaim]) -> bool:
+        """Return whether the stored claims have the devices of these claims, and none is in flight."""
+        now = [claim.allocation for claim in self._claims.values() if claim.allocation is not None]
+        then = [claim.allocation for claim in claims if claim.allocation is not None]
+        return not self._in_flight and len(now) == len(then) and all(map(is_, now, then))
+
     def get(self, namespace: str, name: str) -> ResourceClaim | None:
         """Return the stored claim, or None."""
         return self._claims.get((namespace, name))
@@ -82,13 +89,13 @@ class ClaimStore:
         self.written[key] = None
         self._note_users(key, old, claim)
         self._keys[claim.metadata.uid] = key
-        if old is None or special_claim_owner(old) != special_claim_owner(claim):
+        owner = special_claim_owner(claim)
+        if (special_claim_owner(old) if old is not None else None) != owner:
             self._forget_owner(old)
-            owner = special_claim_owner(claim)
             if owner is not None:
                 self._special.setdefault(owner, {})[key] = None
-        if (old.allocation if old is not None else None) != claim.allocation:
-            self._changed(old, claim)
+        if self._state is not None and (old.allocation if old is not None else None) != claim.allocation:
+            self._changed(self._state, old, claim)
         return old
 
     def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
@@ -157,15 +164,13 @@ class ClaimStore:
         if claim is not None and owner is not None:
             del self._special[owner][claim_key(claim)]
 
-    def _changed(self, old: ResourceClaim | None, new: ResourceClaim) -> None:
-        if self._state is None:
-            return
+    def _changed(self, state: AllocatedState, old: ResourceClaim | None, new: ResourceClaim) -> None:
         if old is not None and old.allocation is not None:
             self._freed(old)
             if new.allocation is not None:
                 self._state = None
         elif new.allocation is not None and new.metadata.uid not in self._in_flight:
-            self._state.add(new, consumable_capacity=self._consumable)
+            state.add(new, consumable_capacity=self._consumable)
 
     def _freed(self, claim: ResourceClaim) -> None:
         """Note that a stored claim has lost its devices."""
@@ -228,8 +233,10 @@ def users(claim: ResourceClaim) -> list[str]:
 
     A pod without a UID is represented as NAMESPACE/NAME.
     """
-    namespace, owner = claim.metadata.namespace, claim.metadata.controller
     reserved = claim.status.reserved_for if claim.status is not None else ()
+    if not reserved and not claim.metadata.owner_references:
+        return []
+    namespace, owner = claim.metadata.namespace, claim.metadata.controller
     found = [user.uid or f"{namespace}/{user.name}" for user in reserved if user.resource == "pods"]
     if owner is not None and owner.kind == "Pod":
         found.append(owner.uid or f"{namespace}/{owner.name}")

@@ -141,7 +141,8 @@ class KnownObjects:
         self._first = self._view is None
         if self._view is None:
             self._view, self._in_use, self._reach = view, in_use, pool_reach(view.slices)
-        self._changed = self._touched(self._view, view, in_use)
+        else:
+            self._changed = self._touched(self._view, view, in_use)
 
     def _touched(self, old: View, new: View, in_use: Mapping[ClaimKey, AllocationResult]) -> set[str] | None:
         same = old.slices is new.slices and old.given_rules is new.given_rules and old.classes == new.classes

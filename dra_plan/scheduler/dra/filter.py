@@ -8,7 +8,7 @@ data that pods in one group share. Devices are allocated by `dra_plan.allocator`
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -403,7 +403,7 @@ def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
         return None  # the node that is examined first decides for all; the pod's requirements for the node decide too
     if any(claims.conditional_results(claim) for claim in kept.allocated):
         return None
-    specs = tuple(msgspec.json.encode(claim.spec) for claim in kept.pending)
+    specs = _specs(kept.pending)
     allocations = [claim.allocation for claim in kept.allocated if claim.allocation is not None]
     where = tuple(msgspec.json.encode(allocation.node_selector) for allocation in allocations)
     ranks: tuple[int | bytes, ...] = tuple(rank(claim, claim.allocation) for claim in kept.allocated)
@@ -414,6 +414,24 @@ def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
         return specs, where, ranks, None
     special = (msgspec.json.encode(kept.special.spec), kept.special_pending, tuple(kept.names))
     return specs, where, ranks, (*special, container_shape(pod))
+
+
+def plain_key(claims: Iterable[ResourceClaim], view: View) -> Hashable:
+    """Return the `answer_key` of pods that have only these claims, all waiting for devices; None if there is none."""
+    if view.shared_counter_names or view.target.features.node_allocatable:
+        return None
+    return _specs(claims), (), (), None
+
+
+def _specs(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
+    return tuple(msgspec.json.encode(claim.spec) for claim in claims)
+
+
+def known_answer(outcome: NodeOutcome) -> NodeAnswer | None:
+    """Return the answer for all pods of one key from the allocator's outcome; None if it holds for one pod only."""
+    if outcome.outcome is Outcome.FITS:
+        return NodeAnswer(None, outcome.allocations)
+    return _DOES_NOT_FIT if outcome.outcome is Outcome.DOES_NOT_FIT and not outcome.out_of_reach else None
 
 
 # -- claims of pod groups ----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from dra_plan.allocator import NodeOutcome
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
 from dra_plan.claims.pod_claims import PodClaimError, entry_claim
@@ -50,6 +51,8 @@ from .filter import (
     answer_key,
     check_claim,
     in_flight,
+    known_answer,
+    plain_key,
     reserve_for_group,
 )
 
@@ -174,6 +177,18 @@ class DynamicResources(
         if not answer.only_this_pod:
             answers[node.name] = (node.version, answer)
         return answer.status
+
+    def take_over(self, claims: Sequence[ResourceClaim], outcomes: Iterable[NodeOutcome]) -> None:
+        """Remember the allocator's outcomes for these claims, which were found with the devices that are in use now."""
+        cluster = self._handle.cluster
+        key = plain_key(claims, cluster.view)
+        if key is None or self._memo.get(key):
+            return
+        table = self._memo.of(key, dict)
+        for outcome in outcomes:
+            node, answer = cluster.nodes.get(outcome.node), known_answer(outcome)
+            if node is not None and answer is not None:
+                table[node.name] = (node.version, answer)
 
     def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
         """Return the claims to allocate on the node; there are none if there is nothing to do."""
