@@ -251,7 +251,8 @@ class Pick:
 def _plain(mark: Mark, texts: Texts) -> list[Any]:
     said = (mark.gets, mark.notes, mark.harms, mark.others)
     by_device = [{str(at): texts.at(text) for at, text in each.items()} for each in said]
-    return [mark.tone, texts.at(mark.label), texts.at(mark.message), *by_device, texts.at(mark.detail)]
+    detail = [texts.at(mark.detail)] if mark.detail else []
+    return [mark.tone, texts.at(mark.label), texts.at(mark.message), *by_device, *detail]
 
 
 _OUTCOMES = {

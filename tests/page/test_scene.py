@@ -153,11 +153,12 @@ def test_a_pick_marks_what_it_gets_and_says_why_not(command: str) -> None:
     gets = {place.devices[at].drawn.name for at in fits[place.number].gets}
     assert (fits[place.number].label, gets) == ("fits", {"gpu-2", "gpu-3"})
     away = fits[picture.by_node["ada-1"].number]
-    assert (away.label, away.message, away.gets) == (
-        "not for this pod",
+    assert (away.label, away.message, away.detail) == (
+        "only the devices fit",
+        "",
         "node(s) were unschedulable; node(s) had untolerated taint(s)",
-        {},
     )
+    assert set(away.gets.values()) == {"request gpu"}
     refused = picks.marks(found["Pod research/next-gen"], picture)[place.number]
     notes = {place.devices[at].drawn.name: note for at, note in refused.notes.items()}
     assert notes["gpu-1"] == "selector of the request is false"

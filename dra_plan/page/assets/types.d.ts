@@ -69,7 +69,7 @@ interface Scene {
 type Of<T> = (place: Place) => T;
 type ByDevice = Record<number, Texts>;
 /** Tone, label, message; by device what it gets, why it does not do, what becomes of its holder, why it is not meant; and what an open node says instead of the message. */
-type Mark = [Tone, Texts, Texts, ByDevice, ByDevice, ByDevice, ByDevice, Texts];
+type Mark = [Tone, Texts, Texts, ByDevice, ByDevice, ByDevice, ByDevice, Texts?];
 /** Devices that are another than before (place, device, state, detail), and amounts by place. */
 type Change = [[number, number, string, Texts][], Record<string, Amount[]>];
 interface Asked {
