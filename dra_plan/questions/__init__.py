@@ -1,1 +1,1 @@
-"""The questions about a cluster: a folder for each question, and their registry."""
+"""The queries about a cluster, with a folder for each, and their registry."""

@@ -1,4 +1,4 @@
-"""`allocate`: each claim set of the input on each node, against the present cluster."""
+"""`allocate`: each claim set in the input on each node, against the current cluster."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class AllocationPlan(PrintedAnswer[AllocationDocument]):
-    """The answer of `allocate`; iterating yields the plans of the claim sets."""
+    """The result of `allocate`; iterating yields the claim sets' plans."""
 
     target: Target
     claim_sets: tuple[ClaimSetPlan, ...]
@@ -177,7 +177,7 @@ _NOTHING: list[Any] = []
 
 
 class PlannedSets:
-    """Converts the plans of one answer to documents."""
+    """A converter of one result's plans to documents."""
 
     def __init__(self) -> None:
         self._shared: dict[tuple[int, int, bool], _Shared] = {}
@@ -256,14 +256,17 @@ def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], 
 
 
 class ExplainedSets:
-    """Explains the planner's plans one by one; with `suggests`, also finds changes that would make sets fit."""
+    """An explainer of the planner's plans, one by one.
+
+    With `suggests`, it also finds changes that would make sets fit.
+    """
 
     def __init__(self, planner: SetPlanner, inventory: Inventory, *, suggests: bool) -> None:
         self._planner, self._inventory, self._suggests = planner, inventory, suggests
         self._known: dict[Hashable, ClaimSetPlan] = {}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
-        """Return the plan with the reasons for its answers on the nodes that are not excluded."""
+        """Return the plan with the reasons for its results on the nodes that are not excluded."""
         if plan.claim_set.error is not None or any(node.error is not None for node in plan.nodes):
             return self._explained(plan)  # errors name claims
         key = (asked(plan.claim_set), self._sources(plan), tuple(plan.excluded))

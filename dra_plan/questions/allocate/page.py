@@ -21,7 +21,7 @@ from dra_plan.text.naming import claim_set_name, node_list
 
 
 def page(answer: AllocationPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     made = begin(answer.document, "allocate", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_allocation(made, answer, inventory, view)

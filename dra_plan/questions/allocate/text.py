@@ -31,7 +31,7 @@ def allocation(document: AllocationDocument) -> str:
 def footer(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[Part]:
     """Return sentences about copies, rivals, and unchecked rules; nothing if none of them matters.
 
-    `groups` are the claim sets, grouped by equal answers.
+    `groups` are the claim sets, grouped by equal results.
     """
     if document.competition:
         return [*_competition(document.competition)]
@@ -89,7 +89,7 @@ def _taken(node: PlannedNode) -> Iterator[tuple[str, str, str]]:
 
 
 Groups = list[list[PlannedClaimSet]]
-"""Claim sets with equal answers."""
+"""Claim sets with equal results."""
 
 
 def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:

@@ -46,7 +46,7 @@ class ThenBound:
     added: Mapping[str, str] = field(default_factory=dict)
     """The new nodes, with their groups."""
     result: SimulationResult | None = None
-    """The result of kube-scheduler with the new nodes."""
+    """kube-scheduler's result with the new nodes."""
 
     @property
     def missing(self) -> list[str]:
@@ -57,7 +57,7 @@ class ThenBound:
 
 @dataclass(frozen=True, repr=False)
 class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
-    """The answer of `autoscale`."""
+    """The result of `autoscale`."""
 
     target: Target
     groups: Sequence[ScalingGroup]
@@ -103,7 +103,7 @@ def _known(group: ScalingGroup) -> KnownGroup:
 
 @dataclass(frozen=True, repr=False)
 class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
-    """The answer of `autoscale` with the engine karpenter."""
+    """The result of `autoscale` with the karpenter engine."""
 
     target: Target
     groups: Sequence[ScalingGroup]

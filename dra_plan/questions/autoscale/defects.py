@@ -1,4 +1,4 @@
-"""The autoscaler defects that affect the answer: the loop is repeated without each relevant defect, and compared."""
+"""The autoscaler defects that affect the result, for which the loop is repeated without each relevant defect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_NAMED = 3
 def defects_that_decide(
     inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult
 ) -> Iterator[tuple[AutoscalerDefect, str]]:
-    """Yield the defects without which the answer differs, with the difference; each is fixed alone."""
+    """Yield the defects without which the result differs, with the difference; each defect is fixed alone."""
     candidates = set(_possible(inventory, file))
     if not candidates or _alike(found, _without(inventory, target, file, *candidates)):
         return
@@ -38,7 +38,10 @@ def defects_that_decide(
 
 
 def notices(inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult) -> Iterator[Notice]:
-    """Yield a warning for each defect that affects the answer; if the cluster is too large, a warning that says so."""
+    """Yield a warning for each defect that affects the result.
+
+    If the cluster is too large, a warning that says this.
+    """
     pending = sum(map(is_unschedulable, inventory.pods))
     if pending * len(inventory.nodes) > MOST_COMPARED:
         yield Notice(

@@ -29,7 +29,7 @@ THRESHOLD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class NodeTemplate:
-    """A new node of a group, with everything that is on it from the start."""
+    """A new node in a group, with everything that is on it from the start."""
 
     node: Node
     slices: tuple[ResourceSlice, ...] = ()
@@ -66,7 +66,7 @@ EXPANDERS = ("least-waste", "most-pods", "least-nodes", "random", "price", "prio
 class AutoscalerOptions:
     """The relevant flags of the Cluster Autoscaler; a total of 0 nodes means no limit.
 
-    Without an expander, the first group that could grow is chosen.
+    If there is no expander, the first group that could grow is chosen.
     """
 
     most_nodes: int = 0

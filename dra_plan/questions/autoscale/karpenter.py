@@ -53,7 +53,7 @@ class KarpenterRun:
     ignored: list[str] = field(default_factory=list)
     """Pods with a missing claim, which are ignored."""
     unknown: dict[str, str] = field(default_factory=dict)
-    """Pods without an answer, and the reasons."""
+    """Pods without a result, and the reasons."""
 
 
 def provision(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterRun:

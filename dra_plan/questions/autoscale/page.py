@@ -26,7 +26,7 @@ Bound = Mapping[str, DrawnPod]
 
 
 def page(answer: AutoscalePlan | KarpenterPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     document = answer.document
     made = begin(document, "autoscale", FORMATS)
     made.picks_title, made.gets_word, made.opens_on = "What is done, groups and pods", "given", 0

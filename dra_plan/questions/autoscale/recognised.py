@@ -38,7 +38,7 @@ LABELS = (
 )
 """Labels whose value is the node's group; the first label that a node has counts."""
 OWNER = "cluster.x-k8s.io/owner-name"
-"""The annotation with the name of the MachineSet or MachinePool that a Cluster API node belongs to."""
+"""The annotation with the name of the MachineSet or MachinePool to which a Cluster API node belongs."""
 MOST_GROUPS = 1_000
 """The maximum number of groups detected from labels."""
 _SIZES = re.compile(r",(min|max|current)=([^,]*)$")
@@ -53,7 +53,7 @@ class Membership(NamedTuple):
 
 
 def membership(node: Node) -> Membership | None:
-    """Return the group that the node's labels or annotations name; None without one, and for Karpenter nodes."""
+    """Return the group that the node's labels or annotations name; None if there is none, and for Karpenter nodes."""
     labels = node.metadata.labels or {}
     if KARPENTER in labels:
         return None
@@ -93,7 +93,7 @@ def recognised(inventory: Inventory) -> list[ScalingGroup]:
 def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander: str | None = None) -> GroupsFile:
     """Return the groups of a file (a path, or its content) and of `--group`; without either, those that nodes name.
 
-    The `expander` overrides that of the file.
+    The `expander` overrides the one in the file.
 
     Raises InputError and UsageError, the latter if no group is known.
     """

@@ -23,7 +23,7 @@ from dra_plan.releases import AutoscalerQuirks
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
 CUTOFF = -10
-"""The priority below which pods get no node (--expendable-pods-priority-cutoff)."""
+"""The priority below which pods are ignored (--expendable-pods-priority-cutoff)."""
 MOST_GROUPS = 10
 """The maximum number of groups of equal pods for one controller; each further pod is a group of its own."""
 AT_ONCE = 16
@@ -34,7 +34,7 @@ AT_MAX = f"{SKIPPED}max node group size reached"
 
 @dataclass(frozen=True, slots=True)
 class EqualPods:
-    """Pods of one controller that are equal to the autoscaler: the first represents all."""
+    """Pods with one controller that are equal to the autoscaler; the first represents all."""
 
     pods: tuple[Pod, ...]
 
@@ -286,7 +286,7 @@ class ScaleUpLoop:
 
 
 def is_unschedulable(pod: Pod) -> bool:
-    """Return whether the scheduler has marked the pod unschedulable: the autoscaler ignores other pods."""
+    """Return whether the scheduler has marked the pod unschedulable; the autoscaler ignores other pods."""
     if pod.spec.node_name or pod.status.nominated_node_name or pod.metadata.deletion_timestamp:
         return False
     return any(
@@ -299,7 +299,7 @@ def is_unschedulable(pod: Pod) -> bool:
 
 
 class EqualRefused:
-    """Pods that fit on no node, by controller: equal pods are not tried again."""
+    """Pods that fit on no node, by controller; equal pods are not tried again."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[Pod]] = {}

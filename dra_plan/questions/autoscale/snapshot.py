@@ -30,7 +30,7 @@ FITS = "fits"
 
 
 class TooManyUsersError(Exception):
-    """A claim that would be reserved for more pods than allowed: an internal error of the autoscaler."""
+    """A claim that would be reserved for more pods than allowed, which is an internal error in the autoscaler."""
 
     def __init__(self, pod: Pod, claim: ResourceClaim) -> None:
         self.pod, self.claim = pod, claim

@@ -57,7 +57,7 @@ class Templates:
     claims: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
 
     def of(self, group: ScalingGroup, number: int) -> Added | None:
-        """Return a new node of the group with its own name, or None without a template."""
+        """Return a new node in the group with its own name, or None if there is no template."""
         template = self.by_group.get(group.name)
         if template is None:
             return None

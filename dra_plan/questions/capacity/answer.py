@@ -101,7 +101,7 @@ class Counting:
         self._max_steps, self.limit = max_steps, limit
 
     def counted(self, parts: Sequence[tuple[Copied, int]], own: OwnedAlready) -> tuple[Simulation, list[Count]]:
-        """Count copies of owners, with this number of each per set, in addition to the existing pods."""
+        """Count copies of owners in addition to the existing pods, with this number of each owner per set."""
         templates = [(each.template, number) for each, number in parts]
         simulation, everyone = self._created(templates, own)
         found = []
@@ -271,7 +271,7 @@ USUAL_LIMIT = 10_000
 
 @dataclass(frozen=True, repr=False)
 class CapacityPlan(PrintedAnswer[CapacityDocument]):
-    """The answer of `capacity`; iterating yields an item for each owner."""
+    """The result of `capacity`; iterating yields an item for each owner."""
 
     target: Target
     limit: int
@@ -280,7 +280,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
     notices: tuple[Notice, ...] = ()
     mix: MixCapacity | UnsetType = UNSET
     refused: tuple[RefusedOwner, ...] = ()
-    """Owners that the API server rejects: none of their copies fit."""
+    """Owners that the API server rejects, so that none of their copies fit."""
 
     def __iter__(self) -> Iterator[OwnerCapacity]:
         return iter(self.items)
@@ -330,8 +330,8 @@ def count_copies(
 ) -> CapacityPlan:
     """Count the copies of each pod separately, in addition to the bound pods; pending pods are ignored.
 
-    With `mix`, all pods are counted together, in proportion to their owners' replicas. With `seeks`, the best possible
-    number is searched for thoroughly; by default for a few seconds, and not for a mix.
+    If `mix` is set, all pods are counted together, in proportion to their owners' replicas. If `seeks` is set, the best
+    possible number is searched for thoroughly; by default, the search takes a few seconds, and is skipped for a mix.
 
     Raises InputError for input without nodes, UsageError for a limit below 1.
     """

@@ -1,6 +1,6 @@
 """The subjects of `capacity`: the pods, workloads and gangs to copy, and their existing objects in the input.
 
-A pod of a gang is never copied alone: a copy is then a new pod group with all its pods.
+A pod in a gang is never copied alone; a copy is then a new pod group with all its pods.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class OwnPods:
         return next((each for each in found if getattr(each, "part", "") == owner.part), None)
 
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
-        """Return the keys of the claims of the owners' pods: releasing one of them means one copy fewer."""
+        """Return the keys of the owners' pods' claims, because releasing one of them means one fewer copy."""
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])
 
@@ -130,8 +130,8 @@ class Copied:
 def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | None) -> list[Copied]:
     """Return the pods and workloads that the names refer to, in input order.
 
-    Without names, these are the pending pods and the workloads without a controller in the input. Raises UsageError for
-    an unknown name, and for a claim.
+    If no names are given, these are the pending pods and the workloads without a controller in the input. Raises
+    UsageError for an unknown name, and for a claim.
     """
     index = Index(inventory)
     named = set(find(names, Known(inventory), namespace)) if names else None
@@ -155,7 +155,7 @@ def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | N
 def with_gangs(copied: Sequence[Copied], index: Index, target: Target) -> list[Copied]:
     """Return the owners, with the whole gang if the pod is in one; a group of several workloads is its own owner.
 
-    Without the gang scheduling gates, each pod is scheduled alone.
+    If the gang scheduling gates are off, each pod is scheduled alone.
     """
     if not target.features.gang_scheduling:
         return list(copied)

@@ -1,4 +1,4 @@
-"""`capacity`: the idle devices of the fleet, and those that are of no use to any owner in question."""
+"""`capacity`: the fleet's idle devices, and those that none of the owners can use."""
 
 from __future__ import annotations
 
@@ -124,11 +124,11 @@ class Fleet:
     # -- how counts end ------------------------------------------------------------------------------------------------
 
     def cut_short(self) -> None:
-        """Record that a count ended before a copy was rejected: its leftover devices are unknown."""
+        """Record that a count ended before a copy was rejected, so that its leftover devices are unknown."""
         self._known = False
 
     def ended(self, state: AllocatedState, refusals: Refusals) -> list[OwnerDevices]:
-        """Record the end of a count, with the devices in use, and the obstacles of one more copy.
+        """Record the end of a count, with the devices in use, and the obstacles to one more copy.
 
         Return the devices that this count used, and those that it could not use.
         """

@@ -11,7 +11,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
-    """Return the verdict on one owner: whether enough copies fit."""
+    """Return the verdict on one owner, which says whether enough copies fit."""
     found, best = item.scheduled, item.possible
     if found.ended == "Refused" and (not found.copies or item.more < gate.min_copies):
         return Verdict.FAILED
@@ -23,7 +23,7 @@ def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
 
 
 def of_mix(gate: Gate, mix: MixCapacity, items: Sequence[OwnerCapacity]) -> Verdict:
-    """Return the verdict on owners counted together: whether enough sets fit."""
+    """Return the verdict on owners counted together, which says whether enough sets fit."""
     ends = {item.scheduled.ended for item in items}
     if "Refused" in ends and (not mix.sets or mix.more < gate.min_copies):
         return Verdict.FAILED

@@ -30,7 +30,7 @@ from dra_plan.text import words
 
 
 def page(answer: CapacityPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     made = begin(answer.document, "capacity", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_capacity(made, answer.document)

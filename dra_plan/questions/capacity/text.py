@@ -352,7 +352,7 @@ WHY_NOT = "Why not one more"
 
 
 def lines(of: NextCopy) -> Iterator[str]:
-    """Yield the obstacles of one more copy, and the changes that would help, one per line."""
+    """Yield the obstacles to one more copy, and the changes that would help, one per line."""
     for one in of.obstacles[:MOST_OBSTACLES]:
         yield f"  {WHY_NOT}: {_obstacle(one)}"
         if one.kind == "Devices":
@@ -457,7 +457,7 @@ def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]
 
 
 def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
-    """Return why idle devices are unusable, each reason with their number."""
+    """Return why idle devices are unusable, with the number of devices for each reason."""
     what = "more" if document.mix is UNSET else "more set"
     return ", ".join(f"{reason.devices:,} {_why(reason, what)}" for reason in of.reasons)
 

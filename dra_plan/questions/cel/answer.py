@@ -45,7 +45,7 @@ class DeviceAsked(NamedTuple):
 
 @dataclass(frozen=True)
 class SelectorReport:
-    """The answer of `cel`."""
+    """The result of `cel`."""
 
     target: Target
     selector: Selector

@@ -1,1 +1,1 @@
-"""The differences between the answers for two states of a cluster, or for two releases."""
+"""The differences between the results for two states of a cluster, or for two releases."""

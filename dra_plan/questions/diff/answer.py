@@ -1,4 +1,4 @@
-"""`diff`: the differences between the answers for two states of a cluster, or for two releases."""
+"""`diff`: the differences between the results for two states of a cluster, or for two releases."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from dra_plan.releases import DEFECTS, Features, Quirks, Target, target
 
 
 class State(NamedTuple):
-    """One side: objects, the target that sees them, and the changes that led to them."""
+    """One side of the comparison: objects, the target that sees them, and the changes that led to them."""
 
     inventory: Inventory
     view: View
@@ -62,7 +62,10 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ClusterDiff(PrintedAnswer[DiffDocument]):
-    """The answer of `diff`; iterating yields the differences: claim sets, pods, pools, devices, selectors."""
+    """The result of `diff`.
+
+    Iterating yields the differences, which are claim sets, pods, pools, devices and selectors.
+    """
 
     before: State
     after: State
@@ -118,9 +121,9 @@ def _compared(state: State, unsettled: UnsettledCluster | None) -> ComparedState
 
 
 def compare(before: State, after: State, question: Question) -> ClusterDiff:
-    """Ask both states the same question, and return the differences. Raises the errors of `allocate` and `schedule`.
+    """Run the same query on both states, and return the differences. Raises the errors of `allocate` and `schedule`.
 
-    With `together`, only the claims are compared, not the pods.
+    If `together` is set, only the claims are compared, and not the pods.
     """
     before, after = (
         state._replace(inventory=resumed(state.inventory, question.owners, question.namespace))
@@ -392,7 +395,7 @@ MOST_SETS = 50
 
 
 Ask = Callable[[Target, Sequence[ChangedClaimSet]], AllocationPlan]
-"""Returns the answer of the second state for these claim sets, as seen by another target."""
+"""A function that returns the second state's result for these claim sets, as seen by another target."""
 
 
 def with_switches(

@@ -374,7 +374,7 @@ def _text(value: Any) -> str:
 
 
 Asked = Callable[[ClaimHolder], bool]
-"""Returns whether a claim, with the pods that may use it, is selected."""
+"""A function that returns whether a claim, with the pods that may use it, is selected."""
 
 
 def held_devices(pools: Iterable[ChangedPool], before: View, after: View, asked: Asked) -> Iterator[HeldDevice]:
@@ -411,7 +411,7 @@ def _held(
 
 
 def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
-    """Return the pods of an answer by their initial names; in settled clusters, with the way they ended.
+    """Return a result's pods by their initial names; in settled clusters, with how they ended.
 
     The replacement of an ended pod is not listed under its own name, which may be a placeholder.
     """

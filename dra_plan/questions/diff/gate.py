@@ -23,7 +23,7 @@ def _verdicts(gate: Gate, document: DiffDocument) -> list[Verdict]:
 
 
 def never_recreated(document: DiffDocument) -> Iterator[ChangedPod]:
-    """Yield the bare pods of nodes that the second state drains or removes: nothing recreates these pods."""
+    """Yield the bare pods on nodes that the second state drains or removes, which nothing recreates."""
     left = {(pod.namespace, pod.name) for edit in _new_edits(document) if _empties(edit) for pod in edit.gone}
     for pod in document.pods:
         if pod.change == "Gone" and not pod.owner and (pod.namespace, pod.name) in left:

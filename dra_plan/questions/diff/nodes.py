@@ -16,7 +16,7 @@ def changed_nodes(
 ) -> Iterator[DifferentNode]:
     """Yield the nodes that only one state has, and those that differ.
 
-    Nodes that `edits` change are left out: the answer lists the edits themselves.
+    Nodes that `edits` change are omitted, because the output lists the edits themselves.
     """
     edited = {name for edit in edits for name in _named(edit)}
     old, new = ({node.metadata.name: node for node in nodes} for nodes in (before, after))

@@ -19,7 +19,7 @@ LUCKY = "only-in-this-order"
 """The code of the warning about a pod that gets a node only if other recreated pods are scheduled later."""
 
 MOST_NAMED = 3
-"""The number of pods with a warning of their own."""
+"""The maximum number of pods with a separate warning."""
 
 
 def lost_in_reverse(

@@ -115,7 +115,7 @@ MOST_PASSES = 2
 
 
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
-    """Return the changed pods; for lost ones, whether they would be bound as the only pending pod.
+    """Return the changed pods, and, for lost pods, whether they would be bound as the only pending pod.
 
     Pods that have its devices in the other state are listed if they are the reason, which means that without them, or
     without all others, the result is the same in both states. The reason is already known for pods that end in a state

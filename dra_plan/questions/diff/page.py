@@ -49,11 +49,11 @@ _TONES = {
 
 
 Answers = Mapping[str, Mapping[str, AnswerOnNode]]
-"""The answers by claim set and node."""
+"""The results by claim set and node."""
 
 
 def page(answer: ClusterDiff, _inventory: Inventory | None, _view: View | None) -> Page:
-    """Return the page of an answer, with both states if both can be drawn."""
+    """Return a result's page, with both states if both can be drawn."""
     made = begin(answer.document, "diff", FORMATS)
     before, after = answer.before, placed(answer)
     pictures = drawn(before.inventory, before.view, "Before"), drawn(after.inventory, after.view, "After")
@@ -69,7 +69,7 @@ AFTER = "the cluster after the change, with every pod that differs on its new no
 def placed(answer: ClusterDiff) -> State:
     """Return the second state, with the changed pods on their new nodes.
 
-    Other pods are the same with and without the change, so they are in neither picture.
+    Other pods are the same with and without the change, so neither picture shows them.
     """
     pods = answer.document.pods
     to = {device for pod in pods if pod.after is not None for device in pod.after.devices}

@@ -1,4 +1,4 @@
-"""`diff --drain each`: the pods that would have no node if a node were drained, for each node in turn.
+"""`diff --drain each`: the pods that would be unscheduled if a node were drained, for each node in turn.
 
 A row contains the same as `diff --drain NODE` for pods. Shared parts of the states are computed once: the cost of a
 drain depends on its changes, plus one pass over all objects.
@@ -39,7 +39,7 @@ Records = Mapping[tuple[str, str], PodRecord]
 
 @dataclass(frozen=True, repr=False)
 class DrainList(PrintedAnswer[DrainsDocument]):
-    """The answer of `diff --drain each`; iterating yields the nodes, most harmful first."""
+    """The result of `diff --drain each`; iterating yields the nodes, most harmful first."""
 
     target: Target
     nodes: tuple[DrainedNode, ...]

@@ -1,4 +1,4 @@
-"""The gate rules for a DrainList: pods without a node fail, and so do pods that nothing recreates."""
+"""The gate rules for a DrainList, in which unscheduled pods, and pods that nothing recreates, fail."""
 
 from __future__ import annotations
 

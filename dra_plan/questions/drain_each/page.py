@@ -24,7 +24,7 @@ MOST_NODES = 300
 
 
 def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     made = begin(answer.document, "diff", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_drains(made, answer.document)

@@ -33,7 +33,7 @@ from dra_plan.text.verdicts import UNTOLD
 
 
 def page(answer: Explanation, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     made = of_text(answer.document, "explain")
     made.scenes = drawn(inventory, view)
     if answer.document.moves and made.scenes:

@@ -31,7 +31,7 @@ from dra_plan.text import words
 
 
 def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     made = begin(answer.document, "grow", FORMATS)
     if inventory is not None:
         grown = answer.grown(inventory, answer.final.counts)

@@ -25,7 +25,7 @@ LAST = "After the last wave"
 
 
 def page(answer: MaintenancePlan, inventory: Inventory | None, _view: View | None) -> Page:
-    """Return the page of an answer; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     document = answer.document
     made = begin(document, "maintain", FORMATS)
     made.headline = maintain.headline(document)

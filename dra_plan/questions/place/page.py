@@ -23,7 +23,7 @@ _TONES = {"Placed": picks.GOOD, "Impossible": picks.BAD, "Undecided": picks.OTHE
 
 
 def page(answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     made = begin(answer.document, "place", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_placement(made, answer, inventory, view)

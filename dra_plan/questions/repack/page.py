@@ -31,7 +31,7 @@ _ROOMS: dict[AskedRoom, Callable[[str], str]] = {
 
 
 def page(answer: RepackPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     document = answer.document
     made = begin(document, "repack", FORMATS)
     made.headline = repack.headline(document)

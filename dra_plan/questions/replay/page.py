@@ -29,7 +29,7 @@ MOST_NAMED = 8
 
 
 def page(answer: Replay, inventory: Inventory | None, _view: View | None) -> Page:
-    """Return the page of an answer; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     document = answer.document
     made = begin(document, "replay", FORMATS)
     made.headline = _headline(document)

@@ -60,7 +60,7 @@ def _parts(of: FindingEntry) -> tuple[str, str, str]:
 
 
 def page(answer: ValidationReport, inventory: Inventory | None, view: View | None) -> Page:
-    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
+    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
     made = begin(answer.document, "validate", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_validation(made, answer.document)
