@@ -19,7 +19,7 @@ PROGRAM = "dra-plan"
 TOPICS = {
     "Query": {
         "explain": "Explain why pods are pending and what would help.",
-        "schedule": "Show which node each pod is scheduled to, or why it cannot be scheduled.",
+        "schedule": "Show which node each pod is scheduled to, or why it is not.",
         "allocate": "Show where claims fit and which devices they get.",
         "pools": "Show the resource pools and their free devices.",
     },

@@ -63,7 +63,7 @@ def schedule(
     output: options.Output = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Show which node each pod is scheduled to, or why it cannot be scheduled.
+    """Show which node each pod is scheduled to, or why it is not.
 
     Examples:
       dra-plan schedule cluster.json job.yaml
