@@ -23,6 +23,8 @@ export function makeModel(data) {
   const { scenes, picks, texts } = data;
   const inLower = texts.map((each) => each.toLowerCase());
   let picked = -1;
+  /** @type {Set<number>} the pictures in which the pick gives or takes devices */
+  let acts = new Set();
   /** @type {Map<Place, Map<number, [string, string]>>} devices by place, as they are then */
   const changed = new Map();
   /** @type {Map<Place, Amount[]>} */
@@ -36,6 +38,8 @@ export function makeModel(data) {
   /** Goes to the moment of a pick: what is another than in the beginning, then or after the pods before. */
   function pick(/** @type {number} */ at) {
     picked = at;
+    const acting = alone() ? [] : scenes.filter((scene) => scene.places.some(handles));
+    acts = new Set(acting.map((scene) => scenes.indexOf(scene)));
     changed.clear();
     changedAmounts.clear();
     const { moment, step } = picks[at] || { moment: null, step: 0 };
@@ -172,8 +176,8 @@ export function makeModel(data) {
     const said = mark(place);
     return said !== undefined && (holds(said[3]) || holds(said[5]));
   }
-  /** Whether the pick does something to a place; without a pick, whether it is another than in the other picture. @type {Of<boolean>} */
-  const touched = (place) => (picked < 0 ? Boolean(place.differs) : !alone() && handles(place));
+  /** Whether the pick does something to a place; if it does nothing in the picture, whether that is another than in the other one. @type {Of<boolean>} */
+  const touched = (place) => (acts.has(place.scene) ? handles(place) : Boolean(place.differs));
 
   /**
    * Nodes in which all words are found, with the devices that some of them name: names, models, states, holders,
