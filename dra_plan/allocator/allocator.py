@@ -9,7 +9,6 @@ from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.releases import Quirk
 
-from .appearance import Answer, Appearance, Likeness
 from .capacity import Counters
 from .pools import KnownPools, Pool
 from .pruning_rules import USUAL, Pruning
@@ -17,6 +16,7 @@ from .reasons import AllocationError, Cause, NodeAllocationError, StepsExhausted
 from .requests import ClaimRequests
 from .results import LateResults, ResultMaker, Take, can_be_late
 from .search import NOTHING_SIGHTED, NodeOutcome, Outcome, Search
+from .signature import Answer, Likeness, Signature
 from .view import View
 from .walk import Probe, SearchLimits
 
@@ -87,19 +87,19 @@ class Allocator:
             pools = self._gather(node, sighted=sighted)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, message=str(error), error=error)
-        appearance = self.likeness.appearance(pools) if self.likeness is not None and probe is None else None
-        answer = self.likeness.recall(appearance) if self.likeness is not None and appearance is not None else None
-        if answer is not None and appearance is not None:
-            return self._recalled(answer, appearance, name, sighted)
-        return self._searched(self._search(node, pools, probe), appearance, name, sighted)
+        signature = self.likeness.signature(pools) if self.likeness is not None and probe is None else None
+        answer = self.likeness.recall(signature) if self.likeness is not None and signature is not None else None
+        if answer is not None and signature is not None:
+            return self._recalled(answer, signature, name, sighted)
+        return self._searched(self._search(node, pools, probe), signature, name, sighted)
 
-    def _searched(self, search: Search, appearance: Appearance | None, name: str, sighted: set[Quirk]) -> NodeOutcome:
+    def _searched(self, search: Search, signature: Signature | None, name: str, sighted: set[Quirk]) -> NodeOutcome:
         maker = ResultMaker(name, self._target)
         outcome, allocations, message = Outcome.DOES_NOT_FIT, [], ""
         ended: AllocationError | NodeAllocationError | None = None
         try:
             found = search.run()
-            self._remember(appearance, search, found=found)
+            self._remember(signature, search, found=found)
             if found:
                 allocations = self._results(maker, search.ledger.results, search.chosen)
                 outcome = Outcome.FITS
@@ -112,33 +112,33 @@ class Allocator:
         except StepsExhaustedError as error:
             outcome, message = Outcome.UNDECIDED, str(error)
             if self._limits.deadline is None:
-                self._remember(appearance, search, found=False, gave_up=message)
+                self._remember(signature, search, found=False, gave_up=message)
         sighted |= search.sighted | maker.sighted
         known = frozenset(sighted) if sighted else NOTHING_SIGHTED
         return NodeOutcome(name, outcome, allocations, message, search.steps, known, ended)
 
-    def _recalled(self, answer: Answer, appearance: Appearance, name: str, sighted: set[Quirk]) -> NodeOutcome:
+    def _recalled(self, answer: Answer, signature: Signature, name: str, sighted: set[Quirk]) -> NodeOutcome:
         """Return the result of another node's search, rewritten for this node."""
         known = answer.sighted | sighted if sighted else answer.sighted
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
             return NodeOutcome(name, outcome, (), answer.gave_up, answer.steps, known)
-        slices = [slice_ for slice_, _ in appearance.slices]
+        slices = [slice_ for slice_, _ in signature.slices]
         if self._writes_late and self.likeness is not None and can_be_late(self.likeness.claims, slices):
-            takes = partial(answer.takes_at, appearance)
+            takes = partial(answer.takes_at, signature)
             late = LateResults(name, self._target, self.likeness.claims, takes, answer.chosen)
             return NodeOutcome(name, Outcome.FITS, late, "", answer.steps, known)
         maker = ResultMaker(name, self._target)
         try:
-            allocations = self._results(maker, answer.takes_at(appearance), answer.chosen)
+            allocations = self._results(maker, answer.takes_at(signature), answer.chosen)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, (), str(error), answer.steps, known | maker.sighted, error)
         known = known | maker.sighted if maker.sighted else known
         return NodeOutcome(name, Outcome.FITS, allocations, "", answer.steps, known)
 
-    def _remember(self, appearance: Appearance | None, search: Search, *, found: bool, gave_up: str = "") -> None:
-        if self.likeness is not None and appearance is not None:
-            self.likeness.remember(appearance, search, found=found, gave_up=gave_up)
+    def _remember(self, signature: Signature | None, search: Search, *, found: bool, gave_up: str = "") -> None:
+        if self.likeness is not None and signature is not None:
+            self.likeness.remember(signature, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
         """Estimate how many steps the plain search needs for this result, up to the first solution or to the end."""

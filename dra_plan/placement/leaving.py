@@ -376,7 +376,7 @@ class Vacancies:
         ground = self._ground
         state = AllocatedState.of(held, consumable_capacity=ground.target.features.consumable_capacity)
         view = ground.joint.with_state(state)
-        key = ground.appearance(node, claims, view)
+        key = ground.signature(node, claims, view)
         if key in self._searched:
             return self._searched[key]
         outcome = ground.allocate(claims, node, view)

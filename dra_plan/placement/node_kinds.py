@@ -17,9 +17,9 @@ import msgspec
 from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, Allocator, NodeOutcome, Pool, PoolID, View
-from dra_plan.allocator.appearance import Observer
 from dra_plan.allocator.capacity import Counters
 from dra_plan.allocator.pools import PoolSlice
+from dra_plan.allocator.signature import Observer
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import (
@@ -290,7 +290,7 @@ class PlacementCluster:
 
     # One node
 
-    def appearance(self, node: NodeInfo, claims: Sequence[ResourceClaim], view: View) -> Hashable | None:
+    def signature(self, node: NodeInfo, claims: Sequence[ResourceClaim], view: View) -> Hashable | None:
         """Return the node's signature, which is what a search for these claims can see of it; None if that is unknown.
 
         The `view` is `joint` with other devices in use.
@@ -305,7 +305,7 @@ class PlacementCluster:
             requests = view.requests(claims)
             self._observers[key] = Observer(requests, view.state, counters, view.target, view.device_kinds)
         observer = self._observers[key]
-        seen = observer.appearance(view.gatherer.gather(node.node)) if observer.is_able else None
+        seen = observer.signature(view.gatherer.gather(node.node)) if observer.is_able else None
         return None if seen is None else (key, seen.key)
 
     def refusal(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
@@ -430,7 +430,7 @@ def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceReques
 
 # -- nodes that are alike ----------------------------------------------------------------------------------------------
 # Nodes of one kind look the same to the pods to be placed, and have the same capacity. Devices are compared as
-# in the allocator (`allocator/appearance.py`). Apart from devices, nodes are compared by the data that filters on node
+# in the allocator (`allocator/signature.py`). Apart from devices, nodes are compared by the data that filters on node
 # and pod read: whether they pass each kind of pod, and their free resources, as far as the pods could use them up.
 
 
@@ -511,11 +511,11 @@ class _Sorter:
         except AllocationError:
             return node.name, []
         observer = self._observer(encoded(claims), claims)
-        appearance = observer.appearance(pools) if observer.is_able else None
-        if appearance is None or self._ground.target.features.node_allocatable:
+        signature = observer.signature(pools) if observer.is_able else None
+        if signature is None or self._ground.target.features.node_allocatable:
             return node.name, _not_local(pools)
-        slices = {slice_: None for slice_, _ in appearance.places if not slice_.object.spec.node_name}
-        return appearance.key, list(slices)
+        slices = {slice_: None for slice_, _ in signature.places if not slice_.object.spec.node_name}
+        return signature.key, list(slices)
 
     def _observer(self, key: Hashable, claims: Iterable) -> Observer:  # type: ignore[type-arg]
         if key not in self._observers:

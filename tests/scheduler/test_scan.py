@@ -10,7 +10,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.allocator import Allocator
-from dra_plan.allocator.appearance import PLAIN_NODES
+from dra_plan.allocator.signature import PLAIN_NODES
 from dra_plan.scheduler.cluster.memo import ShapeAnswers
 from dra_plan.scheduler.framework.node_filter import UNKNOWN, NodeFilter, Scan, Tally
 from dra_plan.scheduler.framework.status import Status, unresolvable, unschedulable

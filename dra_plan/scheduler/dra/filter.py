@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
-from dra_plan.allocator.appearance import Likeness
 from dra_plan.allocator.pools import KnownPools
+from dra_plan.allocator.signature import Likeness
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod
 from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim
 from dra_plan.api.scheduling import PodGroup

@@ -1,7 +1,7 @@
 """Share results, and the number of steps they took, between nodes that look the same to a search.
 
 To a claim, most nodes in a fleet look the same: they have the same number of free devices of the same kinds, in the
-same order. First comes a node's signature (`Appearance`), which omits devices that no request can take and everything
+same order. First comes a node's signature (`Signature`), which omits devices that no request can take and everything
 that no request reads; then the results stored by signature. A node whose signature might be incomplete has none, and is
 searched separately. The search itself is in `search`.
 """
@@ -25,7 +25,7 @@ from .requests import ClaimRequests, Want
 from .results import Take, can_be_late
 from .search import Search
 
-# -- the appearance of a node ------------------------------------------------------------------------------------------
+# -- the signature of a node ------------------------------------------------------------------------------------------
 
 Place = tuple[PoolSlice, int]
 """A device, identified by its slice and its index in that slice."""
@@ -64,7 +64,7 @@ _SEARCHED = slice(2, 5)
 """The fields of a `DeviceFacts` that a search reads itself, in addition to selectors and constraints."""
 
 
-class Appearance(NamedTuple):
+class Signature(NamedTuple):
     """A node's signature: everything that a search can see of the node, and the slices with the devices it can take."""
 
     key: Hashable
@@ -169,7 +169,7 @@ class Observer:
         self._state, self._counters = state, counters
         self._shared.clear()
 
-    def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
+    def signature(self, pools: Sequence[Pool]) -> Signature | None:
         """Return the signature of a node with these pools, or None if the node needs a separate search."""
         key: list[Hashable] = []
         slices: list[tuple[PoolSlice, _Rows]] = []
@@ -197,7 +197,7 @@ class Observer:
                     # Values only agree or differ, so they are numbered in the order in which they occur on the node.
                     key += values if self._lists else [seen.setdefault(v, len(seen)) if v >= 0 else v for v in values]  # type: ignore[operator]
                 key.append(_END_OF_SLICE)
-        return Appearance(tuple(key), slices)
+        return Signature(tuple(key), slices)
 
     def _value(self, constraint: int, value: AttributeValue | None) -> Hashable:
         """Return a stand-in for the value; lists can overlap and are returned unchanged."""
@@ -326,9 +326,9 @@ class Answer(NamedTuple):
     sighted: frozenset[Quirk]
     gave_up: str = ""
 
-    def takes_at(self, appearance: Appearance) -> list[list[Take]]:
+    def takes_at(self, signature: Signature) -> list[list[Take]]:
         """Return the same takes on a node with an equal signature."""
-        at = appearance.places
+        at = signature.places
         return [
             [take._replace(device=at[place][0].devices[at[place][1]]) for take, place in claim]
             for claim in self.takes or ()
@@ -375,7 +375,7 @@ class Likeness:
         """The claims of the first allocator; the claims of later ones differ only in their names."""
         return self._made_of[0]
 
-    def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
+    def signature(self, pools: Sequence[Pool]) -> Signature | None:
         """Return the next node's signature, or None if the node needs its own search, as the first few nodes do."""
         self._asked += 1
         if self._asked <= PLAIN_NODES:
@@ -383,7 +383,7 @@ class Likeness:
         observer = self._observer
         if observer is None:
             observer = self._observer = Observer(*self._made_of, self._known, exact=self._exact)
-        return observer.appearance(pools) if observer.is_able else None
+        return observer.signature(pools) if observer.is_able else None
 
     @property
     def node_states(self) -> NodeStates | None:
@@ -403,15 +403,15 @@ class Likeness:
         answer = self._answers.get(key) if key is not None else None
         return None if answer is None or answer.gave_up else answer.takes is not None
 
-    def recall(self, appearance: Appearance) -> Answer | None:
+    def recall(self, signature: Signature) -> Answer | None:
         """Return the result for nodes with that signature, if such a node has been searched."""
-        return self._answers.get(appearance.key)
+        return self._answers.get(signature.key)
 
-    def remember(self, appearance: Appearance, search: Search, *, found: bool, gave_up: str = "") -> None:
+    def remember(self, signature: Signature, search: Search, *, found: bool, gave_up: str = "") -> None:
         """Store the result of the search on a node with that signature."""
         takes = None
         if found:
-            positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(appearance.places)}
+            positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(signature.places)}
             takes = [[(take, positions[take.device]) for take in claim] for claim in search.ledger.results]
         answer = Answer(takes, search.chosen, search.steps, frozenset(search.sighted), gave_up)
-        self._answers.setdefault(appearance.key, answer)
+        self._answers.setdefault(signature.key, answer)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome
-from dra_plan.allocator.appearance import Likeness
+from dra_plan.allocator.signature import Likeness
 from dra_plan.api.resource import ResourceClaimStatus
 from dra_plan.releases import Target
 
