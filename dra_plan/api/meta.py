@@ -61,7 +61,7 @@ class ObjectMeta(Object, frozen=True):
 
     @property
     def is_stored(self) -> bool:
-        """Return whether the object comes from a cluster, whose API server sets UIDs and times."""
+        """Return whether the object comes from a cluster: only an API server sets a UID and timestamps."""
         return bool(self.uid or self.creation_timestamp)
 
     @property

@@ -41,7 +41,7 @@ def counts_for(pod: Pod, kind: str) -> bool:
 
 
 def is_ready(pod: Pod) -> bool:
-    """Return whether the pod is ready: it has a node, its containers run, and no Ready condition contradicts that."""
+    """Return whether the pod is ready: it has a node, its containers run, and no Ready condition says otherwise."""
     if not pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.status.phase not in ("Running", ""):
         return False
     return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")

@@ -123,7 +123,7 @@ def written(text: str | None, program: str, formatter: Any) -> None:
 
 
 def called(line: str, program: str) -> str:
-    """Return an example as users type it, because the kubectl plugin has a different name."""
+    """Return an example as users type it; the kubectl plugin has a different name."""
     return re.sub(rf"^{PROGRAM}\b", program, line)
 
 

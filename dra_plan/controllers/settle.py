@@ -577,7 +577,7 @@ class Settling:
 
 
 def claim_failure(entry: str, refusal: str) -> str:
-    """Return the claim controller's message for the pod's entry whose claim was rejected."""
+    """Return the claim controller's message for the entry in the pod whose claim was rejected."""
     return f"PodResourceClaim {entry}: create ResourceClaim : {refusal}"
 
 

@@ -409,7 +409,7 @@ def _is_before(one: Want, other: Want) -> bool:
 def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
     """Return the claims (NAMESPACE/NAME) that hold the removed devices' resources, without duplicates.
 
-    Devices in use are counted only if the want's selectors pass them, because releasing others would not help.
+    Devices in use are counted only if they match the want's selectors, because releasing others would not help.
     """
     state = offer.placement.view.state
     found: dict[str, None] = {}

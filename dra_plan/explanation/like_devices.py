@@ -23,7 +23,7 @@ class LikeDevices:
         self._refusals: dict[tuple[Want, int], Refusal | None] = {}
 
     def kind(self, want: Want, device: PoolDevice) -> int | None:
-        """Return the kind, if all free devices of this kind have the same reason; else None."""
+        """Return the kind if all its free devices are rejected for the same reason; otherwise None."""
         own = device.device
         special = own.consumes_counters or own.allow_multiple_allocations
         if self._kinds is None or want.takes_all or want.capacity or special:

@@ -276,7 +276,7 @@ class Pseudonymizing:
 
 
 def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
-    """Return the names of drivers, which are kept because selectors and attributes contain them."""
+    """Return the driver names. They are kept unchanged because selectors and attributes contain them."""
     found: set[str] = set()
     waiting: list[tuple[str, Any]] = [("", value) for value in objects]
     while waiting:

@@ -311,7 +311,7 @@ class Rows:
         return sum(self._model.upper[i] for i in goal)
 
     def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
-        """Return the meaning of the variables' values; `bounds` are those of the program's goals."""
+        """Return what the variables' values mean; `bounds` are the bounds on the program's objectives."""
         taken = {i: values[i] for i in range(self._columns) if values[i]}
         placed = tuple(values[self._columns + kind] for kind in range(len(self.program.wanted)))
         if self.program.mix is not None:

@@ -95,7 +95,7 @@ class ClaimSetPlan:
 
         An error on any node ends the scheduling attempt in upstream, even if the set fits elsewhere.
 
-        Upstream does not examine excluded nodes. Rejected objects never reach an attempt.
+        Upstream does not examine excluded nodes. Rejected objects are never part of a scheduling attempt.
         """
         if self.refused:
             return Outcome.REFUSED

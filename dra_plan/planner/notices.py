@@ -101,7 +101,7 @@ def _some(names: list[str]) -> str:
 
 
 def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
-    """Return the notice about creating device taint rules with these names while the scheduler runs (E3)."""
+    """Return the warning against creating these device taint rules while the scheduler is running (E3)."""
     if not rules or not target.quirks.taint_rule_crashes or not target.features.device_taint_rules:
         return []
     text = (

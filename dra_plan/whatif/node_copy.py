@@ -59,7 +59,7 @@ class NodeModel:
 
     @classmethod
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
-        """Return the node as a model. Raises UsageError for a pool that lacks slices, or has other nodes' slices."""
+        """Return the node as a model. Raises UsageError if a pool lacks slices or has slices from other nodes."""
         name = node.metadata.name
         own = [slice_ for slice_ in inventory.slices if slice_.spec.node_name == name]
         pools = {_pool_id(slice_) for slice_ in own}

@@ -291,7 +291,7 @@ def of_selector(
     found: Sequence[DecisivePart],
     nowhere: Collection[str] = (),
 ) -> Iterator[Change]:
-    """Yield the changes to try with a selector that rejects or fails; `found` are the parts of it that decide.
+    """Yield the changes to try on a selector that rejects devices or fails; `found` are its decisive parts.
 
     A clause that names the driver is never dropped: other drivers mean other hardware. Clauses of a class that are true
     `nowhere` are not dropped either.

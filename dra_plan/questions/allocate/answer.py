@@ -302,7 +302,7 @@ class ExplainedSets:
 def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
     """Return the plans of all claim sets, in order, searching only the first of each group of equal ones, with `jobs`.
 
-    If a search ended with an error, the other sets of the group are searched as well, because errors name claims.
+    If a search ends with an error, the other sets in the group are searched too, as each error names its claims.
     """
     first_of: dict[Hashable, int] = {}
     firsts = [first_of.setdefault(_key(claim_set), at) for at, claim_set in enumerate(sets)]

@@ -82,7 +82,7 @@ _OF_PROVIDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A change, or several found together, and the function that applies it to an input; None if unknown.
+    """One or more changes found together, and the function that applies them to an input, or None if it is unknown.
 
     `fixed`: an existing pod cannot be changed in this way. `patches` are those of a change found elsewhere.
     """

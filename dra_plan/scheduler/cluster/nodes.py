@@ -265,7 +265,7 @@ class PodInfo:
 
     @cached_property
     def requests(self) -> Amounts:
-        """The requests of the pod."""
+        """The pod's resource requests."""
         return pod_requests(self.pod)
 
     @property

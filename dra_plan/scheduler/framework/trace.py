@@ -61,7 +61,7 @@ class Tracer:
 
     @property
     def current(self) -> Attempt:
-        """The cycle that is running."""
+        """The current cycle."""
         return self.attempts[-1]
 
     def pre_filter(self, plugin: str, status: Status | None, result: PreFilterResult | None) -> None:
