@@ -128,7 +128,7 @@ def release(about: AnswerTarget) -> str:
     """Return the release, with the gates that differ from its defaults."""
     defaults = gate_defaults(about.kubernetes_version)
     changed = [f"{name}={str(on).lower()}" for name, on in about.feature_gates.items() if defaults.get(name) is not on]
-    repaired = "" if about.quirks == "upstream" else " without its known defects"
+    repaired = "" if about.quirks == "upstream" else " without its known bugs"
     basis = f" ({about.basis})" if about.basis else ""
     return f"{', '.join([f'Kubernetes {about.release}{basis}', *changed])}{repaired}"
 

@@ -22,7 +22,7 @@ def test_gates_that_differ_are_told() -> None:
 
 
 def test_repaired_defects_are_told() -> None:
-    assert line(quirks="fixed") == f"Kubernetes {target('1.36').release} without its known defects."
+    assert line(quirks="fixed") == f"Kubernetes {target('1.36').release} without its known bugs."
 
 
 def test_defects_that_changed_the_answer_are_told_once_in_order() -> None:
