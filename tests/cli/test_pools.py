@@ -45,6 +45,7 @@ def test_of_several_nodes() -> None:
     ran = in_process("pools", *given("pools"), "--node", "node-b", "--node", "node-a", "-o", template)
     assert ran.out.splitlines() == [
         "rack/1=node-a node-b",
+        "node-a=node-b",
         "node-a=node-a",
         "node-a=node-a",
         "node-b=node-b",

@@ -25,9 +25,9 @@ def told(objects: list[dict[str, Any]], gates: dict[str, bool] = GANGS) -> list[
 def test_a_gang_that_finds_too_few_nodes() -> None:
     objects = [node("n", cpu="5"), pod_group(least=3), *(member(name, cpu="2") for name in "abc")]
     headline, *details = told(objects)
-    assert headline == "podgroup/default/g: does not start: 2 pods of it find a node at the same time, and it needs 3."
+    assert headline == "podgroup/default/g: does not start: 2 of its pods fit at the same time, and the group needs 3."
     assert details[0] == "  The scheduler says: pod group is unschedulable"
-    assert details[1] == "  c and a find n."
+    assert details[1] == "  c and a fit on n."
     assert details[2].startswith("  b: 0/1 nodes are available: 1 Insufficient cpu.")
     assert details[3] == "  They are tried only in this order."
 
@@ -35,8 +35,8 @@ def test_a_gang_that_finds_too_few_nodes() -> None:
 def test_pods_that_run_already_count() -> None:
     bound = placed("z", "n", cpu="2", schedulingGroup={"podGroupName": "g"})
     assert told([node("n", cpu="2"), pod_group(), bound, member("a", cpu="2")])[0] == (
-        "podgroup/default/g: does not start: 0 pods of it find a node at the same time, 1 has one already, "
-        "and it needs 2."
+        "podgroup/default/g: does not start: 0 of its pods fit at the same time, 1 already has a node, "
+        "and the group needs 2."
     )
 
 
@@ -44,7 +44,7 @@ def test_a_gang_that_is_not_whole() -> None:
     gated = member("b", schedulingGates=[{"name": "later"}])
     objects = [node("n"), pod_group(least=3), member("a"), gated]
     headline, *details = told(objects)
-    assert headline == "podgroup/default/g: is not tried: 2 pods of it are there, and it needs 3."
+    assert headline == "podgroup/default/g: is not tried: 2 of its pods exist, and the group needs 3."
     assert details == [
         "  The scheduler says: waiting for minCount pods from a gang to appear in scheduling queue",
         "  b: waiting for scheduling gates: [later]",
@@ -55,7 +55,7 @@ def test_an_error_of_one_pod() -> None:
     broken = request(selectors=[{"cel": {"expression": 'device.attributes["x.example"].y == 1'}}])
     objects = [node("n"), slice_("n", "gpu-0"), device_class(), claim("c", broken), pod_group()]
     headline, *details = told([*objects, member("a", claims={"x": "c"}), member("b")])
-    assert headline == "podgroup/default/g: does not start: the scheduler stops with an error for all of its pods."
+    assert headline == "podgroup/default/g: does not start: the scheduler stops with an error for all pods in the group."
     assert "failed to schedule other pod from a pod group: " in details[0]
 
 
@@ -78,7 +78,7 @@ def test_pods_beyond_min_count_are_told() -> None:
 
 
 def test_without_the_gate_a_group_counts_for_nothing() -> None:
-    assert told([node("n"), pod_group(), member("a")], {})[0] == "podgroup/default/g: counts for nothing."
+    assert told([node("n"), pod_group(), member("a")], {})[0] == "podgroup/default/g: has no effect."
 
 
 def test_names() -> None:

@@ -286,7 +286,7 @@ def test_an_attribute_that_is_a_capacity_is_looked_for_there() -> None:
     objects = [*gpus("a", each=0), claim("c", asked)]
     objects[2] = slice_("a", device("gpu-0", capacity={"memory": {"value": "80Gi"}}))
     said = text(objects, "resourceclaim/c")
-    assert f'to device.capacity{domain}.memory.compareTo(quantity("40Gi")) >= 0 (the pod then fits on a)' in said
+    assert f'to device.capacity{domain}.memory.compareTo(quantity("40Gi")) >= 0 (the claim then fits on a)' in said
 
 
 def test_a_device_with_a_taint_that_evicts_is_no_first_choice() -> None:

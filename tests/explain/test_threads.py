@@ -115,7 +115,7 @@ THREADS: list[tuple[Any, list[str]]] = [
     (bound_without_devices, ["is stuck on n1", "nothing will allocate any"]),
     (a_gpu_for_each_container, ["it requests 2 nvidia.com/gpu, and no node has more than 1"]),
     (a_resource_misspelt, ["nvidia.com/mig-7g.79gb: needs 1", "there is nvidia.com/mig-7g.80gb"]),
-    (no_slices, ["the cluster has no node with such devices yet"]),
+    (no_slices, ["the cluster has no nodes with such devices yet"]),
     (old_kubelet, ["The kubelet of n1 is 1.33"]),
     (attribute_on_some_devices, ["fails on device gpu.example.com/n1/gpu-0", '"sharing" in device.attributes']),
     (admin_access_without_the_label, ["the API server rejects it", "resource.kubernetes.io/admin-access"]),

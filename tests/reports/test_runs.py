@@ -171,7 +171,7 @@ def test_explanations_are_in_the_report(tmp_path: Path) -> None:
     told = [
         line.strip()
         for line in in_process("explain", *NOT).out.splitlines()
-        if "the node has" in line or "available" in line
+        if "needs 3 devices" in line
     ]
     assert told
     for form in ("junit", "sarif"):

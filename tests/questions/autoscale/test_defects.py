@@ -122,7 +122,7 @@ def busy() -> Case:
     user = placed("r", "n1", cpu="7", metadata=owned("ReplicaSet", "w"))
     nodes = [ready_node("n1"), ready_node("n2"), slice_("n1", "gpu-0")]
     groups = {"nodeGroups": [group("pool", 9, "n1")]}
-    return Case([device_class(), *nodes, user, workload("ReplicaSet")], groups, ["n1"], [], "n1 would stay")
+    return Case([device_class(), *nodes, user, workload("ReplicaSet")], groups, ["n1"], [], "n1 would be kept")
 
 
 def packed() -> Case:

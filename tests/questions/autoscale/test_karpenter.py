@@ -65,7 +65,7 @@ def test_how_much_is_claimed() -> None:
     """As docs/autoscale.md counts it."""
     assert (len(CASES), sum(case["family"] == "spread" for case in CASES)) == (48, 3)
     page = (ROOT / "docs" / "autoscale.md").read_text(encoding="utf-8")
-    assert "For Karpenter, 48 recorded answers are compared: 45 agree" in page
+    assert "For Karpenter, tests compare 48 recorded runs: 45 agree" in page
 
 
 def test_nodes_that_are_there_come_first() -> None:

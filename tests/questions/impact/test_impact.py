@@ -663,7 +663,7 @@ def test_where_ties_decide_a_pod_is_not_evicted_for_ever(count: int, said: str) 
     assert effects(found) == {"back": "EvictedAgain"}
     assert f"Afterwards the cluster {said}: pods are evicted and recreated" in str(found)
     assert ("picks b, with the same score and no tainted devices (default/back)" in str(found)) == (count == 1)
-    assert ("depends on chance" in str(found)) == (count == 1)
+    assert ("chooses one at random" in str(found)) == (count == 1)
     assert fails(found)
 
 

@@ -127,8 +127,8 @@ def test_what_is_proved_is_proved_for_the_pods_that_may_move() -> None:
     objects = fleet(("p", "a", 0), ("q", "a", 1), ("r", "b", 0), nodes="abc", r={})
     objects += [*running("s", "c", ONE, ["gpu-0"], metadata=owned("ReplicaSet", "rs-s")), *waiting("room", TWO)]
     objects[-1]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a"}
-    proved = "Proved for the pods that may move: no plan needs fewer moves."
-    few = "There is no room for pod/room: 1 move is not enough (proved for the pods that may move)."
+    proved = "Proved for the movable pods: no plan needs fewer moves."
+    few = "There is no room for pod/room: 1 move is not enough (proved for the movable pods)."
     for options, sentence in (
         ({}, proved),
         ({"max_moves": 1}, few),
@@ -161,7 +161,7 @@ def test_pods_that_share_a_claim_are_left_alone_together() -> None:
     found = Cluster.of(objects).repack(for_="pod/room")
     assert (found.outcome, found.document.movable) == ("Impossible", 0)
     assert [(each.reason, each.pods) for each in found.left_alone] == [("SharedClaim", 2)]
-    assert "2 pods sharing a claim with others (default/p and default/q)" in str(found)
+    assert "2 pods sharing a claim with other pods (default/p and default/q)" in str(found)
 
 
 def test_a_pod_moves_with_its_claim_although_a_pending_pod_names_the_claim_too() -> None:
