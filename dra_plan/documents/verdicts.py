@@ -358,6 +358,10 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     ] = False
     labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
     nowhere: Annotated[bool, Meta(description="No node of the input can use the volume.")] = False
+    stateful_set: Annotated[str, Meta(description="The StatefulSet that creates the claim from a template.")] = ""
+    template_class: Annotated[
+        str, Meta(description="The StorageClass of this template, if it is not in the input, which has others.")
+    ] = ""
 
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):
