@@ -26,7 +26,7 @@ from .base import (
     one_of,
 )
 from .devices import ClaimHolder, RemovedDevices, TaintName
-from .stories import AbsentName, MissingDriver
+from .stories import AbsentName, MissingDriver, SharedClaim
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -525,6 +525,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     volumes_apart: Annotated[
         VolumesApart | None, Meta(description="Two of its volumes that no node can reach both.")
     ] = None
+    shared_claims: Annotated[list[SharedClaim], Meta(description="Claims that it shares with pods like it.")] = []
     label_conflict: Annotated[
         LabelConflict | None, Meta(description="What it requires of a node label, if no node can meet it.")
     ] = None

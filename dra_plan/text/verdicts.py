@@ -10,6 +10,7 @@ from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.refusals import RefusalFinding
+from dra_plan.documents.stories import SharedClaim
 from dra_plan.documents.verdicts import (
     DEVICES,
     GOOD,
@@ -67,10 +68,19 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(map(_shared, of.shared_claims))
     yield from indented(map(_left_over, of.left_over))
     is_in_vain = of.volumes_apart is not None or of.label_conflict is not None
     if of.verdict == "Unschedulable" and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _shared(of: SharedClaim) -> str:
+    where = f", and can run only on {of.node}" if of.node else ""
+    return (
+        f"The {of.pods} pods of {of.by.kind.lower()} {of.by.name} all name claim {of.claim}, so they share its "
+        f"devices{where}."
+    )
 
 
 def _excluding(of: OwnerVerdict) -> Iterator[str]:

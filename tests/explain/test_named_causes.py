@@ -9,6 +9,7 @@ import pytest
 from dra_plan import Cluster
 from tests.build import (
     Object,
+    allocated,
     claim,
     device_class,
     mounts,
@@ -19,10 +20,12 @@ from tests.build import (
     running,
     slice_,
     storage_class,
+    template,
     volume,
     volume_claim,
     workload,
 )
+from tests.explain.apply import applied
 
 
 def text(objects: list[Object], owner: str = "pod/p", **options: Any) -> str:
@@ -103,3 +106,81 @@ def test_a_stateful_set_with_a_good_class_only_creates_the_claim() -> None:
     changed = of_stateful_set("fast", volume_claim("data-db-0", of="fat"))
     assert "create this class, or create the claim again with another." in changed
     assert "cascade" not in changed
+
+
+# -- one claim for all replicas ----------------------------------------------------------------------------------------
+
+
+def sharing(*more: Object, kind: str = "Deployment", replicas: int = 2, **options: Any) -> list[Object]:
+    """The claim of all replicas is on node a, whose cpu is in use; node b has free devices."""
+    shape = pod("-", claims={"g": "c"}, cpu="3")
+    pending = owned_by(pod("p", claims={"g": "c"}, cpu="3"), kind, "w")
+    first = owned_by(running("first", "a", claims={"g": "c"}, cpu="3"), kind, "w")
+    held = allocated("c", "a/gpu-0", pod="first", on="a")
+    held["spec"] = claim("c", request(), **options)["spec"]
+    controller = workload(kind, "w", shape, replicas=replicas)
+    nodes = [node("a", cpu="4"), node("b", cpu="4")]
+    slices = [slice_("a", "gpu-0", "gpu-1"), slice_("b", "gpu-0", "gpu-1")]
+    return [*nodes, *slices, device_class(), controller, first, pending, held, *more]
+
+
+def suggested(objects: list[Object]) -> list[dict[str, Any]]:
+    [found] = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"]
+    changes = [change for each in found.get("suggestions", []) for change in each["changes"]]
+    return [change for change in changes if change["code"] == "use-claim-template"]
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet"])
+def test_replicas_that_share_one_claim_are_told_so_and_of_a_template(kind: str) -> None:
+    said = text(sharing(kind=kind))
+    shared = f"The 2 pods of {kind.lower()} w all name claim c, so they share its devices, and can run only on a."
+    assert shared in said
+    assert "1. give each pod its own claim: create ResourceClaimTemplate c with the spec of claim default/c" in said
+    assert "(resourceClaimTemplateName) (the pod then fits on b)" in said
+
+
+def test_the_template_is_tried_and_its_patches_can_be_applied() -> None:
+    objects = sharing()
+    [change] = suggested(objects)
+    changed = applied(objects, [change])
+    assert Cluster.of(changed).explain("pod/p").verdict == "WouldBind"
+    [tried] = [
+        one
+        for one in Cluster.of(objects).explain("pod/p").to_dict()["verdicts"][0]["suggestions"]
+        if one["changes"] == [change]
+    ]
+    made, edited = tried["patches"]
+    [creation] = made["patch"]
+    assert (creation["op"], creation["path"], creation["value"]["kind"]) == ("add", "", "ResourceClaimTemplate")
+    entry = {"name": "g", "resourceClaimTemplateName": "c"}
+    assert edited["patch"] == [{"op": "replace", "path": "/spec/resourceClaims/0", "value": entry}]
+    assert edited["recreate"]
+
+
+def test_a_template_that_would_not_help_is_not_suggested() -> None:
+    taken = [allocated(f"o{at}", f"b/gpu-{at}", pod="other") for at in range(2)]
+    objects = sharing(*taken, running("other", "b", cpu="1", claims={"x": "o0", "y": "o1"}))
+    assert suggested(objects) == []
+    assert "all name claim c" in text(objects)
+
+
+def test_a_name_that_is_taken_is_not_used_for_the_template() -> None:
+    objects = sharing(template("c", request()))
+    assert [change["template"] for change in suggested(objects)] == ["c-of-each-pod"]
+
+
+def test_one_replica_shares_nothing() -> None:
+    objects = [one for one in sharing(replicas=1) if one["metadata"]["name"] != "first"]
+    assert "all name claim" not in text(objects)
+    assert suggested(objects) == []
+
+
+def test_pods_of_a_controller_that_is_not_in_the_input() -> None:
+    objects = [one for one in sharing() if one["kind"] != "Deployment"]
+    assert "The 2 pods of deployment w all name claim c" in text(objects)
+
+
+def test_pods_of_different_controllers_may_share_a_claim_on_purpose() -> None:
+    objects = [one for one in sharing(replicas=1) if one["metadata"]["name"] != "first"]
+    other = owned_by(running("first", "a", claims={"g": "c"}, cpu="3"), "Deployment", "another")
+    assert "all name claim" not in text([*objects, other])
