@@ -7,7 +7,7 @@ from typing import Any
 
 from dra_plan.allocator import Outcome, View
 from dra_plan.api.inventory import Inventory
-from dra_plan.documents.claim_sets import ClaimSetSummary, ExplainedClaimSet, PlannedClaimSet
+from dra_plan.documents.claim_sets import ExplainedClaimSet, PlannedClaimSet
 from dra_plan.page import picks, told
 from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import on_nodes
@@ -38,7 +38,7 @@ _HEADLINES = {
 """The wording for a claim set that does not fit."""
 
 
-def headline(sets: Sequence[ClaimSetSummary], nodes: int) -> str:
+def headline(sets: Sequence[PlannedClaimSet | ExplainedClaimSet], nodes: int) -> str:
     """Return whether the sets fit on some of this number of nodes: the set that does not, or the number of them."""
     failing = [one for one in sets if one.outcome is not Outcome.FITS]
     if not sets:

@@ -270,7 +270,8 @@ def _claims(inventory: Inventory) -> Iterator[Notice]:
 def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
     """Yield a notice if the pods come from a cluster and are all in one namespace, as from `kubectl get` without -A.
 
-    A cluster's nodes run pods in several namespaces, at least in kube-system.
+    A cluster's nodes run pods in several namespaces, at least in kube-system. Other objects in another namespace show
+    that not everything was listed in this way.
     """
     if was_listed(inventory, "Pod") or not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
         return
@@ -285,10 +286,16 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         if both
         else ("pods", "cpu and memory", "`kubectl get pods -A -o yaml`")
     )
+    has_others = any(space not in ("", namespace) for _, space, _ in inventory.origins)
+    supposed, others = (
+        ("", "other namespaces, if there are any,")
+        if has_others
+        else (", as after `kubectl get` without -A", "other namespaces")
+    )
     yield Notice(
         "one-namespace",
-        f"all {subject} of the input are in namespace {namespace}, as after `kubectl get` without -A, so the {free} of"
-        f" pods in other namespaces count as free: add the output of {command}",
+        f"all {subject} of the input are in namespace {namespace}{supposed}, so the {free} of"
+        f" pods in {others} count as free: add the output of {command}",
         brings=("pods", "resourceclaims") if both else ("pods",),
     )
 

@@ -119,7 +119,7 @@ _MISSING = "class-missing"
 """The error that the scheduler does not stop with: it finds the missing class before it calls its allocator."""
 
 
-def error_of(of: ClaimSetSummary) -> str:
+def error_of(of: PlannedClaimSet | ExplainedClaimSet) -> str:
     """Return what the error on some node means for the claim set."""
     return NO_CLASS if any(one.code == _MISSING for one in of.leading) else STOPS
 

@@ -8,6 +8,7 @@ import pytest
 
 from dra_plan import Cluster
 from tests.build import (
+    GPU,
     Object,
     allocated,
     claim,
@@ -184,3 +185,45 @@ def test_pods_of_different_controllers_may_share_a_claim_on_purpose() -> None:
     objects = [one for one in sharing(replicas=1) if one["metadata"]["name"] != "first"]
     other = owned_by(running("first", "a", claims={"g": "c"}, cpu="3"), "Deployment", "another")
     assert "all name claim" not in text([*objects, other])
+
+
+# -- extended resources ------------------------------------------------------------------------------------------------
+
+
+def extended(*, of: str = "x.io/gpu", **amounts: str) -> list[Object]:
+    nodes = [node("a"), node("b")]
+    nodes[0]["status"]["allocatable"] |= amounts
+    served = device_class(extendedResourceName=of)
+    return [*nodes, slice_("a", "gpu-0"), served, pod("p", requests={"x.io/gpu": "1"})]
+
+
+def test_the_gate_is_named_that_keeps_a_class_from_serving_a_resource() -> None:
+    off = text(extended(), kubernetes_version="1.35")
+    assert f"Class {GPU} would serve x.io/gpu, but feature gate DRAExtendedResource is off, and no node adv" in off
+    assert "If this gate is on in the cluster, add --feature-gates DRAExtendedResource=true." in off
+    on = Cluster.of(extended(), kubernetes_version="1.35", feature_gates={"DRAExtendedResource": True})
+    assert on.explain("pod/p").verdict == "WouldBind"
+    other = text(extended(of="x.io/other"), kubernetes_version="1.35")
+    assert "No device class serves x.io/gpu, and no node advertises it." in other
+    assert "DRAExtendedResource" not in other
+
+
+def test_a_node_that_advertises_zero_is_named() -> None:
+    said = text(extended(of="x.io/other", **{"x.io/gpu": "0"}))
+    assert "No device class serves x.io/gpu, and a advertises 0 of it." in said
+    assert "1 node advertises it" in text(extended(of="x.io/other", **{"x.io/gpu": "1"}))
+
+
+# -- namespaces --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("there", ["default", "other"])
+def test_an_object_of_another_namespace_refutes_a_listing_of_one(there: str) -> None:
+    """The verdict stays partial: the pods of other namespaces may be missing all the same."""
+    listed = {"uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    objects = [node("a", metadata=listed), pod("p", metadata=listed), template("t", request(), namespace=there)]
+    answer = Cluster.of(objects).explain("pod/p").to_dict()
+    [told] = [one["message"] for one in answer["warnings"] if one["code"] == "one-namespace"]
+    assert ("as after `kubectl get` without -A" in told) == (there == "default")
+    assert ("of pods in other namespaces, if there are any, count as free" in told) == (there == "other")
+    assert answer["verdicts"][0]["partial"] == ["pods", "resourceclaims"]
