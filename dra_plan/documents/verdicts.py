@@ -110,6 +110,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = ""
+    message: Annotated[str, Meta(description="Taint not-ready: why the kubelet says that the node is not.")] = ""
     never: Annotated[bool, Meta(description="Even an empty node of these would not have it.")] = False
     taint: TaintName | None = None
     label: Annotated[str, Meta(description="The label key; metadata.name means the name of the node.")] = ""
@@ -464,6 +465,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         int | None, Meta(description="Of a pod that no node can take: its priority, if that is below 0.")
     ] = None
     held_by: HeldBy | Literal[""] = ""
+    queue: Annotated[str, Meta(description="SchedulingGates: the queue that its label for Kueue names.")] = ""
     held: Annotated[
         list[str],
         Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),

@@ -21,6 +21,7 @@ from tests.build import (
     running,
     slice_,
     storage_class,
+    taint,
     template,
     volume,
     volume_claim,
@@ -227,3 +228,34 @@ def test_an_object_of_another_namespace_refutes_a_listing_of_one(there: str) -> 
     assert ("as after `kubectl get` without -A" in told) == (there == "default")
     assert ("of pods in other namespaces, if there are any, count as free" in told) == (there == "other")
     assert answer["verdicts"][0]["partial"] == ["pods", "resourceclaims"]
+
+
+# -- nodes that are not ready, and queues ------------------------------------------------------------------------------
+
+NETWORK = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin "
+
+
+def unready(name: str, message: str, status: str = "False") -> Object:
+    made = node(name, spec={"taints": [taint("node.kubernetes.io/not-ready")]})
+    made["status"]["conditions"] = [{"type": "Ready", "status": status, "message": message}]
+    return made
+
+
+def test_a_node_that_is_not_ready_comes_with_its_kubelets_reason() -> None:
+    one = text([unready("a", NETWORK + "returns error: cni plugin not initialized"), pod("p")])
+    assert "(the node is not ready: Network plugin returns error: cni plugin not initialized)" in one
+    assert "(the node is not ready: PLEG is not healthy)" in text([unready("a", "PLEG is not healthy"), pod("p")])
+    assert "(the node is not ready)" in text([unready("a", "x"), unready("b", "y"), pod("p")])
+    assert "(the node is not ready)" in text([unready("a", "kubelet is posting ready status", "True"), pod("p")])
+    assert "(the node is not ready)" in text([unready("a", ""), pod("p")])
+
+
+def test_a_pod_that_kueue_holds_names_its_queue() -> None:
+    gates = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}
+    label = {"kueue.x-k8s.io/queue-name": "users"}
+    said = text([node("a"), pod("p", labels=label, **gates)])
+    assert "gate kueue.x-k8s.io/admission, until Kueue admits it from local queue users." in said
+    assert "If there is no such LocalQueue in namespace default, it is never admitted" in said
+    assert "LocalQueue" not in text([node("a"), pod("p", **gates)])
+    other = {"schedulingGates": [{"name": "example.com/later"}]}
+    assert "queue" not in text([node("a"), pod("p", labels=label, **other)])
