@@ -74,6 +74,7 @@ class NodeCondition(Object, frozen=True):
 
     type: str = ""
     status: str = ""
+    message: str = ""
 
 
 class NodeStatus(Object, frozen=True):

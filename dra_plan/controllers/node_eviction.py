@@ -12,15 +12,14 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.selectors import tolerates
-from dra_plan.api.well_known import UNREACHABLE
+from dra_plan.api.well_known import NODE_NOT_READY, UNREACHABLE
 from dra_plan.scheduler.clock import format_time, parse_time
 from dra_plan.scheduler.cluster.keys import pod_uid
 
 from .state import Action, ClusterState, DeletePod, EndCause, WriteNode
 
 _NO_EXECUTE = "NoExecute"
-NOT_READY = "node.kubernetes.io/not-ready"
-_OF_READY = {"False": NOT_READY, "Unknown": UNREACHABLE}
+_OF_READY = {"False": NODE_NOT_READY, "Unknown": UNREACHABLE}
 DEFAULT_TOLERATION_SECONDS = 300
 """The toleration seconds that admission (DefaultTolerationSeconds) gives every pod for nodes that are not ready or
 unreachable."""
@@ -112,7 +111,7 @@ def _added(state: ClusterState, pod: Pod, taint: Taint) -> float:
 def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:
     """Yield the pod's tolerations, and the toleration that admission adds if none of them is for the taint's key."""
     yield from pod.spec.tolerations
-    if taint.key in (NOT_READY, UNREACHABLE):
+    if taint.key in (NODE_NOT_READY, UNREACHABLE):
         yield Toleration(
             key=taint.key,
             operator="Exists",

@@ -233,6 +233,9 @@ class AskedResource(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description="The resource with a similar name that a class serves, if nothing offers this one.")
     ] = ""
     near_class: Annotated[str, Meta(description="The class that serves `near`.")] = ""
+    gate: Annotated[str, Meta(description="The feature gate that is off, so that `gatedClass` does not serve it.")] = ""
+    gated_class: Annotated[str, Meta(description="The class that would serve it with `gate`.")] = ""
+    emptied: Annotated[list[str], Meta(description="The nodes that advertise 0 of it.")] = []
 
 
 class WaitingContainer(DocumentPart, frozen=True, kw_only=True):

@@ -6,7 +6,17 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart, Position, RequestName, Text, one_of
+from dra_plan.documents.base import (
+    Amount,
+    ClaimName,
+    DeviceName,
+    DocumentPart,
+    ObjectName,
+    Position,
+    RequestName,
+    Text,
+    one_of,
+)
 from dra_plan.documents.devices import FoundValue, PassedOver, RemovedDevices
 from dra_plan.documents.reasons import (
     AttemptFault,
@@ -122,6 +132,15 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
         list[ChosenDevice],
         Meta(description=("For nodes that fit: the device of each slot, and the devices that were skipped before it.")),
     ]
+
+
+class SharedClaim(DocumentPart, frozen=True, kw_only=True):
+    """An allocated claim that all pods of a controller name, so that they share its devices."""
+
+    claim: str
+    by: Annotated[ObjectName, Meta(description="The controller of the pods.")]
+    pods: Annotated[Amount, Meta(description="The number of pods that it wants, or that exist.")]
+    node: Annotated[str, Meta(description="The only node of the input that has access to the devices.")] = ""
 
 
 class AbsentName(RequestName, frozen=True, kw_only=True):

@@ -188,6 +188,14 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
     to: int
 
 
+class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
+    """Each pod gets a claim of its own, from a new template with the specification of the claim that they share."""
+
+    code: Annotated[str, one_of("use-claim-template")]
+    shared: Annotated[ClaimName, Meta(description="The claim that the pods name now.")]
+    template: Annotated[str, Meta(description="The name of the new ResourceClaimTemplate.")]
+
+
 class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
     """The pod requests another resource, whose name is similar to that of a resource which no node has."""
 
@@ -238,6 +246,7 @@ SuggestedChange = (
     | ResourceLowered
     | ReplicasLowered
     | RolloutLoosened
+    | ClaimTemplated
     | ResourceRenamed
     | ResourceServed
     | ClaimReleased
@@ -259,6 +268,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,
     "loosen-rollout": RolloutLoosened,
+    "use-claim-template": ClaimTemplated,
     "lower-count": CountLowered,
     "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
@@ -308,7 +318,7 @@ class PatchedObject(DocumentPart, frozen=True, kw_only=True):
 
 
 class PatchOperation(DocumentPart, frozen=True, kw_only=True):
-    """An operation of a JSON patch (RFC 6902). Removing the path "" means deleting the object."""
+    """An operation of a JSON patch (RFC 6902). The path "" means the whole object, which is deleted or created."""
 
     op: Annotated[str, one_of("add", "remove", "replace")]
     path: str

@@ -26,7 +26,7 @@ from .base import (
     one_of,
 )
 from .devices import ClaimHolder, RemovedDevices, TaintName
-from .stories import AbsentName, MissingDriver
+from .stories import AbsentName, MissingDriver, SharedClaim
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -110,6 +110,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = ""
+    message: Annotated[str, Meta(description="Taint not-ready: why the kubelet says that the node is not.")] = ""
     never: Annotated[bool, Meta(description="Even an empty node of these would not have it.")] = False
     taint: TaintName | None = None
     label: Annotated[str, Meta(description="The label key; metadata.name means the name of the node.")] = ""
@@ -358,6 +359,10 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     ] = False
     labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
     nowhere: Annotated[bool, Meta(description="No node of the input can use the volume.")] = False
+    stateful_set: Annotated[str, Meta(description="The StatefulSet that creates the claim from a template.")] = ""
+    template_class: Annotated[
+        str, Meta(description="The StorageClass of this template, if it is not in the input, which has others.")
+    ] = ""
 
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):
@@ -460,6 +465,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         int | None, Meta(description="Of a pod that no node can take: its priority, if that is below 0.")
     ] = None
     held_by: HeldBy | Literal[""] = ""
+    queue: Annotated[str, Meta(description="SchedulingGates: the queue that its label for Kueue names.")] = ""
     held: Annotated[
         list[str],
         Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),
@@ -521,6 +527,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     volumes_apart: Annotated[
         VolumesApart | None, Meta(description="Two of its volumes that no node can reach both.")
     ] = None
+    shared_claims: Annotated[list[SharedClaim], Meta(description="Claims that it shares with pods like it.")] = []
     label_conflict: Annotated[
         LabelConflict | None, Meta(description="What it requires of a node label, if no node can meet it.")
     ] = None

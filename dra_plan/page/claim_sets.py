@@ -7,7 +7,7 @@ from typing import Any
 
 from dra_plan.allocator import Outcome, View
 from dra_plan.api.inventory import Inventory
-from dra_plan.documents.claim_sets import ClaimSetSummary, ExplainedClaimSet, PlannedClaimSet
+from dra_plan.documents.claim_sets import ExplainedClaimSet, PlannedClaimSet
 from dra_plan.page import picks, told
 from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import on_nodes
@@ -16,6 +16,7 @@ from dra_plan.page.scene import Scene
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.text import words
 from dra_plan.text.naming import claim_set_name
+from dra_plan.text.stories import error_of
 
 
 def brief(one: told.Article, of: PlannedClaimSet | ExplainedClaimSet) -> str:
@@ -30,7 +31,6 @@ _TONES = {Outcome.FITS: picks.GOOD, Outcome.UNDECIDED: picks.OTHER, Outcome.UNKN
 
 _HEADLINES = {
     Outcome.DOES_NOT_FIT: "fits on no node",
-    Outcome.ERROR: "cannot be scheduled: the scheduler stops with an error",
     Outcome.UNDECIDED: "is undecided",
     Outcome.REFUSED: "is rejected",
     Outcome.UNKNOWN: "is not known",
@@ -38,7 +38,7 @@ _HEADLINES = {
 """The wording for a claim set that does not fit."""
 
 
-def headline(sets: Sequence[ClaimSetSummary], nodes: int) -> str:
+def headline(sets: Sequence[PlannedClaimSet | ExplainedClaimSet], nodes: int) -> str:
     """Return whether the sets fit on some of this number of nodes: the set that does not, or the number of them."""
     failing = [one for one in sets if one.outcome is not Outcome.FITS]
     if not sets:
@@ -51,7 +51,9 @@ def headline(sets: Sequence[ClaimSetSummary], nodes: int) -> str:
     undecided = all(one.outcome is Outcome.UNDECIDED for one in failing)
     others = len(sets) - len(failing)
     if len(failing) == 1:
-        said = f"{claim_set_name(failing[0])} {_HEADLINES[failing[0].outcome]}"
+        first = failing[0]
+        stops = f"cannot be scheduled: {error_of(first)}"
+        said = f"{claim_set_name(first)} {_HEADLINES.get(first.outcome, stops)}"
         return f"{said}; {words.counted(others, 'other claim set')} fit{'s' if others == 1 else ''}" if others else said
     verb = "are undecided" if undecided else "fit on no node"
     return f"{len(failing)} of {len(sets)} claim sets {verb}"

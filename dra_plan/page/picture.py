@@ -15,9 +15,8 @@ from dra_plan.allocator.pools import PoolDevice
 from dra_plan.api.core import Node, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceSelector, ResourceClaim, ResourceClaimSpec
-from dra_plan.api.well_known import UNREACHABLE, UNSCHEDULABLE
+from dra_plan.api.well_known import NODE_NOT_READY, UNREACHABLE, UNSCHEDULABLE
 from dra_plan.claims.owners import pod_spec
-from dra_plan.controllers.node_eviction import NOT_READY
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.pools import CounterSetLeft, DeviceState
 from dra_plan.planner import pools
@@ -131,7 +130,7 @@ CORDONED = "cordoned"
 """The word for a node that a user has cordoned."""
 
 
-_SAID_BY_TAINTS = {UNSCHEDULABLE.key: CORDONED, NOT_READY: "not ready", UNREACHABLE: "unreachable"}
+_SAID_BY_TAINTS = {UNSCHEDULABLE.key: CORDONED, NODE_NOT_READY: "not ready", UNREACHABLE: "unreachable"}
 """Taints that Kubernetes sets for a state that is described in one word."""
 
 

@@ -59,12 +59,14 @@ class Certainty:
     def missing(self, record: PodRecord) -> list[str]:
         """Return the kinds, as named by kubectl, that decide about a rejected pod and are missing from the input.
 
-        If there are no PersistentVolumeClaims, these kinds include their volumes and classes.
+        If there are no PersistentVolumeClaims, these kinds include their volumes and classes, if these are missing too.
         """
         pod = record.pod
         names = [one for one in (_CLASS, _SLICE) if one in self._deciding] if pod.spec.resource_claims else []
         if _first_are(record.refusals, OF_VOLUMES) and _CLAIM in lacking_volumes(self._inventory, [pod]):
-            names += dict.fromkeys([*lacking_volumes(self._inventory, [pod]), "PersistentVolume", "StorageClass"])
+            names.append(_CLAIM)
+            names += [] if self._inventory.volumes else ["PersistentVolume"]
+            names += [] if self._inventory.storage_classes else ["StorageClass"]
         return [kind.plural for name in names if (kind := named(name)) is not None]
 
     def is_open(self, record: PodRecord) -> bool:

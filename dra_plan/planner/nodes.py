@@ -194,12 +194,29 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
     classes = {one.metadata.name: one for one in inventory.storage_classes}
     drivers = any(volume.spec.csi is not None for volume in inventory.volumes)
     lacking = {
-        "PersistentVolumeClaim": bool(wanted) and not known,
+        "PersistentVolumeClaim": bool(wanted) and omits_volume_claims(inventory),
         "PersistentVolume": not inventory.volumes and any(_needs_volume(claim, classes) for claim in claims),
         "StorageClass": any(claim.class_name for claim in claims) and not inventory.storage_classes,
         "CSINode": bool(claims) and drivers and not inventory.csi_nodes,
     }
     return [name for name, lacks in lacking.items() if lacks and not was_listed(inventory, name)]
+
+
+def omits_volume_claims(inventory: Inventory) -> bool:
+    """Return whether the input has no PersistentVolumeClaims, although the cluster may have some.
+
+    Other storage objects show that storage was listed, unless a volume or a running pod uses a claim.
+    """
+    from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
+
+    if inventory.volume_claims:
+        return False
+    if not (inventory.volumes or inventory.storage_classes):
+        return True
+    running = (pod for pod in inventory.pods if pod.spec.node_name and not ended(pod))
+    return any(one.status.phase == "Bound" for one in inventory.volumes) or any(
+        pod_volumes(pod).claims for pod in running
+    )
 
 
 def _needs_volume(claim: Claim, classes: Mapping[str, StorageClass]) -> bool:
@@ -253,7 +270,8 @@ def _claims(inventory: Inventory) -> Iterator[Notice]:
 def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
     """Yield a notice if the pods come from a cluster and are all in one namespace, as from `kubectl get` without -A.
 
-    A cluster's nodes run pods in several namespaces, at least in kube-system.
+    A cluster's nodes run pods in several namespaces, at least in kube-system. Other objects in another namespace show
+    that not everything was listed in this way.
     """
     if was_listed(inventory, "Pod") or not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
         return
@@ -268,10 +286,16 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         if both
         else ("pods", "cpu and memory", "`kubectl get pods -A -o yaml`")
     )
+    has_others = any(space not in ("", namespace) for _, space, _ in inventory.origins)
+    supposed, others = (
+        ("", "other namespaces, if there are any,")
+        if has_others
+        else (", as after `kubectl get` without -A", "other namespaces")
+    )
     yield Notice(
         "one-namespace",
-        f"all {subject} of the input are in namespace {namespace}, as after `kubectl get` without -A, so the {free} of"
-        f" pods in other namespaces count as free: add the output of {command}",
+        f"all {subject} of the input are in namespace {namespace}{supposed}, so the {free} of"
+        f" pods in {others} count as free: add the output of {command}",
         brings=("pods", "resourceclaims") if both else ("pods",),
     )
 

@@ -32,6 +32,9 @@ from dra_plan.scheduler.cluster.pod_requests import exact_requests
 
 CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 
+EXTENDED_RESOURCES = "DRAExtendedResource"
+"""The feature gate with which device classes serve extended resources."""
+
 
 _OWNERS = ("pods", "workloads", "claims")
 """The attributes of the inventory that contain objects that a user can name."""
@@ -407,7 +410,9 @@ class OwnerStates:
             return
         for name, nano in sorted(requests.items()):
             if nano > 0:
-                served, nodes = self._classes.get(name, ""), self._offering.get(name, 0)
+                served, offering = self._classes.get(name, ""), self._offering.get(name, {})
+                nodes = sum(offering.values())
+                gated = self._gated_classes.get(name, "")
                 near = misspelt(name, self._classes) if "/" in name and not served and not nodes else None
                 yield AskedResource(
                     name=name,
@@ -416,25 +421,34 @@ class OwnerStates:
                     nodes=nodes,
                     near=near or "",
                     near_class=self._classes[near] if near is not None else "",
+                    gate=EXTENDED_RESOURCES if gated else "",
+                    gated_class=gated,
+                    emptied=[] if nodes else list(offering),
                 )
 
     @cached_property
     def _classes(self) -> Mapping[str, str]:
         """Return the device class that serves each extended resource; empty if the feature gate is off."""
-        target = self._target
-        if not target.features.extended_resources:
-            return {}
-        lost = target.quirks.losing_class_loses_implicit_name
+        return self._naming if self._target.features.extended_resources else {}
+
+    @cached_property
+    def _gated_classes(self) -> Mapping[str, str]:
+        """Return the device class that would serve each extended resource, if only the feature gate is off."""
+        return self._naming if self._target.gates.get(EXTENDED_RESOURCES) is False else {}
+
+    @cached_property
+    def _naming(self) -> Mapping[str, str]:
+        lost = self._target.quirks.losing_class_loses_implicit_name
         return class_names(self._index.inventory.classes, loser_loses_implicit=lost)
 
     @cached_property
-    def _offering(self) -> dict[str, int]:
-        """Return the number of nodes that have some of each resource."""
-        found: dict[str, int] = {}
+    def _offering(self) -> dict[str, dict[str, bool]]:
+        """Return, by resource, whether each node that advertises it has some."""
+        found: dict[str, dict[str, bool]] = {}
         for node in self._index.inventory.nodes:
             for name, amount in node.status.allocatable.items():
                 try:
-                    found[name] = found.get(name, 0) + (parse(amount).sign > 0)
+                    found.setdefault(name, {})[node.metadata.name] = parse(amount).sign > 0
                 except QuantityError:
                     continue
         return found

@@ -120,6 +120,7 @@ def _taint(of: NodeObstacle) -> str:
         return ""
     of_agent = _OF_AGENT if of.taint.key.endswith(NOT_READY) else ""
     meaning = _TAINTS.get(of.taint.key.rpartition("/")[2], of_agent) if is_of_condition(of.taint.key) else ""
+    meaning += f": {of.message}" if meaning and of.message else ""
     return f"taint {words.taint(of.taint)}{f' ({meaning})' if meaning else other}"
 
 

@@ -23,6 +23,7 @@ from dra_plan.documents.suggestions import (
     AlternativeAdded,
     CapacityChanged,
     ClaimReleased,
+    ClaimTemplated,
     ClassChanged,
     ConstraintDropped,
     CountLowered,
@@ -392,6 +393,12 @@ def change(of: SuggestedChange) -> str:
             return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
         case RolloutLoosened():
             return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
+        case ClaimTemplated():
+            claim = f"claim {words.claim(of.shared)}"
+            return (
+                f"give each pod its own claim: create ResourceClaimTemplate {of.template} with the spec of {claim}, "
+                "and name it in the pods (resourceClaimTemplateName)"
+            )
         case ClaimReleased():
             return f"release claim {words.released(of.release, of.pods)}"
         case GateEnabled():

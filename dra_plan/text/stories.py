@@ -95,7 +95,7 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of.outcome is Outcome.ERROR:
         also = f" It would fit on {listed(fitting)}." if fitting else ""
-        return f"{name}: {STOPS}.{also}"
+        return f"{name}: {error_of(of)}.{also}"
     if of.outcome is Outcome.UNDECIDED:
         return f"{name}: undecided within the step budget."
     if total == 0:
@@ -114,6 +114,14 @@ def _all(total: int) -> str:
 
 THE_POD = "the pod"
 STOPS = "the scheduler stops with an error"
+NO_CLASS = "unschedulable until its device class exists"
+_MISSING = "class-missing"
+"""The error that the scheduler does not stop with: it finds the missing class before it calls its allocator."""
+
+
+def error_of(of: PlannedClaimSet | ExplainedClaimSet) -> str:
+    """Return what the error on some node means for the claim set."""
+    return NO_CLASS if any(one.code == _MISSING for one in of.leading) else STOPS
 
 
 def who(of: ExplainedClaimSet) -> str:
@@ -127,10 +135,10 @@ def heading(story: NodeStory, who: str = THE_POD) -> str:
     match story.outcome:
         case Outcome.FITS:  # the node may lack something else
             said = "the devices fit" if who == THE_POD else f"{who} fit{'' if several else 's'}"
-        case Outcome.DOES_NOT_FIT:
-            said = f"{who} do{'' if several else 'es'} not fit"
-        case Outcome.ERROR:
+        case Outcome.ERROR if story.fault is None or story.fault.code != _MISSING:
             said = STOPS
+        case Outcome.DOES_NOT_FIT | Outcome.ERROR:
+            said = f"{who} do{'' if several else 'es'} not fit"
         case outcome:
             said = _OUTCOMES[outcome]
     return f"{nodes(story)}: {said}."

@@ -10,6 +10,7 @@ from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.refusals import RefusalFinding
+from dra_plan.documents.stories import SharedClaim
 from dra_plan.documents.verdicts import (
     DEVICES,
     GOOD,
@@ -67,10 +68,19 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
+    yield from indented(map(_shared, of.shared_claims))
     yield from indented(map(_left_over, of.left_over))
     is_in_vain = of.volumes_apart is not None or of.label_conflict is not None
     if of.verdict == "Unschedulable" and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _shared(of: SharedClaim) -> str:
+    where = f", and can run only on {of.node}" if of.node else ""
+    return (
+        f"The {of.pods} pods of {of.by.kind.lower()} {of.by.name} all name claim {of.claim}, so they share its "
+        f"devices{where}."
+    )
 
 
 def _excluding(of: OwnerVerdict) -> Iterator[str]:
@@ -261,7 +271,7 @@ def _held(whose: _Whose) -> str:
 _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     "": lambda of: of.waiting,
     "SchedulingGates": lambda of: (
-        f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of.held)}"
+        f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of)}"
     ),
     "PodGroup": lambda of: f"it is waiting for its pod group {words.listed(of.held)}{_there(of)}",
     "MissingClaim": lambda of: (
@@ -288,9 +298,11 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
 }
 
 
-def _lifts(gates: Sequence[str]) -> str:
-    """Return the controller that removes the scheduling gates, if it is known."""
-    return ", until Kueue admits it" if all(gate.startswith(KUEUE) for gate in gates) else ""
+def _lifts(of: OwnerVerdict) -> str:
+    """Return the controller that removes the scheduling gates, if it is known, and the queue in which the pod waits."""
+    if not all(gate.startswith(KUEUE) for gate in of.held):
+        return ""
+    return f", until Kueue admits it from local queue {of.queue}" if of.queue else ", until Kueue admits it"
 
 
 def _there(of: OwnerVerdict) -> str:
@@ -423,6 +435,11 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             yield (
                 "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
             )
+    if of.queue and _lifts(of):
+        yield (
+            f"If there is no such LocalQueue in namespace {of.namespace}, it is never admitted: kubectl get "
+            f"localqueues,workloads -n {of.namespace} shows the queues, and what each workload is waiting for."
+        )
     for each in of.awaited:
         yield _awaited(each)
     if of.spared:

@@ -17,10 +17,10 @@ def volume_claim(of: VolumeClaimNeeds) -> str:
         return f"{said}, and there is no such node. {_OF_NO_NODE}" if of.nowhere else f"{said}."
     if of.missing:
         near = f" Did you mean {of.near}?" if of.near else ""
-        return f"{claim} does not exist.{near}"
+        return f"{claim} does not exist.{near}" + (f" {_remade(of)}" if of.stateful_set else "")
     if of.class_missing:
         near = f" Did you mean {of.near}?" if of.near else f" The input has {words.listed(of.classes)}."
-        return f"{claim}: StorageClass {of.storage_class} does not exist.{near} {_CLASS_STAYS}"
+        return f"{claim}: StorageClass {of.storage_class} does not exist.{near} {_remade(of)}"
     if of.waits:
         where = f" on nodes with {words.listed(of.labels)}" if of.labels else " when the pod has a node"
         return f"{claim}: StorageClass {of.storage_class} makes its volume{where}."
@@ -34,6 +34,20 @@ _OF_NO_NODE = (
 
 
 _CLASS_STAYS = "The class of a claim cannot be changed: create this class, or create the claim again with another."
+
+
+def _remade(of: VolumeClaimNeeds) -> str:
+    """Return how a claim of a StatefulSet gets another class, or that its controller creates it."""
+    made = f"StatefulSet {of.stateful_set} creates it from its volumeClaimTemplates"
+    if not of.template_class:
+        return f"{made}." if of.missing else _CLASS_STAYS
+    if of.missing:
+        made += f", with StorageClass {of.template_class}, which is missing"
+    gone = "the StatefulSet" if of.missing else "the claim and the StatefulSet"
+    return (
+        f"{made}. Create this class. To use another one, delete {gone} (with --cascade=orphan, which keeps the pods), "
+        "and create the StatefulSet again: its volumeClaimTemplates cannot be edited."
+    )
 
 
 # -- two volumes that no node reaches ----------------------------------------------------------------------------------

@@ -220,6 +220,18 @@ def loosen_rollout(objects: Objects, change: dict[str, Any]) -> None:
     strategy.setdefault("rollingUpdate", {})["maxUnavailable"] = change["to"]
 
 
+def use_claim_template(objects: Objects, change: dict[str, Any]) -> None:
+    spec = find(objects, "ResourceClaim", change["shared"]["name"])["spec"]
+    metadata = {"name": change["template"], "namespace": change["shared"]["namespace"]}
+    made = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": metadata}
+    objects.append({**made, "spec": {"spec": copy.deepcopy(spec)}})
+    for pod in pod_specs(objects):
+        for entry in pod.get("resourceClaims", ()):
+            if entry.get("resourceClaimName") == change["shared"]["name"]:
+                del entry["resourceClaimName"]
+                entry["resourceClaimTemplateName"] = change["template"]
+
+
 _APPLY = {
     "guard-selector": selector,
     "fix-spelling": selector,
@@ -251,6 +263,7 @@ _APPLY = {
     "relax-anti-affinity": relax_anti_affinity,
     "drop-host-port": drop_host_port,
     "loosen-rollout": loosen_rollout,
+    "use-claim-template": use_claim_template,
     "serve-resource": serve,
     "uncordon-node": uncordon,
     "tolerate-node-taint": tolerate_node,

@@ -19,13 +19,13 @@ from dra_plan.api.well_known import (
     AUTOSCALER_DELETES,
     HOSTNAME,
     MIRROR_POD,
+    NODE_NOT_READY,
     UNREACHABLE,
     UNSCHEDULABLE,
 )
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import make_claim
-from dra_plan.controllers.node_eviction import NOT_READY
 from dra_plan.questions.autoscale.groups import NodeTemplate, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import Added
 from dra_plan.releases import AUTOSCALER, AutoscalerQuirks
@@ -33,7 +33,7 @@ from dra_plan.scheduler.new_pods import daemon_may_run, pod_of
 
 _LEAVING = (AUTOSCALER_DELETES, AUTOSCALER_CANDIDATE)
 """Taints with which the autoscaler marks nodes, which copies do not have."""
-_STARTUP = (NOT_READY, UNREACHABLE, UNSCHEDULABLE.key)
+_STARTUP = (NODE_NOT_READY, UNREACHABLE, UNSCHEDULABLE.key)
 NAME_FIELD = "metadata.name"
 
 

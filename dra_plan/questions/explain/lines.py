@@ -196,10 +196,20 @@ def _extended(of: AskedResource) -> Iterator[str]:
     elif "/" in of.name and of.nodes:
         verb = "advertises" if of.nodes == 1 else "advertise"
         nodes = words.counted(of.nodes, "node")
-        yield f"No device class serves {of.name}; {nodes} {verb} it through a device plugin."
+        yield f"{_unserved(of)}; {nodes} {verb} it through a device plugin."
     elif "/" in of.name:
         near = f" Class {of.near_class} serves {of.near}: did you mean that?" if of.near else ""
-        yield f"No device class serves {of.name}, and no node advertises it.{near}"
+        having = f"{listed(of.emptied)} advertise{'s' if len(of.emptied) == 1 else ''} 0 of it"
+        yield f"{_unserved(of)}, and {having if of.emptied else 'no node advertises it'}.{near}"
+    if of.gate and not of.nodes:
+        yield f"If this gate is on in the cluster, add --feature-gates {of.gate}=true."
+
+
+def _unserved(of: AskedResource) -> str:
+    """Return that no class serves the resource, or which one would if its feature gate were on."""
+    if not of.gate:
+        return f"No device class serves {of.name}"
+    return f"Class {of.gated_class} would serve {of.name}, but feature gate {of.gate} is off"
 
 
 NO_OTHER = "The scheduler tries the pods only in this order."

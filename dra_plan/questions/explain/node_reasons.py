@@ -6,6 +6,7 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
-from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import PoolName
 from dra_plan.documents.devices import RemovedDevices
@@ -341,6 +342,9 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
     toleration that the pod has instead; the name of another node with the DaemonSet that pins the pod to it.
     """
     if of.kind == "Taint" and of.taint is not None:
+        if of.taint.key == NODE_NOT_READY:
+            messages = {_unready_message(node) for node in nodes}
+            return structs.replace(of, message=messages.pop()) if len(messages) == 1 else of
         if is_of_condition(of.taint.key):
             return of  # that every pod tolerates some of these for a while says nothing
         return structs.replace(of, near=near_toleration(there.pod.spec.tolerations, of.taint.key))
@@ -365,6 +369,15 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
         return structs.replace(of, unhealthy=has) if has != "0" else of
     holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
     return structs.replace(of, holders=holders, varies=len(nodes) > 1)
+
+
+def _unready_message(node: Node) -> str:
+    """Return why the kubelet says that its node is not ready: of a chain of messages, the innermost."""
+    ready = next((one for one in node.status.conditions if one.type == "Ready" and one.status == "False"), None)
+    return _INNERMOST.sub("", ready.message).strip() if ready is not None else ""
+
+
+_INNERMOST = re.compile(r".*\bmessage:", re.DOTALL)
 
 
 def _tainted(of: NodeObstacle, there: OnNodes) -> int:

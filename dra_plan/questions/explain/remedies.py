@@ -35,6 +35,7 @@ from dra_plan.questions.explain.editing import (
     spec_of,
 )
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy
+from dra_plan.questions.explain.shared_claims import claim_per_pod
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
@@ -78,6 +79,7 @@ class Remedies:
         self._pods = OwnedPods(index, owner)
         self._object = self._pods.object
         self._nodes = {node.metadata.name: node for node in self._inventory.nodes}
+        self._index = index
         self._of_obstacles = ObstacleRemedies(self._inventory, owner, self._pods)
         self._most = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
         self._tried: set[tuple[str, ...]] = set()
@@ -124,6 +126,7 @@ class Remedies:
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         if 0 < verdict.would_bind < verdict.pods and (fewer := self._of_obstacles.fewer(verdict)) is not None:
             yield (fewer,)
+        yield from ((one,) for one in claim_per_pod(self._index, self._pods, self._owner))
         kinds = 0
         for group, obstacles in self._groups(verdict):
             options = list(self._options(group, obstacles, verdict.label_conflict))

@@ -189,6 +189,9 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
     else:
         yield from (PatchOperation(op="add", path=f"{path}/tolerations/-", value=each) for each in new)
+    for at, (old, new_entry) in enumerate(zip(before.resource_claims, after.resource_claims, strict=True)):
+        if old != new_entry:
+            yield PatchOperation(op="replace", path=f"{path}/resourceClaims/{at}", value=plain(new_entry))
     for field, name in CONTAINER_LISTS.items():
         lists = [getattr(spec, name) for spec in (before, after)]
         for at, (had, has) in enumerate(zip(*lists, strict=True)):
@@ -209,7 +212,7 @@ def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
     ):
         whole = f"{at}/{number}/matchExpressions"
         if len(had.match_expressions) != len(has.match_expressions):
-            yield PatchOperation(op="replace", path=whole, value=[_plain(one) for one in has.match_expressions])
+            yield PatchOperation(op="replace", path=whole, value=[plain(one) for one in has.match_expressions])
             continue
         for place, (old, new) in enumerate(zip(had.match_expressions, has.match_expressions, strict=True)):
             there = f"{whole}/{place}"
@@ -235,7 +238,7 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
             yield PatchOperation(op="add", path=place, value=has.node_taints_policy)
     away = [each.affinity.pod_anti_affinity if each.affinity is not None else None for each in (before, after)]
     if away[0] != away[1]:
-        yield PatchOperation(op="replace", path=f"{path}/affinity/podAntiAffinity", value=_plain(away[1]))
+        yield PatchOperation(op="replace", path=f"{path}/affinity/podAntiAffinity", value=plain(away[1]))
     for field, name in CONTAINER_LISTS.items():
         for at, (old, new) in enumerate(zip(getattr(before, name), getattr(after, name), strict=True)):
             for number, (had, has) in enumerate(zip(old.ports, new.ports, strict=True)):
@@ -243,7 +246,7 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
                     yield PatchOperation(op="remove", path=f"{path}/{field}/{at}/ports/{number}/hostPort")
 
 
-def _plain(of: object) -> Any:
+def plain(of: object) -> Any:
     """Return the value as in a manifest, without empty members."""
     return _filled(msgspec.to_builtins(of))
 

@@ -30,6 +30,7 @@ from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
+from dra_plan.questions.explain.shared_claims import shared_claims
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.node_refusals import NodeRefusals
@@ -134,6 +135,7 @@ class OwnerTrials:
         if made.verdict not in TRIED or made.alone is not None or (made.of_all_nodes and not of_devices):
             return made
         index, about = self._ground.index, self._ground.about
+        made = structs.replace(made, shared_claims=shared_claims(index, owner))
         claims = ClaimChanges(self._ground.plan_of(owner), about)
         found: list[TriedChanges]
         if self._ground.at_length and self._is_tried(owner):

@@ -361,6 +361,8 @@ class _Verdicts:
         )
         if record is None:
             return made
+        if fate.held_by == "SchedulingGates":
+            made = structs.replace(made, queue=(record.pod.metadata.labels or {}).get(KUEUE_QUEUE, ""))
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
         if fate.held_by == "BindingConditions":

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dra_plan.api.core import NodeSelector, NodeSelectorTerm, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from dra_plan.api.workloads import Workload
 from dra_plan.documents.verdicts import UnmatchedVolume, VolumeClaimNeeds
 from dra_plan.near import nearest, the_nearest
+from dra_plan.planner.nodes import omits_volume_claims
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume, VolumeReach, migrated_source
 from dra_plan.scheduler.plugins.volume_binding import unavailable, unsuited
@@ -28,17 +30,41 @@ MOST_VOLUMES = 2
 def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
     """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
 
-    A claim that is not in the input is omitted if no claim of its namespace is: they may not have been listed.
+    A claim that is not in the input is omitted if no claim of its namespace is, and they may not have been listed.
     """
     namespace = pod.metadata.namespace
     claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}
-    uses = pod_volumes(pod).claims if claims else ()
+    are_known = claims or not (inventory.volume_claims or omits_volume_claims(inventory))
+    uses = pod_volumes(pod).claims if are_known else ()
     return [
-        _needs(inventory, claims[use.name])
-        if use.name in claims
-        else VolumeClaimNeeds(name=use.name, missing=True, near=nearest(use.name, claims) or "")
+        _of_template(
+            inventory,
+            pod,
+            _needs(inventory, claims[use.name])
+            if use.name in claims
+            else VolumeClaimNeeds(name=use.name, missing=True, near=nearest(use.name, claims) or ""),
+        )
         for use in uses
     ]
+
+
+def _of_template(inventory: Inventory, pod: Pod, made: VolumeClaimNeeds) -> VolumeClaimNeeds:
+    """Return the requirements with the StatefulSet that creates the claim, which no similar name can replace."""
+    owner = pod.metadata.controller
+    if owner is None or owner.kind != "StatefulSet" or not (made.missing or made.class_missing):
+        return made
+    named = (owner.kind, pod.metadata.namespace, owner.name)
+    workloads = (one for one in inventory.workloads if isinstance(one, Workload))
+    found = next((one for one in workloads if (one.kind, one.metadata.namespace, one.metadata.name) == named), None)
+    templates = found.spec.volume_claim_templates if found is not None else []
+    for template in templates:
+        if made.name == f"{template.metadata.name}-{pod.metadata.name}":
+            classes = {one.metadata.name for one in inventory.storage_classes}
+            name = Claim(template).class_name
+            lacks = bool(name and classes) and name not in classes
+            near = "" if made.missing else made.near
+            return _with(made, stateful_set=owner.name, template_class=name if lacks else "", near=near)
+    return made
 
 
 def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds:

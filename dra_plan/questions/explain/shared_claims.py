@@ -1,0 +1,121 @@
+"""`explain`: allocated claims that all pods of a controller name, and a claim for each pod instead.
+
+A ResourceClaim in a pod template (`resourceClaimName`) is one claim for all pods: they share its devices, and run on
+the nodes that have access to them. Most users want a ResourceClaimTemplate instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from msgspec import structs
+
+from dra_plan.api.core import Pod, PodSpec
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate, ResourceClaimTemplateSpec
+from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import controller_names, ended, wanted
+from dra_plan.claims.sets import Owner, is_in_reach
+from dra_plan.documents.base import ClaimName, ObjectName
+from dra_plan.documents.stories import SharedClaim
+from dra_plan.documents.suggestions import ClaimTemplated, ObjectPatch, PatchOperation
+from dra_plan.explanation.suggest import patches
+from dra_plan.questions.explain.editing import OwnedPods, found, spec_of
+from dra_plan.questions.explain.obstacle_remedies import Remedy
+from dra_plan.questions.explain.spec_edits import plain
+
+
+def shared_claims(index: Index, owner: Owner) -> list[SharedClaim]:
+    """Return the allocated claims that the pods of the owner share with others of the same controller."""
+    asked = found(index.inventory, owner)
+    spec = spec_of(asked)
+    if asked is None or spec is None or not any(entry.resource_claim_name for entry in spec.resource_claims):
+        return []
+    by = _controller(index, asked)
+    if by is None:
+        return []
+    made = []
+    for name in dict.fromkeys(entry.resource_claim_name for entry in spec.resource_claims):
+        claim = index.claim(owner.namespace, name) if name else None
+        if claim is not None and claim.allocation is not None and (pods := _pods(index, by, claim)) > 1:
+            made.append(SharedClaim(claim=claim.metadata.name, by=by, pods=pods, node=_only_node(index, claim)))
+    return made
+
+
+def _controller(index: Index, asked: Pod | AnyWorkload) -> ObjectName | None:
+    """Return the topmost controller that creates the pods, or its name if it is not in the input."""
+    above = [*([] if isinstance(asked, Pod) else [asked]), *index.controllers.above(asked.metadata)]
+    workloads = [one for one in above if not isinstance(one, Pod | CronJob | CustomWorkload)]
+    names = [(one.kind, one.metadata.name) for one in workloads] or controller_names(asked.metadata)
+    if not names:
+        return None
+    kind, name = names[-1]
+    return ObjectName(kind=kind, namespace=asked.metadata.namespace, name=name)
+
+
+def _pods(index: Index, by: ObjectName, claim: ResourceClaim) -> int:
+    """Return the number of pods that the controller wants, or that exist and name the claim, if these are more."""
+    owner = Owner(by.kind, by.namespace, by.name)
+    workload = found(index.inventory, owner)
+    number = 0
+    if workload is not None and not isinstance(workload, Pod):
+        number = wanted(workload, [pod for pod in index.pods_of(workload) if not ended(pod)]).number
+    same = [
+        pod
+        for pod in index.inventory.pods
+        if pod.metadata.namespace == by.namespace
+        and not ended(pod)
+        and any(entry.resource_claim_name == claim.metadata.name for entry in pod.spec.resource_claims)
+        and _controller(index, pod) == by
+    ]
+    return max(number, len(same))
+
+
+def _only_node(index: Index, claim: ResourceClaim) -> str:
+    nodes = [one.metadata for one in index.inventory.nodes]
+    near = [one.name for one in nodes if is_in_reach(claim, one.name, one.labels)]
+    return near[0] if len(near) == 1 and len(nodes) > 1 else ""
+
+
+def claim_per_pod(index: Index, pods: OwnedPods, owner: Owner) -> Iterator[Remedy]:
+    """Yield a template for each shared claim, which the pods name instead."""
+    for shared in shared_claims(index, owner):
+        claim = index.claim(owner.namespace, shared.claim)
+        if claim is None:
+            continue
+        known = {one.metadata.name for one in index.inventory.templates if one.metadata.namespace == owner.namespace}
+        name = shared.claim if shared.claim not in known else f"{shared.claim}-of-each-pod"
+        metadata = ObjectMeta(name=name, namespace=owner.namespace)
+        template = ResourceClaimTemplate(metadata=metadata, spec=ResourceClaimTemplateSpec(spec=claim.spec))
+        named = ClaimName(namespace=owner.namespace, name=shared.claim)
+        told = ClaimTemplated(code="use-claim-template", shared=named, template=name)
+        yield Remedy((told,), _templating(pods, shared.claim, template), fixed=True, patches=(_created(template),))
+
+
+def _templating(pods: OwnedPods, claim: str, template: ResourceClaimTemplate) -> Callable[[Inventory], Inventory]:
+    def edited(spec: PodSpec) -> PodSpec:
+        entries = [
+            structs.replace(entry, resource_claim_name=None, resource_claim_template_name=template.metadata.name)
+            if entry.resource_claim_name == claim
+            else entry
+            for entry in spec.resource_claims
+        ]
+        return structs.replace(spec, resource_claims=entries)
+
+    return lambda of: pods.editing(edited)(replace(of, templates=[*of.templates, template]))
+
+
+def _created(template: ResourceClaimTemplate) -> ObjectPatch:
+    """Return the patch that creates the template."""
+    about = template.metadata
+    manifest = {
+        "apiVersion": template.api_version,
+        "kind": template.kind,
+        "metadata": {"name": about.name, "namespace": about.namespace},
+        "spec": {"spec": plain(template.spec.spec)},
+    }
+    key = (template.kind, about.namespace, about.name)
+    return patches.of_object(key, template.api_version, [PatchOperation(op="add", path="", value=manifest)])
