@@ -55,7 +55,8 @@ def test_an_error_of_one_pod() -> None:
     broken = request(selectors=[{"cel": {"expression": 'device.attributes["x.example"].y == 1'}}])
     objects = [node("n"), slice_("n", "gpu-0"), device_class(), claim("c", broken), pod_group()]
     headline, *details = told([*objects, member("a", claims={"x": "c"}), member("b")])
-    assert headline == "podgroup/default/g: does not start: the scheduler stops with an error for all pods in the group."
+    said = "does not start: the scheduler stops with an error for all pods in the group."
+    assert headline == f"podgroup/default/g: {said}"
     assert "failed to schedule other pod from a pod group: " in details[0]
 
 

@@ -168,11 +168,7 @@ def test_what_makes_nothing_fail_is_no_test_case(tmp_path: Path) -> None:
 
 def test_explanations_are_in_the_report(tmp_path: Path) -> None:
     _, texts = reported(["explain", *NOT], tmp_path)
-    told = [
-        line.strip()
-        for line in in_process("explain", *NOT).out.splitlines()
-        if "needs 3 devices" in line
-    ]
+    told = [line.strip() for line in in_process("explain", *NOT).out.splitlines() if "needs 3 devices" in line]
     assert told
     for form in ("junit", "sarif"):
         assert all(line in texts[form] for line in told)
