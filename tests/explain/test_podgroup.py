@@ -29,7 +29,7 @@ def test_a_gang_that_finds_too_few_nodes() -> None:
     assert details[0] == "  The scheduler says: pod group is unschedulable"
     assert details[1] == "  c and a fit on n."
     assert details[2].startswith("  b: 0/1 nodes are available: 1 Insufficient cpu.")
-    assert details[3] == "  They are tried only in this order."
+    assert details[3] == "  The scheduler tries the pods only in this order."
 
 
 def test_pods_that_run_already_count() -> None:
