@@ -151,8 +151,8 @@ def test_what_is_taken_back_leaves_no_trace(seed: int) -> None:
 
 
 @pytest.mark.long
-def test_thousand_lists_with_forks() -> None:
-    assert sum(check(seed, 8) for seed in range(1000, 2000)) >= 3000
+def test_many_lists_with_forks() -> None:
+    assert sum(check(seed, 8) for seed in range(1000, 1500)) >= 1500
 
 
 def test_containers_stay_the_same_objects_with_the_contents_of_before() -> None:
@@ -284,4 +284,4 @@ def test_a_simulation_becomes_what_another_state_would_have_begun_with(seed: int
 
 @pytest.mark.long
 def test_many_simulations_become_other_states() -> None:
-    assert sum(check_states(seed, 10) for seed in range(1000, 1300)) > 3000
+    assert sum(check_states(seed, 10) for seed in range(1000, 1150)) > 3000
