@@ -41,6 +41,7 @@ def _free(driver: str, nodes: tuple[str, ...] | None = None) -> int:
 def test_keeping_pods_away_is_of_nodes_and_a_pod_is_refused_in_another_word(opens: Open) -> None:
     page = opens(_html("explain")).page
     away, *_ = said = page.locator(".reason", has_text="not for this pod").all_inner_texts()
+    said += page.locator(".reason", has_text="only the devices fit").all_inner_texts()
     counts = [int(each.split()[0]) for each in said]
     assert sum(counts) >= NODES - NODES // RACKS
     assert "affinity" in away
