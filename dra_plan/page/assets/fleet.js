@@ -152,11 +152,10 @@ export function makeFleet(model, drawing, told) {
     tiles.draw(made, anew);
   }
 
-  /** What is free in a group: of the models of the leading driver, if there is one, and of all of them, if they are several. */
+  /** What is free in a group: of all models of the leading driver, if they are several, and of each model. */
   function free(/** @type {Place[]} */ own) {
-    const found = leftOf(model, own);
-    const leading = found.filter(({ leads }) => leads);
-    const all = leading.length ? leading : found;
+    const all = leftOf(model, own);
+    const leading = all.filter(({ leads }) => leads);
     const [free, total] = [sum(leading.map((each) => each.free)), sum(leading.map((each) => each.total))];
     const named = (/** @type {string} */ name) => (view.group === "together" ? "" : name + " ");
     const parts = all.map((each) => `${number(each.free)} of ${number(each.total)} ${named(each.name)}free`);
