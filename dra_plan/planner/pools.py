@@ -216,6 +216,8 @@ class SeenPool:
 
     pool: Pool
     nodes: list[Node] = field(default_factory=list)
+    reached_by: list[Node] = field(default_factory=list)
+    """The nodes that the slices are for, among those that see the pool; for old generations, among all given nodes."""
 
 
 def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[SeenPool]:
@@ -230,16 +232,18 @@ def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[S
         obsolete: list[Pool] = []
         for pool in (*gatherer.gather(node, obsolete=obsolete), *obsolete):
             found.setdefault(_key(pool, gatherer), SeenPool(pool)).nodes.append(node)
-    found = {key: seen for key, seen in found.items() if reaching(seen, gatherer, nodes)}
+    for seen in found.values():
+        seen.reached_by = _reaching(seen, gatherer, nodes)
+    found = {key: seen for key, seen in found.items() if seen.reached_by}
     for pool in _unseen(view, {(seen.pool.id, seen.pool.generation) for seen in found.values()}):
         seen = SeenPool(pool)
-        if everywhere or reaching(seen, gatherer, nodes):
+        seen.reached_by = _reaching(seen, gatherer, nodes)
+        if everywhere or seen.reached_by:
             found[_key(pool, gatherer)] = seen
     return [found[key] for key in sorted(found)]
 
 
-def reaching(seen: SeenPool, gatherer: PoolGatherer, nodes: Sequence[Node]) -> list[Node]:
-    """Return the nodes that the slices are for, among those that see the pool; for old generations, among `nodes`."""
+def _reaching(seen: SeenPool, gatherer: PoolGatherer, nodes: Sequence[Node]) -> list[Node]:
     pool = seen.pool
     slices = gatherer.generation(pool.id, pool.generation).slices
     if seen.nodes and not any(slice_.object.spec.shared_counters for slice_ in slices):

@@ -39,8 +39,6 @@ class PoolList(PrintedAnswer[PoolsDocument]):
     seen: tuple[SeenPool, ...]
     notices: tuple[Notice, ...]
     view: View
-    nodes: Sequence[Node] = ()
-    """The selected nodes."""
     evictions: ForeseenEvictions | None = None
     """The foreseen evictions, if any device has taints."""
     claims: Sequence[ResourceClaim] = ()
@@ -58,7 +56,7 @@ class PoolList(PrintedAnswer[PoolsDocument]):
         holders = {claim.key: claim_holder(claim) for claim in self.claims}
         return PoolsDocument(
             target=answer_target(self.view.target),
-            pools=[_listed_pool(seen, self.view, self.nodes, self.evictions, holders) for seen in self.seen],
+            pools=[_listed_pool(seen, self.view, self.evictions, holders) for seen in self.seen],
             warnings=warnings(self.notices),
         )
 
@@ -92,7 +90,7 @@ def list_pools(
         for each in seen_pools(view, nodes, everywhere=not question.nodes)
         if (not drivers or each.pool.id.driver in drivers) and (not states or each.pool.state.value in states)
     ]
-    return PoolList(tuple(seen), told, view, nodes, _evictions(inventory, view), inventory.claims)
+    return PoolList(tuple(seen), told, view, _evictions(inventory, view), inventory.claims)
 
 
 def _evictions(inventory: Inventory, view: View) -> ForeseenEvictions | None:
@@ -119,7 +117,6 @@ def _check(view: View, drivers: Sequence[str], states: Sequence[str]) -> None:
 def _listed_pool(
     seen: SeenPool,
     view: View,
-    nodes: Sequence[Node],
     evictions: ForeseenEvictions | None,
     holders: Mapping[str, ClaimHolder],
 ) -> ListedPool:
@@ -138,7 +135,6 @@ def _listed_pool(
         for device in left.devices
     ]
     states = [device.state for device in devices]
-    reached_by = pools.reaching(seen, view.gatherer, nodes)
     available = [device for device, state in zip(left.devices, states, strict=True) if state == "Available"]
     return ListedPool(
         driver=pool.id.driver,
@@ -148,8 +144,8 @@ def _listed_pool(
         resource_slice_count=pool.expected,
         observed_resource_slice_count=pool.seen,
         state=pool.state,
-        nodes=[node.metadata.name for node in reached_by],
-        cordoned=[node.metadata.name for node in reached_by if node.spec.unschedulable],
+        nodes=[node.metadata.name for node in seen.reached_by],
+        cordoned=[node.metadata.name for node in seen.reached_by if node.spec.unschedulable],
         total_devices=len(devices),
         allocated_devices=states.count("Allocated") + states.count("Shared"),
         available_devices=states.count("Available"),
