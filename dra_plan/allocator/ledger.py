@@ -365,8 +365,8 @@ class AllocatedState:
     def committed(self) -> None:
         """Leave what has changed since the last fork."""
         kept = self._kept.pop()
-        for device, before in kept.items() if self._kept else ():
-            self._kept[-1].setdefault(device, before)
+        if self._kept:
+            self._kept[-1] = kept | self._kept[-1]
 
     def reverted(self) -> None:
         """Put back the devices that have changed since the last fork."""

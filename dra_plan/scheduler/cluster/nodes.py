@@ -187,8 +187,8 @@ class Journal:
     def committed(self) -> None:
         """Leave what has changed since the last fork."""
         kept = self.kept.pop()
-        for node, before in kept.items() if self.kept else ():
-            self.kept[-1].setdefault(node, before)
+        if self.kept:
+            self.kept[-1] = kept | self.kept[-1]
 
     def reverted(self) -> None:
         """Put back the nodes that have changed since the last fork."""
