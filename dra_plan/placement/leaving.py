@@ -156,7 +156,7 @@ class Vacancies:
         ready: dict[PodKey, PodToPlace] = {key: ground.ready(there[key]) for key in [*keys, *rooms]}
         if any(map(_looks_around, there.values())):
             for each in ready.values():
-                each.key = _likeness(each)
+                each.key = likeness(each)
         kinds = kinds_of(ready.values())
         shapes = PodShapes.of(kinds, {})
         shape_of = {id(member): shapes.of_kinds[index] for index, kind in enumerate(kinds) for member in kind.members}
@@ -457,7 +457,7 @@ def _looks_around(pod: Pod) -> bool:
     return by_pods or bool(pod.spec.topology_spread_constraints or pod.spec.volumes)
 
 
-def _likeness(candidate: PodToPlace) -> Hashable:
+def likeness(candidate: PodToPlace) -> Hashable:
     """Return the properties that distinguish pods if some affect others: node requirements, labels, terms, volumes."""
     metadata, spec = candidate.pod.metadata, candidate.pod.spec
     told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.selectors import labels_match
 from dra_plan.api.well_known import MIRROR_POD
+from dra_plan.claims.budgets import covers
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
@@ -27,6 +27,7 @@ from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
 from dra_plan.placement.program import Need
 from dra_plan.placement.search import BestPlacement, PlacementQuestion
 from dra_plan.planner.question import Question
+from dra_plan.planner.waves import PodKey, pod_key
 from dra_plan.questions.explain.document import PodsLeftAlone
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.common import Common
@@ -88,7 +89,7 @@ class Movables:
         return all(number <= self.allowed[budget] for budget, number in counts.items())
 
     def _over(self, movable: MovablePod) -> tuple[int, ...]:
-        return tuple(i for i, budget in enumerate(self._budgets) if _protects(budget, movable.pod))
+        return tuple(i for i, budget in enumerate(self._budgets) if covers(budget, movable.pod))
 
     def leaving(self, limit: int, *, preempting: bool) -> tuple[list[LeavingPod], int]:
         """Return the pods for the program, and the price of one that leaves, of at most `limit`.
@@ -125,7 +126,7 @@ def _holds_of(claim: ResourceClaim, pools: Set[tuple[str, str]]) -> bool:
 
 def _freed_claims(index: Index, pods: Sequence[Pod]) -> dict[PodKey, tuple[ResourceClaim, ...]]:
     """Return the allocated claims of each of these pods that nobody else keeps."""
-    keys = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
+    keys = set(map(pod_key, pods))
     allocated = [claim for claim in index.inventory.claims if claim.allocation is not None]
     by_name = {(claim.metadata.namespace, claim.metadata.name): claim for claim in allocated}
     found: dict[PodKey, dict[str, ResourceClaim]] = {key: {} for key in keys}
@@ -138,7 +139,7 @@ def _freed_claims(index: Index, pods: Sequence[Pod]) -> dict[PodKey, tuple[Resou
                 if user is not None:
                     found[user][claim.key] = claim
     for pod in pods:
-        own = found[pod.metadata.namespace, pod.metadata.name]
+        own = found[pod_key(pod)]
         for name in sorted(generated_claims(index, [pod])):
             if name in by_name:
                 own[by_name[name].key] = by_name[name]
@@ -157,20 +158,9 @@ def _reason(pod: Pod, own: int, wanting: int, budgets: Sequence[PodDisruptionBud
         return "NoController"
     if own > wanting:
         return "HigherPriority"
-    protecting = [budget for budget in budgets if _protects(budget, pod)]
+    protecting = [budget for budget in budgets if covers(budget, pod)]
     is_at_limit = any(budget.status.disruptions_allowed < 1 for budget in protecting)
     return "DisruptionBudget" if is_at_limit or len(protecting) > 1 else None
-
-
-def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """Return whether the budget covers the pod, as in the eviction API: an empty selector covers the whole namespace.
-
-    A missing selector covers no pod. Pods with several budgets cannot be evicted at all (policy/v1, pods/eviction).
-    """
-    selector = budget.spec.selector
-    if selector is None or budget.metadata.namespace != pod.metadata.namespace:
-        return False
-    return labels_match(selector, pod.metadata.labels)
 
 
 def _told(reason: Reason, pods: Sequence[Pod]) -> PodsLeftAlone:
@@ -181,12 +171,9 @@ def _names(pods: Iterable[Pod]) -> list[ObjectName]:
     return [pod_name(pod) for pod in pods]
 
 
-PodKey = tuple[str, str]
-
-
 def key_of(movable: MovablePod) -> PodKey:
     """Return namespace and name of the pod."""
-    return movable.pod.metadata.namespace, movable.pod.metadata.name
+    return pod_key(movable.pod)
 
 
 @dataclass(frozen=True)
@@ -241,7 +228,7 @@ def tried(given: Given, wanting: PodKey, pods: Sequence[MovablePod]) -> TriedSet
     edited = given.evicted(given.inventory, [key_of(movable) for movable in pods])
     ground = given.ground(edited)
     keys = [wanting, *map(key_of, pods)]
-    there = {(pod.metadata.namespace, pod.metadata.name): pod for pod in ground.cluster.pods.values()}
+    there = {pod_key(pod): pod for pod in ground.cluster.pods.values()}
     question = PlacementQuestion(ground, kinds_of(ground.ready(there[key]) for key in keys))
     ends = [_Ask(question, set()).end()]
     spared = {movable.pod.key for movable in pods if movable.preemptable}

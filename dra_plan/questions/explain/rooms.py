@@ -11,18 +11,17 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from math import comb
 
-import msgspec
-
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import is_waiting
-from dra_plan.placement.leaving import Vacancies
+from dra_plan.placement.leaving import Vacancies, likeness
 from dra_plan.placement.limits import SearchTime
 from dra_plan.placement.move_program import MoveColumn, RoomWanted
 from dra_plan.placement.node_kinds import PodToPlace
 from dra_plan.placement.repacking import Repacker
 from dra_plan.planner.question import Chosen, Question
+from dra_plan.planner.waves import PodKey, pod_key
 from dra_plan.questions.explain.document import RoomForPod, RoomOutcome
 from dra_plan.questions.explain.moves import Given, MovablePod, Movables, TrialEnd, TriedSet, key_of, tried
 from dra_plan.questions.explain.sequence import CarriedMoves, carried_out
@@ -61,9 +60,7 @@ def _likeness(candidate: PodToPlace) -> Hashable:
     pod = candidate.pod
     if candidate.key is None or candidate.info.group is not None:
         return pod_uid(pod)
-    metadata, spec = pod.metadata, pod.spec
-    told = (spec.affinity, spec.topology_spread_constraints, spec.volumes, metadata.labels, spec.preemption_policy)
-    return candidate.key, candidate.info.priority, metadata.namespace, msgspec.json.encode(told)
+    return likeness(candidate), candidate.info.priority, pod.spec.preemption_policy
 
 
 class _RoomSearch:
@@ -98,7 +95,7 @@ class _RoomSearch:
         return record.message or record.waiting or "" if not record.node or result.evictions else None
 
     def _is_wanting(self, pod: Pod) -> bool:
-        return (pod.metadata.namespace, pod.metadata.name) == self._wanting
+        return pod_key(pod) == self._wanting
 
     def _plan(self, *, preempting: bool) -> tuple[TriedSet, CarriedMoves] | None:
         """Return the plan with the fewest pods; it is noted if more plans, or ones with fewer pods, may exist."""
@@ -150,7 +147,7 @@ class _RoomSearch:
     def _wider(self, proposals: Sequence[tuple[set[str], list[MovablePod]]]) -> Iterator[list[MovablePod]]:
         """Yield the proposals with more pods: of their nodes, and with devices that several nodes reach; few first."""
         afar = self._movables.far_reaching(self._given.inventory)
-        seen: set[frozenset[tuple[str, str]]] = set()
+        seen: set[frozenset[PodKey]] = set()
         for number in range(1, self._limit + 1):
             for nodes, pods in proposals:
                 near = [each for each in self._movables.pods if each.node in nodes or each in afar]

@@ -15,11 +15,11 @@ from dra_plan.documents.base import claim_allocation
 from dra_plan.documents.claim_sets import PlacedPodClaim
 from dra_plan.placement.node_kinds import UnverifiedPlacementError
 from dra_plan.placement.verify import Afterwards, CarriedOut
+from dra_plan.planner.waves import PodKey, pod_key
 from dra_plan.questions.explain.document import MoveAction, MoveStep
 from dra_plan.questions.explain.moves import (
     Given,
     MovablePod,
-    PodKey,
     TriedSet,
     key_of,
 )
@@ -68,12 +68,12 @@ class _Sequence:
         self._given, self._wanting, self._strict, self._chosen = given, wanting, strict, chosen
         self._gone = chosen.preempted
         self._moving = [movable for movable in chosen.pods if movable not in self._gone]
-        self._nodes = {_key(each.candidate.pod): each.node for each in chosen.found.placed}
+        self._nodes = {pod_key(each.candidate.pod): each.node for each in chosen.found.placed}
         self._meant: dict[tuple[PodKey, str], AllocationResult] = {}
-        users = [_key(each.candidate.pod) for each in chosen.found.placed]
+        users = [pod_key(each.candidate.pod) for each in chosen.found.placed]
         for each in chosen.found.placed:
             for claim in each.claims:
-                for user in users if claim.metadata.name != SPECIAL_NAME else [_key(each.candidate.pod)]:
+                for user in users if claim.metadata.name != SPECIAL_NAME else [pod_key(each.candidate.pod)]:
                     if claim.allocation is not None:
                         self._meant[user, claim.metadata.name] = claim.allocation
         self._done = CarriedMoves(given.inventory)
@@ -98,7 +98,7 @@ class _Sequence:
     def _units(self) -> list[list[MovablePod]]:
         """Return the moving pods, grouped by shared claims: a claim gets other devices only when all have left it."""
         found = self._chosen.found.placed
-        claims = {_key(each.candidate.pod): {claim.key for claim in each.candidate.pending} for each in found}
+        claims = {pod_key(each.candidate.pod): {claim.key for claim in each.candidate.pending} for each in found}
         units: list[list[MovablePod]] = []
         for movable in self._moving:
             own = claims[key_of(movable)]
@@ -202,9 +202,9 @@ class _Sequence:
         """
         given = self._given
         result = schedule_chosen(
-            self._done.inventory, given.target, given.question, lambda pod: _key(pod) == self._wanting, given.common
+            self._done.inventory, given.target, given.question, lambda pod: pod_key(pod) == self._wanting, given.common
         )
-        record = next((record for record in result.pods if _key(record.pod) == self._wanting), None)
+        record = next((record for record in result.pods if pod_key(record.pod) == self._wanting), None)
         if record is not None and record.pod.spec.scheduling_group is not None:
             return self._nodes[self._wanting]
         return record.node or None if record is not None and not result.evictions else None
@@ -221,7 +221,7 @@ class _Arrival:
 
     def __init__(self, given: Given, inventory: Inventory, key: PodKey) -> None:
         self._inventory, self._ground, self._key = inventory, given.ground(inventory), key
-        pod = next(pod for pod in self._ground.cluster.pods.values() if _key(pod) == key)
+        pod = next(pod for pod in self._ground.cluster.pods.values() if pod_key(pod) == key)
         self._candidate = self._ground.ready(pod)
 
     def on(self, node: str, meant: Meant) -> _Arrived | None:
@@ -247,7 +247,3 @@ class _Arrival:
 def _with_special(pod: Pod, claim: ResourceClaim) -> Pod:
     status = PodExtendedResourceClaimStatus(resource_claim_name=claim.metadata.name)
     return replace(pod, status=replace(pod.status, extended_resource_claim_status=status))
-
-
-def _key(pod: Pod) -> PodKey:
-    return pod.metadata.namespace, pod.metadata.name
