@@ -31,7 +31,7 @@ from dra_plan.documents.verdicts import (
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.peaks import parts
-from dra_plan.questions.explain.reasons import DeviceAttempt
+from dra_plan.questions.explain.reasons import DeviceAttempt, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.status import (
     AffinityUnmet,
@@ -260,6 +260,15 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
     return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), -len(one.nodes)))
+
+
+def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
+    """Return the nodes with the number of pods below this priority, if other pods leave no room there."""
+    if not any(one.is_of_room for one in of.about):
+        return of
+    there = [run.priority(pod) for node in of.nodes for pod in run.pods_on(node)]
+    lower = sum(each < priority for each in there)
+    return structs.replace(of, lower_priority=lower, priority=None if lower else min(there, default=None))
 
 
 def _distance(of: RefusingNodes) -> int:

@@ -79,7 +79,6 @@ class Remedies:
         self._pods = OwnedPods(index, owner)
         self._object = self._pods.object
         self._nodes = {node.metadata.name: node for node in self._inventory.nodes}
-        self._index = index
         self._of_obstacles = ObstacleRemedies(self._inventory, owner, self._pods)
         self._most = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
         self._tried: set[tuple[str, ...]] = set()
@@ -126,14 +125,14 @@ class Remedies:
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         if 0 < verdict.would_bind < verdict.pods and (fewer := self._of_obstacles.fewer(verdict)) is not None:
             yield (fewer,)
-        yield from ((one,) for one in claim_per_pod(self._index, self._pods, self._owner))
-        kinds = 0
+        yield from ((one,) for one in claim_per_pod(self._inventory, self._pods, verdict))
+        groups = 0
         for group, obstacles in self._groups(verdict):
             options = list(self._options(group, obstacles, verdict.label_conflict))
             if options and all(options) and sum(_EVICTING not in one for one in options) <= MOST_CHANGES:
-                kinds += 1
+                groups += 1
                 yield from (each for each in product(*options) if _is_small(each))
-            if kinds == MOST_GROUPS:
+            if groups == MOST_GROUPS:
                 return
 
     def _options(
@@ -168,10 +167,6 @@ class Remedies:
     def _goes_with(one: NodeObstacle, others: Sequence[NodeObstacle]) -> bool:
         """Return whether it is the taint of a cordon, which is removed together with it."""
         return one.is_of_cordon and any(other.kind == "Cordoned" for other in others)
-
-    # The changes
-
-    # Objects
 
     def _of_owner(self, changed: Inventory, *, fixed: bool) -> Iterator[ObjectPatch]:
         """Yield the patch of the owner, if it differs."""

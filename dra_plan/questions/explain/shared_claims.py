@@ -22,6 +22,7 @@ from dra_plan.claims.sets import Owner, is_in_reach
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.stories import SharedClaim
 from dra_plan.documents.suggestions import ClaimTemplated, ObjectPatch, PatchOperation
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.editing import OwnedPods, found, spec_of
 from dra_plan.questions.explain.obstacle_remedies import Remedy
@@ -80,17 +81,16 @@ def _only_node(index: Index, claim: ResourceClaim) -> str:
     return near[0] if len(near) == 1 and len(nodes) > 1 else ""
 
 
-def claim_per_pod(index: Index, pods: OwnedPods, owner: Owner) -> Iterator[Remedy]:
-    """Yield a template for each shared claim, which the pods name instead."""
-    for shared in shared_claims(index, owner):
-        claim = index.claim(owner.namespace, shared.claim)
-        if claim is None:
-            continue
-        known = {one.metadata.name for one in index.inventory.templates if one.metadata.namespace == owner.namespace}
+def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) -> Iterator[Remedy]:
+    """Yield a template for each claim that the verdict names as shared; the pods name the template instead."""
+    namespace = verdict.namespace
+    known = {one.metadata.name for one in inventory.templates if one.metadata.namespace == namespace}
+    claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == namespace}
+    for shared in verdict.shared_claims:
         name = shared.claim if shared.claim not in known else f"{shared.claim}-of-each-pod"
-        metadata = ObjectMeta(name=name, namespace=owner.namespace)
-        template = ResourceClaimTemplate(metadata=metadata, spec=ResourceClaimTemplateSpec(spec=claim.spec))
-        named = ClaimName(namespace=owner.namespace, name=shared.claim)
+        spec = ResourceClaimTemplateSpec(spec=claims[shared.claim].spec)
+        template = ResourceClaimTemplate(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
+        named = ClaimName(namespace=namespace, name=shared.claim)
         told = ClaimTemplated(code="use-claim-template", shared=named, template=name)
         yield Remedy((told,), _templating(pods, shared.claim, template), fixed=True, patches=(_created(template),))
 

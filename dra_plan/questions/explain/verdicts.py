@@ -47,9 +47,8 @@ from dra_plan.questions.explain.bindings import awaited_conditions, volumes_else
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
-from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes
+from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
 from dra_plan.questions.explain.peaks import defaulted
-from dra_plan.questions.explain.priorities import with_priorities
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import needs_of
@@ -59,6 +58,7 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
+from dra_plan.scheduler.notices import GroupSummary
 
 if TYPE_CHECKING:
     from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
@@ -409,11 +409,15 @@ class _Verdicts:
         )
         return OwnerTrials(ground)
 
-    def _with_group(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
-        """Return the verdict with the existing and the required pods of a group, if the group holds the pod back."""
+    def _summary_of(self, pod: Pod) -> GroupSummary | None:
+        """Return what the run says of the pod's group."""
         group = pod.spec.scheduling_group
         named = (pod.metadata.namespace, group.pod_group_name) if group is not None else None
-        found = next((each for each in self._run.result.groups if (each.namespace, each.name) == named), None)
+        return next((each for each in self._run.result.groups if (each.namespace, each.name) == named), None)
+
+    def _with_group(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
+        """Return the verdict with the existing and the required pods of a group, if the group holds the pod back."""
+        found = self._summary_of(pod)
         if made.held_by != "PodGroup" or found is None:
             return made
         return structs.replace(made, group_pods=found.pods, group_least=found.min_count)
@@ -423,9 +427,7 @@ class _Verdicts:
 
         The others find a node as long as the cycle of the group runs, so only that pod has reasons.
         """
-        group = record.pod.spec.scheduling_group
-        named = (record.pod.metadata.namespace, group.pod_group_name) if group is not None else None
-        summary = next((each for each in self._run.result.groups if (each.namespace, each.name) == named), None)
+        summary = self._summary_of(record.pod)
         if made.verdict != "Unschedulable" or summary is None or not summary.min_count:
             return made, record
         found = summary.bound + sum(bool(each.node) for each in summary.last)
