@@ -10,7 +10,7 @@ much as any pods that could arrive.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .amounts import Amounts
@@ -128,6 +128,34 @@ class NodeRoom:
                 if sort < len(free) and need > free[sort]:
                     return 0
         return _fit(self.left(leaves, sized.sizes), asked)
+
+    def least_losses(
+        self, shapes: ShapeNeeds, some: Iterable[int], worth: Mapping[int, float]
+    ) -> Iterator[tuple[int, float]]:
+        """Yield those of the shapes that may gain here, with a lower bound on what is lost for one such pod.
+
+        Residents who leave cost their price and the worth of their shapes.
+        """
+        here = sorted(
+            (group.price + worth.get(group.shape, 0.0), group.amounts, len(group.positions)) for group in self.groups
+        )
+        two = sum(sorted(loss for loss, _, number in here for _ in range(min(number, 2)))[:2])
+        for shape in some:
+            most = worth.get(shape, 0.0)
+            if not here or here[0][0] >= most or shape not in self.shapes:
+                continue
+            short = [
+                (sort, need - have)
+                for sort, (need, have) in enumerate(zip(shapes.needs[shape], self.free, strict=True))
+                if need > have
+            ]
+            least = two
+            for loss, amounts, _ in here:
+                if loss >= two or all(amounts[sort] >= lack for sort, lack in short):
+                    least = min(two, loss)
+                    break
+            if least < most:
+                yield shape, least
 
     def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[Size]) -> list[int]:
         """Return the free amounts once these residents have left, then the free number of each of these sizes.
