@@ -73,7 +73,10 @@ class ShapeNeeds:
 
 def _fit(free: Sequence[int], asked: Asked) -> int:
     """Return the number of pods with these needs that the amounts allow."""
-    return max(0, min([free[position] // need for position, need in asked], default=0))
+    for position, need in asked:
+        if free[position] < need:
+            return 0
+    return min([free[position] // need for position, need in asked], default=0)
 
 
 def _without(free: Sequence[int], asked: Asked, number: int = 1) -> list[int]:
@@ -109,15 +112,23 @@ class NodeRoom:
     takes: tuple[tuple[tuple[int, int], ...], ...]
     """The amounts that each resident takes, by device."""
 
-    def free_beside(self, stay: Collection[int]) -> Amounts:
-        """Return the amounts that are free once only these residents, given by position, are left."""
-        if len(stay) in (0, len(self.held)):
-            return self.free if stay else self.total
-        if 2 * len(stay) > len(self.held):
-            gone = [amounts for position, amounts in enumerate(self.held) if position not in stay]
-            return tuple(map(sum, zip(self.free, *gone, strict=True)))
-        staying = [self.held[position] for position in stay]
-        return tuple(have - sum(held) for have, *held in zip(self.total, *staying, strict=True))
+    def has(self, needs: Asked, stay: Collection[int]) -> bool:
+        """Return whether these needs are free once only these residents, given by position, are left."""
+        if not stay:
+            return all(self.total[sort] >= need for sort, need in needs)
+        staying = [self.held[position] for position in stay] if 2 * len(stay) <= len(self.held) else None
+        gone = [] if len(stay) == len(self.held) or staying is not None else self._gone_beside(stay)
+        for sort, need in needs:
+            if staying is not None:
+                left = self.total[sort] - sum([held[sort] for held in staying])
+            else:
+                left = self.free[sort] + sum([held[sort] for held in gone])
+            if left < need:
+                return False
+        return True
+
+    def _gone_beside(self, stay: Collection[int]) -> list[Amounts]:
+        return [amounts for position, amounts in enumerate(self.held) if position not in stay]
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
         """Return how many pods with a shape the numbers allow once these residents have left."""
@@ -320,8 +331,9 @@ class _Search:
     def __init__(self, room: NodeRoom, prices: WorthPrices, some: tuple[int, ...], scale: float) -> None:
         self._room, self._scale = room, scale
         self._worth = [each * scale for each in prices.weights]
-        self._order = sorted(some, key=lambda shape: -self._worth[shape])
         self._needs = prices.shapes.sized(some)
+        order = sorted(some, key=lambda shape: -self._worth[shape])
+        self._arriving = [(self._needs.asked[shape], self._worth[shape]) for shape in order]
         self._prices = [tuple((sort, each * scale) for sort, each in price) for price in prices.of(some)]
         self._checks = list(self._prices)
         self._losses = [group.price + self._worth[group.shape] for group in room.groups]
@@ -378,14 +390,13 @@ class _Search:
         self._steps += 1
         if gain > _NOTHING and self._lower is None:
             self._lower = self._without_gain(gain)
-        if self._is_over or index == len(self._order) or not self._may_gain(free, gain):
+        if self._is_over or not self._may_gain(free, gain):
             return
-        shape = self._order[index]
-        asked = self._needs.asked[shape]
-        most = _fit(free, asked)
-        for number in range(most, 0, -1):
-            self._come(index + 1, _without(free, asked, number), gain + number * self._worth[shape])
-        self._come(index + 1, free, gain)
+        for position, (asked, worth) in enumerate(self._arriving[index:], index + 1):
+            for number in range(_fit(free, asked), 0, -1):
+                self._come(position, _without(free, asked, number), gain + number * worth)
+                if self._is_over:
+                    return
 
     def _may_gain(self, free: Sequence[int], gain: float) -> bool:
         """Return whether the pods that fit in these amounts may be worth more than what is lost so far."""

@@ -239,6 +239,8 @@ class Repacker:
 
     def _has_taker(self, shape: int) -> bool:
         """Return whether a pod with the shape now fits on some node."""
+        if shape in self._stuck:
+            return False
         if shape not in self._takes:
             alone, residents = self._alone(shape), self.vacancies.residents
             self._takes[shape] = any(
@@ -248,7 +250,7 @@ class Repacker:
 
     def _taking(self, shape: int) -> Iterator[NodeRoom]:
         """Yield the nodes on which a pod with the shape now fits, according to the numbers."""
-        for room in self.vacancies.rooms:
+        for room in self.vacancies.rooms if shape not in self._stuck else ():
             if shape in room.shapes and room.takers(self.vacancies.needed, shape):
                 yield room
 
