@@ -7,9 +7,10 @@ nodes are examined.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 from dra_plan.api.core import (
     Node,
@@ -466,6 +467,30 @@ class NodeInfo:
         self.anti_affinity_pods = dict(other.anti_affinity_pods)
         self.volume_pods = dict(other.volume_pods)
         self._labelled = None
+
+
+class SomeNodes(Sequence[NodeInfo]):
+    """The nodes at these positions among all nodes, looked up only on access, because there can be hundreds."""
+
+    __slots__ = ("all", "positions")
+
+    def __init__(self, nodes: Sequence[NodeInfo], positions: Sequence[int]) -> None:
+        self.all, self.positions = nodes, positions
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @overload
+    def __getitem__(self, index: int) -> NodeInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NodeInfo]: ...
+    def __getitem__(self, index: int | slice) -> NodeInfo | list[NodeInfo]:
+        if isinstance(index, slice):
+            return [self.all[at] for at in self.positions[index]]
+        return self.all[self.positions[index]]
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        return map(self.all.__getitem__, self.positions)
 
 
 # -- the order of nodes ------------------------------------------------------------------------------------------------
