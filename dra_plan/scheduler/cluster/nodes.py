@@ -275,9 +275,14 @@ class PodInfo:
         return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
 
     @cached_property
+    def defaulted(self) -> Amounts:
+        """The amounts that count for a placed pod, with defaults filled in."""
+        return pod_requests(self.pod, defaults=True, claimed=self.claimed)
+
+    @cached_property
     def scored_requests(self) -> tuple[int, int]:
         """The CPU and memory that count for a placed pod in scores, with defaults filled in."""
-        found = pod_requests(self.pod, defaults=True, claimed=self.claimed)
+        found = self.defaulted
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
     @cached_property

@@ -242,7 +242,8 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
         """Return the first rejection, with its plugin; `first` names the plugin to call before the others."""
         with Guard("PreEnqueue", pod) as guard:
-            for plugin in guard.each(sorted(self._at_pre_enqueue, key=lambda p: p.name != first)):
+            plugins = sorted(self._at_pre_enqueue, key=lambda p: p.name != first) if first else self._at_pre_enqueue
+            for plugin in guard.each(plugins):
                 status = plugin.pre_enqueue(pod)
                 if failed(status):
                     return status.by(plugin.name)

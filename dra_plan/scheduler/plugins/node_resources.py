@@ -227,8 +227,12 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
         Pod-level requests are omitted (P12) unless the defect is fixed.
         """
-        left_out = self._handle.target.quirks.fit_score_without_pod_level
-        counted = pod_requests(pod, pod_level=not left_out, defaults=True)
+        info = self._handle.cluster.info(pod)
+        left_out = self._handle.target.quirks.fit_score_without_pod_level and pod.spec.resources is not None
+        if left_out or info.claimed:
+            counted = pod_requests(pod, pod_level=not left_out, defaults=True)
+        else:
+            counted = info.defaulted
         state.write(f"{self.name}/score", tuple(counted.get(name, 0) for name in self._strategy.names))
         return None
 
@@ -316,13 +320,14 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
 
     name = plugin_names.BALANCED_ALLOCATION
 
-    def __init__(self, strategy: Strategy, devices: Totals | None = None) -> None:
+    def __init__(self, handle: Handle, strategy: Strategy, devices: Totals | None = None) -> None:
+        self._handle = handle
         self._strategy = strategy
         self._devices = devices
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Skip pods that request none of the resources."""
-        requests = pod_requests(pod)
+        requests = self._handle.cluster.info(pod).requests
         wanted = tuple(requests.get(name, 0) for name in self._strategy.names)
         if not any(wanted):
             return SKIP
