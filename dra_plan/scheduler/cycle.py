@@ -83,9 +83,19 @@ def nodes_to_find(total: int, percentage: int) -> int:
     return max(total * percentage // 100, LEAST_FEASIBLE)
 
 
+_FEW = 100
+
+
 def best_of(scores: Sequence[int]) -> list[int]:
     """Return the indices of the highest score."""
-    return list(compress(count(), map(eq, scores, repeat(max(scores)))))
+    highest = max(scores)
+    number = scores.count(highest)
+    if number > _FEW:
+        return list(compress(count(), map(eq, scores, repeat(highest))))
+    found: list[int] = []
+    for _ in range(number):
+        found.append(scores.index(highest, found[-1] + 1 if found else 0))
+    return found
 
 
 class BestNodes(Sequence[str]):

@@ -177,9 +177,13 @@ class Journal:
         if self._seen == len(self._names) or self._names[-1] != name:
             self._names.append(name)
 
+    def after(self, read: int) -> Sequence[str]:
+        """Return the nodes that changed since the journal had this many entries; some may be listed several times."""
+        return self._names[read:]
+
     def since(self, read: int) -> Iterable[str]:
         """Yield the nodes that changed since the journal had this many entries, without duplicates."""
-        return dict.fromkeys(self._names[read:])
+        return dict.fromkeys(self.after(read))
 
     def forked(self) -> None:
         """Keep nodes that change from now on."""

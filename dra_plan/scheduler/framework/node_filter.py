@@ -225,7 +225,7 @@ class NodeFilter:
         answers, scan = known.answers, Scan(nodes, start, known.answers)
         places = known.open if not crowded else sorted(crowded.union(known.open))
         first = bisect_left(places, start)
-        places = [*places[first:], *places[:first]]
+        places = places[first:] + places[:first]
         passed: list[int] = []
         others, done = scan.others, 0
         while len(passed) < enough and done < len(places):

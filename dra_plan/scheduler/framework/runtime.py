@@ -424,7 +424,9 @@ def normalize(scores: list[int], *, reverse: bool = False) -> None:
         if reverse:
             scores[:] = [MAX_NODE_SCORE] * len(scores)
         return
-    if reverse:
+    if is_level(scores):
+        scores[:] = [0 if reverse else MAX_NODE_SCORE] * len(scores)
+    elif reverse:
         scores[:] = [MAX_NODE_SCORE - MAX_NODE_SCORE * score // most for score in scores]
     else:
         scores[:] = [MAX_NODE_SCORE * score // most for score in scores]

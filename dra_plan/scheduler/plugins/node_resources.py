@@ -107,20 +107,24 @@ def usages(
     `devices` counts a node's devices for an extended resource that the node does not offer itself.
     """
     parts = zip(strategy.parts, wanted, strict=True)
-    counted = [(name, weight, scalar, value) for (name, weight, scalar), value in parts if value or not scalar]
+    counted = [
+        (name, weight, scalar, value, scored and name == CPU, scored and name == MEMORY)
+        for (name, weight, scalar), value in parts
+        if value or not scalar
+    ]
     for node in nodes:
         found: Usage = []
         allocatable, requested = node.allocatable, node.requested
-        for name, weight, scalar, value in counted:
+        for name, weight, scalar, value, scores_cpu, scores_memory in counted:
             capacity = allocatable.get(name, 0)
             if capacity <= 0:
                 total, in_use = devices(name, node) if devices is not None and scalar else (0, 0)
                 if total:
                     found.append((in_use + value, total, weight, value))
                 continue
-            if scored and name == CPU:
+            if scores_cpu:
                 base = node.scored_cpu
-            elif scored and name == MEMORY:
+            elif scores_memory:
                 base = node.scored_memory
             else:
                 base = requested.get(name, 0)
@@ -304,14 +308,18 @@ _NEUTRAL = 50
 def balance(shares: Sequence[float]) -> int:
     """Return 100 if all resources are used to the same share, and less if the shares are further apart."""
     if len(shares) == 2:
-        first, second = shares
-        apart = abs((first if first < 1.0 else 1.0) - (second if second < 1.0 else 1.0)) / 2
-    elif len(shares) > 2:
+        return _balance_of_two(*shares)
+    if len(shares) > 2:
         shares = [share if share < 1.0 else 1.0 for share in shares]
         mean = sum(shares) / len(shares)
         apart = math.sqrt(sum((share - mean) ** 2 for share in shares) / len(shares))
     else:
         apart = 0.0
+    return int((1 - apart) * MAX_NODE_SCORE)
+
+
+def _balance_of_two(one: float, other: float) -> int:
+    apart = abs((one if one < 1.0 else 1.0) - (other if other < 1.0 else 1.0)) / 2
     return int((1 - apart) * MAX_NODE_SCORE)
 
 
@@ -342,8 +350,13 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         """Return the results of `score` for these nodes."""
         scores: list[int | Status] = []
         for with_pod in usages(nodes, self._strategy, state.read(self.name), scored=False, devices=self._devices):
-            then = balance([used / capacity for used, capacity, _, _ in with_pod])
-            before = balance([(used - own) / capacity for used, capacity, _, own in with_pod])
+            if len(with_pod) == 2:
+                (used, capacity, _, own), (other_used, other_capacity, _, other_own) = with_pod
+                then = _balance_of_two(used / capacity, other_used / other_capacity)
+                before = _balance_of_two((used - own) / capacity, (other_used - other_own) / other_capacity)
+            else:
+                then = balance([used / capacity for used, capacity, _, _ in with_pod])
+                before = balance([(used - own) / capacity for used, capacity, _, own in with_pod])
             gain = _NEUTRAL + then - before
             scores.append(_NEUTRAL + (gain // 2 if gain >= 0 else -(-gain // 2)))
         return scores
