@@ -16,7 +16,7 @@ from operator import eq
 from typing import overload
 
 from dra_plan.api.core import Pod
-from dra_plan.scheduler.cluster.nodes import NodeInfo, SomeNodes
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PassedNodes
 from dra_plan.scheduler.framework.extender import Extender, ExtenderError
 from dra_plan.scheduler.framework.interface import Diagnosis, Handle, NominatingInfo
 from dra_plan.scheduler.framework.profile import Framework
@@ -104,7 +104,7 @@ class BestNodes(Sequence[str]):
     __slots__ = ("_best", "_nodes")
 
     def __init__(self, nodes: Sequence[NodeInfo], best: Sequence[int]) -> None:
-        if isinstance(nodes, SomeNodes):
+        if isinstance(nodes, PassedNodes):
             best, nodes = [nodes.positions[index] for index in best], nodes.all
         self._nodes, self._best = nodes, array("I", best)  # stored for every pod: 1/4 of a list of numbers
 

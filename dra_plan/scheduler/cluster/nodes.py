@@ -478,8 +478,8 @@ class NodeInfo:
         self._labelled = None
 
 
-class SomeNodes(Sequence[NodeInfo]):
-    """The nodes at these positions among all nodes, looked up only on access, because there can be hundreds."""
+class PassedNodes(Sequence[NodeInfo]):
+    """The nodes that passed, by position among all nodes; looked up only on access, because there can be hundreds."""
 
     __slots__ = ("all", "positions")
 

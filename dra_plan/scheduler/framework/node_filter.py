@@ -12,7 +12,7 @@ from dra_plan.api.core import Pod
 from dra_plan.remembered import Remembered
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.memo import MOST_SHAPES, NodeAnswers, ShapeAnswers
-from dra_plan.scheduler.cluster.nodes import NodeInfo, SomeNodes
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PassedNodes
 
 from .interface import FilterPlugin
 from .runtime import FilterPhase
@@ -26,7 +26,7 @@ class Scan:
     """The result of a scan: the nodes that `passed`, and how many were `examined`, in order from the start."""
 
     def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
-        self.passed = SomeNodes(nodes, ())
+        self.passed = PassedNodes(nodes, ())
         self.examined = len(nodes)
         self.others: dict[int, Status | None] = {}
         """The results for this pod alone, by position: errors, and the results for nodes that other pods are nominated
@@ -247,7 +247,7 @@ class NodeFilter:
             passed += some
         if len(passed) >= enough:
             scan.examined = (passed[-1] - start) % len(nodes) + 1
-        scan.passed = SomeNodes(nodes, passed)
+        scan.passed = PassedNodes(nodes, passed)
         return scan
 
     def __call__(self, node: NodeInfo) -> Status | None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError, UsageError
 from dra_plan.scheduler.cluster.memo import NodeAnswers
-from dra_plan.scheduler.cluster.nodes import NodeInfo, SomeNodes
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PassedNodes
 from dra_plan.scheduler.events import Event, Interest, wakes
 
 from .interface import MAX_NODE_SCORE, MIN_NODE_SCORE, Handle, Plugin, QueueSortPlugin, ScorePlugin
@@ -177,7 +177,7 @@ class _Scored:
 
     def __init__(self, nodes: Sequence[NodeInfo]) -> None:
         self.nodes = nodes
-        where = nodes.positions if isinstance(nodes, SomeNodes) else [node.position for node in nodes]
+        where = nodes.positions if isinstance(nodes, PassedNodes) else [node.position for node in nodes]
         self.where = where
         self._read: Callable[[Sequence[Any]], tuple[Any, ...]] | None = itemgetter(*where) if len(where) > 1 else None
 
