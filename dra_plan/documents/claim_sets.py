@@ -22,10 +22,10 @@ from dra_plan.documents.base import (
     one_of,
 )
 from dra_plan.documents.devices import ClaimHolder, DeviceCheck
+from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.reasons import REASONS, AnyReason, AttemptFault, LeadingReason, NodeAnswer, UnusablePool
 from dra_plan.documents.stories import AbsentName, NodeStory
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.documents.verdicts import NodeObstacle
 
 SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided", "Refused", "Unknown")]
 

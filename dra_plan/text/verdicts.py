@@ -9,6 +9,7 @@ from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.stories import SharedClaim
 from dra_plan.documents.verdicts import (
@@ -21,7 +22,6 @@ from dra_plan.documents.verdicts import (
     GatedVerdict,
     LabelConflict,
     LastMessage,
-    NodeObstacle,
     OtherPod,
     OwnerVerdict,
 )
