@@ -92,7 +92,7 @@ class DeviceReason(NamedTuple):
 
     def missing_drivers(self) -> list[MissingDriver]:
         """Return the drivers that the claims want, and that publish only for other nodes."""
-        from dra_plan.explanation.drivers import missing_drivers
+        from dra_plan.explanation.driver_pods import missing_drivers
 
         return missing_drivers(self.offer) if self.offer is not None else []
 
