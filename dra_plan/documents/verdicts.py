@@ -24,7 +24,7 @@ from .base import (
 )
 from .devices import ClaimHolder, TaintName
 from .node_obstacles import NodeObstacle, RefusingNodes
-from .stories import AbsentName, SharedClaim
+from .stories import AbsentName, DriverPod, SharedClaim
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -276,6 +276,16 @@ class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
     limit_range: str
 
 
+class PodEvent(DocumentPart, frozen=True, kw_only=True):
+    """A warning about a pod, from an Event of the input: the last one of its reason."""
+
+    reason: Text
+    message: Text
+    component: Annotated[str, Meta(description="Who says it, such as kubelet.")] = ""
+    time: Annotated[str, Meta(description="The time of the last occurrence.")] = ""
+    count: Amount = 1
+
+
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     """The result for an owner, with all pending pods of the input, and the reasons."""
 
@@ -297,6 +307,12 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = None
     held_by: HeldBy | Literal[""] = ""
     queue: Annotated[str, Meta(description="SchedulingGates: the queue that its label for Kueue names.")] = ""
+    queue_exists: Annotated[bool, Meta(description="The input has this LocalQueue.")] = False
+    queues: Annotated[
+        list[str],
+        Meta(description="If the input lacks the queue: others of its namespace, else NAMESPACE/NAME."),
+    ] = []
+    near_queue: Annotated[str, Meta(description="The one of these with a similar name.")] = ""
     held: Annotated[
         list[str],
         Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),
@@ -306,6 +322,12 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = []
     volumes_elsewhere: Annotated[
         list[VolumeElsewhere], Meta(description="Of a bound pod that does not run: its volumes in use on other nodes.")
+    ] = []
+    events: Annotated[
+        list[PodEvent], Meta(description="Of a bound pod that does not run: warnings about it, the latest first.")
+    ] = []
+    driver_pods: Annotated[
+        list[DriverPod], Meta(description="Of a bound pod that does not run: pods of its devices' drivers, not ready.")
     ] = []
     until: Annotated[
         str, Meta(description="Of a pod that waits for pods that are being deleted: when their grace periods end.")

@@ -12,14 +12,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from dra_plan.allocator import View
 from dra_plan.allocator.requests import Want
-from dra_plan.api.core import ContainerStatus, Node, NodeSelectorTerm, Pod, PodSpec
+from dra_plan.api.core import Node, NodeSelectorTerm, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.cel.parts import strings
-from dra_plan.claims.owners import ended, is_ready, pod_spec
+from dra_plan.claims.owners import ended, is_ready, pod_spec, why_waiting
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.stories import DriverPod, MissingDriver
 from dra_plan.explanation.funnel import NodeOffer
@@ -63,8 +64,11 @@ def _named(want: Want) -> set[str]:
 
 def _nodes(offer: NodeOffer, driver: str) -> frozenset[str]:
     """Return the nodes for which the driver publishes devices."""
-    gatherer = offer.placement.view.gatherer
-    of_driver = (slices for pool, slices in gatherer.slices.items() if pool.driver == driver)
+    return _published_for(offer.placement.view, driver)
+
+
+def _published_for(view: View, driver: str) -> frozenset[str]:
+    of_driver = (slices for pool, slices in view.gatherer.slices.items() if pool.driver == driver)
     names = {one.object.spec.node_name for slices in of_driver for one in slices}
     return frozenset(name for name in names if name)
 
@@ -90,6 +94,17 @@ class DriverPods:
                 of_driver += _joined(one for one in told if one is not None)
             found += sorted(of_driver, key=lambda one: _FIRST.index(one.state))[:MOST_FOUND]
         return found
+
+    def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:
+        """Return the driver's pods on a node for which it publishes devices, if they are not ready."""
+        there = _published_for(view, driver)
+        if node.metadata.name not in there:
+            return []
+        found = []
+        for daemon_set in self._publishing(there):
+            whole = DriverPod(driver=driver, daemon_set="/".join(daemon_set), node=min(there), nodes=len(there))
+            found.append(self._on_node(daemon_set, node, whole))
+        return [each for each in found if each is not None][:MOST_FOUND]
 
     def _publishing(self, nodes: frozenset[str]) -> list[tuple[str, str]]:
         """Return the DaemonSets that have a pod on each of the nodes; if some mount plugins' directories, only these.
@@ -170,18 +185,6 @@ def _fault(pod: Pod) -> dict[str, Any]:
 
 _LATER = ("", "PodInitializing")
 """The reasons of containers that wait for another one."""
-
-
-def why_waiting(status: ContainerStatus) -> str:
-    """Return the kubelet's message on a container that waits; of one that crashes, how its last run ended."""
-    waiting, last = status.state.waiting, status.last_state.terminated
-    if waiting is None:
-        return ""
-    if waiting.reason != "CrashLoopBackOff" or last is None:
-        return waiting.message
-    reason = f", {last.reason}" if last.reason not in ("", "Error") else ""
-    message = f": {last.message.strip()}" if last.message.strip() else ""
-    return f"its last run ended with exit code {last.exit_code}{reason}{message}"
 
 
 def _wanted_labels(spec: PodSpec, node: Node) -> str:

@@ -221,8 +221,8 @@ def _driver_pod(of: DriverPod) -> str:
 
 
 _DRIVER_POD: dict[str, Callable[[DriverPod, str], str]] = {
-    "fault": lambda of, nodes: f"Its pod {of.pod} on {nodes} is not ready: {of.reason}{_in_brackets(of.message)}",
-    "pending": lambda of, nodes: f"Its pod {of.pod} for {nodes} is Pending{_in_brackets(of.message)}",
+    "fault": lambda of, nodes: f"Its pod {of.pod} on {nodes} is not ready: {of.reason}{words.in_brackets(of.message)}",
+    "pending": lambda of, nodes: f"Its pod {of.pod} for {nodes} is Pending{words.in_brackets(of.message)}",
     "not-ready": lambda of, nodes: f"Its pod {of.pod} on {nodes} is not ready",
     "deleted": lambda of, nodes: f"Its pod {of.pod} on {nodes} is being deleted",
     "absent": lambda _of, nodes: f"It has no pod on {nodes}",
@@ -231,10 +231,6 @@ _DRIVER_POD: dict[str, Callable[[DriverPod, str], str]] = {
     ),
     "label": lambda of, nodes: f"It does not run on {nodes}: it is for nodes with {of.labels}",
 }
-
-
-def _in_brackets(message: str) -> str:
-    return f" ({words.one_line(message).rstrip('.')})" if message else ""
 
 
 def lacks_lines(story: NodeStory) -> Iterator[str]:

@@ -305,6 +305,22 @@ def _lifts(of: OwnerVerdict) -> str:
     return f", until Kueue admits it from local queue {of.queue}" if of.queue else ", until Kueue admits it"
 
 
+def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
+    """Yield whether the queue exists, and where Kueue says what a workload is waiting for."""
+    if of.queues:
+        meant = f" Did you mean {of.near_queue}?" if of.near_queue else f" There are: {words.listed(of.queues)}."
+        yield f"Namespace {of.namespace} has no LocalQueue {of.queue}, so Kueue never admits it.{meant}"
+        return
+    shows = f"-n {of.namespace} shows the queues, and what each workload is waiting for."
+    if of.queue_exists:
+        yield f"kubectl get localqueues,workloads {shows}"
+        return
+    yield (
+        f"If there is no such LocalQueue in namespace {of.namespace}, it is never admitted: kubectl get "
+        f"localqueues,workloads {shows}"
+    )
+
+
 def _there(of: OwnerVerdict) -> str:
     """Return the number of existing pods of the group, if there are too few."""
     if of.group_pods >= of.group_least:
@@ -436,10 +452,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
                 "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
             )
     if of.queue and _lifts(of):
-        yield (
-            f"If there is no such LocalQueue in namespace {of.namespace}, it is never admitted: kubectl get "
-            f"localqueues,workloads -n {of.namespace} shows the queues, and what each workload is waiting for."
-        )
+        yield from _queue_lines(of)
     for each in of.awaited:
         yield _awaited(each)
     if of.spared:
@@ -504,21 +517,6 @@ def _awaited(of: AwaitedCondition) -> str:
         f"Device {of.device} (claim {of.claim}) waits for condition {of.condition}, which {state}{why}. Its driver or "
         "controller has to set it; after a timeout, the scheduler gives the device up and tries again."
     )
-
-
-def volume_elsewhere_lines(of: OwnerVerdict) -> Iterator[str]:
-    """Yield the pods on other nodes that use a volume which only one node may use."""
-    for each in of.volumes_elsewhere:
-        deleted = ", and is being deleted" if each.deleted else ""
-        yield (
-            f"Its volume claim {each.claim} is for one node at a time, and pod {each.pod} on {each.node_name} uses it, "
-            f"too{deleted}. The volume cannot be attached here until that pod is gone."
-        )
-        if each.unreachable:
-            yield (
-                f"Node {each.node_name} does not report, so the pod cannot end by itself. If the machine is off, "
-                "delete the pod with --force, or give the node the taint node.kubernetes.io/out-of-service."
-            )
 
 
 def _last(of: OwnerVerdict, last: LastMessage) -> str:

@@ -88,7 +88,9 @@ def test_a_pod_without_a_node() -> None:
     pinned = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}]
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": pinned}}}
     waiting = owned_by(pod("driver-b", cpu="99", affinity=affinity), "DaemonSet", "driver")
-    conditions = [{"type": "PodScheduled", "status": "False", "message": "0/2 nodes are available: 1 Insufficient cpu."}]
+    conditions = [
+        {"type": "PodScheduled", "status": "False", "message": "0/2 nodes are available: 1 Insufficient cpu."}
+    ]
     waiting["status"] = {"phase": "Pending", "conditions": conditions}
     said = text(cluster(waiting))
     assert "Its pod default/driver-b for b is Pending (0/2 nodes are available: 1 Insufficient cpu)." in said
