@@ -271,6 +271,6 @@ class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
     asks: Annotated[list[AskedResource], Meta(description="Requirements of a pod other than claims.")] = []
     waiting: Annotated[
         list[WaitingContainer],
-        Meta(description=("For a Pending pod with a node: the containers that its kubelet has not started.")),
+        Meta(description="For a pod with a node: the containers that its kubelet has not started, or not again."),
     ] = []
     finalizers: Annotated[list[str], Meta(description="The finalizers of an object that is being deleted.")] = []

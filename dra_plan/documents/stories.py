@@ -125,6 +125,15 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
     taint: TaintName | None = None
 
 
+class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod of a DaemonSet that is not ready, while a driver publishes no devices at all."""
+
+    pod: Annotated[Text, Meta(description="NAMESPACE/NAME.")]
+    node: str
+    reason: Annotated[str, Meta(description="Why its first container waits, in one word, if one does.")] = ""
+    message: Annotated[str, Meta(description="The message of the kubelet or the scheduler.")] = ""
+
+
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
     """The result for a claim set on similar nodes."""
 

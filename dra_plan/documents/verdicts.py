@@ -24,7 +24,7 @@ from .base import (
 )
 from .devices import ClaimHolder, TaintName
 from .node_obstacles import NodeObstacle, RefusingNodes
-from .stories import AbsentName, DriverPod, SharedClaim
+from .stories import AbsentName, DriverPod, SharedClaim, UnreadyPod
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -306,7 +306,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         int | None, Meta(description="Of a pod that no node can take: its priority, if that is below 0.")
     ] = None
     held_by: HeldBy | Literal[""] = ""
-    queue: Annotated[str, Meta(description="SchedulingGates: the queue that its label for Kueue names.")] = ""
+    queue: Annotated[str, Meta(description="SchedulingGates, Suspended: the queue that its label for Kueue names.")] = (
+        ""
+    )
     queue_exists: Annotated[bool, Meta(description="The input has this LocalQueue.")] = False
     queues: Annotated[
         list[str],
@@ -328,6 +330,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = []
     driver_pods: Annotated[
         list[DriverPod], Meta(description="Of a bound pod that does not run: pods of its devices' drivers, not ready.")
+    ] = []
+    unready_pods: Annotated[
+        list[UnreadyPod],
+        Meta(description="If a driver publishes no devices at all: pods of DaemonSets that are not ready."),
     ] = []
     until: Annotated[
         str, Meta(description="Of a pod that waits for pods that are being deleted: when their grace periods end.")

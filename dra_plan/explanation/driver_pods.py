@@ -22,7 +22,7 @@ from dra_plan.api.workloads import AnyWorkload
 from dra_plan.cel.parts import strings
 from dra_plan.claims.owners import ended, is_ready, pod_spec, why_waiting
 from dra_plan.documents.devices import TaintName
-from dra_plan.documents.stories import DriverPod, MissingDriver
+from dra_plan.documents.stories import DriverPod, MissingDriver, UnreadyPod
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.scheduler.new_pods import daemon_node
 from dra_plan.scheduler.plugins.node_affinity import required_terms
@@ -105,6 +105,16 @@ class DriverPods:
             whole = DriverPod(driver=driver, daemon_set="/".join(daemon_set), node=min(there), nodes=len(there))
             found.append(self._on_node(daemon_set, node, whole))
         return [each for each in found if each is not None][:MOST_FOUND]
+
+    def unready(self) -> list[UnreadyPod]:
+        """Return the pods that are not ready, of plugins of the kubelet if there are any, else of all DaemonSets."""
+        every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
+        plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
+        found = [(node, pod, _fault(pod)) for node, pod in plugins or every if not is_ready(pod)]
+        return [
+            UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))
+            for node, pod, told in found
+        ]
 
     def _publishing(self, nodes: frozenset[str]) -> list[tuple[str, str]]:
         """Return the DaemonSets that have a pod on each of the nodes; if some mount plugins' directories, only these.

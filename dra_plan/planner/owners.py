@@ -459,9 +459,7 @@ def _deleting(owner: ObjectName, metadata: ObjectMeta, *, node_name: str = "") -
 
 
 def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
-    """Yield the kubelet's messages about the containers of a pod that is Pending on its node."""
-    if pod.status.phase != "Pending":
-        return
+    """Yield the kubelet's messages about the containers of a pod on its node that wait."""
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         waiting = status.state.waiting
         if waiting is not None and waiting.reason:

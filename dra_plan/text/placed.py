@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.documents.claim_sets import UnplannedOwner
-from dra_plan.documents.stories import DriverPod
+from dra_plan.documents.stories import DriverPod, UnreadyPod
 from dra_plan.documents.verdicts import OwnerVerdict, PodEvent
 from dra_plan.text import words
 
@@ -25,6 +25,19 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
             f"The input has no events that say why: kubectl events --for pod/{of.name} -n {of.namespace} shows what "
             "its kubelet is waiting for."
         )
+
+
+def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
+    """Yield the pods of DaemonSets that are not ready, while a driver publishes no devices."""
+    if of is None or not of.unready_pods:
+        return
+    told = [f"{one.pod} on {one.node}{_why(one)}" for one in of.unready_pods]
+    yield f"Pods of DaemonSets that are not ready: {words.listed(told)}."
+
+
+def _why(of: UnreadyPod) -> str:
+    message = words.one_line(of.message).rstrip(".")
+    return f" ({': '.join(filter(None, (of.reason, message)))})" if of.reason or message else ""
 
 
 def _driver_pod(of: DriverPod) -> str:

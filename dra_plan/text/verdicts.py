@@ -338,7 +338,12 @@ def _bound_to(of: OwnerVerdict) -> str:
 def _suspended(whose: _Whose) -> str:
     queue = f", because it is waiting in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
     suspended = "is suspended and " if whose.of.kind in ("Job", "CronJob") else ""
+    if not whose.of.wanted and whose.of.kind in _REPLICATED and not queue:
+        return " has no pods now: its replicas are 0."
     return f" {suspended}has no pods now{queue}."
+
+
+_REPLICATED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 
 
 def _forbidden(of: OwnerVerdict) -> Lines:
@@ -451,7 +456,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             yield (
                 "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
             )
-    if of.queue and _lifts(of):
+    if of.queue and (of.verdict == "Suspended" or _lifts(of)):
         yield from _queue_lines(of)
     for each in of.awaited:
         yield _awaited(each)

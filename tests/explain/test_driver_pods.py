@@ -127,3 +127,21 @@ def test_only_drivers_that_the_claim_wants(driver: str) -> None:
     objects = [one for one in cluster(*other) if one["metadata"]["name"] not in ("driver", "driver-a")]
     said = text([*objects, allocated("more", "d/nic-0", pod="x", driver=driver)])
     assert "DaemonSet" not in said
+
+
+# -- drivers without any devices ---------------------------------------------------------------------------------------
+
+
+def test_a_driver_that_publishes_nothing_and_a_pod_that_is_not_ready() -> None:
+    crashed = crashing("CrashLoopBackOff", "back-off", lastState={"terminated": {"exitCode": 1}})
+    wanted = device_class("gpu.example.com", driver="gpu.example.com")
+    objects = [node("b"), wanted, crashed, claim("c", request()), pod("p", claims={"g": "c"})]
+    told = (
+        "Pods of DaemonSets that are not ready: default/driver-b on b (CrashLoopBackOff: its last run ended with exit "
+        "code 1)."
+    )
+    assert told in text(objects)
+    assert told in text([*objects, slice_("b", "nic-0", driver="nic.example.com")])
+    assert "DaemonSets" not in text([*objects, slice_("b", "gpu-0")])
+    ready = plugin("driver-b", "b")
+    assert "DaemonSets" not in text([ready, *[one for one in objects if one is not crashed]])

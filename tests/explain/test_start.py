@@ -18,6 +18,7 @@ from tests.build import (
     pod,
     running,
     slice_,
+    workload,
 )
 
 CREATING = {"containerStatuses": [{"name": "c", "state": {"waiting": {"reason": "ContainerCreating"}}}]}
@@ -146,3 +147,28 @@ def test_a_queue_that_exists_or_may_exist() -> None:
     assert "kubectl get localqueues,workloads -n default shows" in there
     assert "no such LocalQueue" not in there
     assert "If there is no such LocalQueue in namespace default" in text([node("a"), gated("team")])
+
+
+def test_a_suspended_job_and_its_queue() -> None:
+    job = workload("Job", "p", pod(), suspend=True)
+    job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "user-queu"}
+    said = text([node("a"), job, local_queue("user-queue")], "job/p")
+    assert "because it is waiting in Kueue's queue user-queu." in said
+    assert "Did you mean user-queue?" in said
+
+
+# -- pods that run, or should ------------------------------------------------------------------------------------------
+
+
+def test_a_container_that_crashes() -> None:
+    made = placed("p", "a")
+    last = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    waiting = {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container"}
+    made["status"]["containerStatuses"] = [{"name": "c", "state": {"waiting": waiting}, "lastState": last}]
+    said = text([node("a"), made])
+    assert "Container c crashes: CrashLoopBackOff (its last run ended with exit code 137, OOMKilled)." in said
+
+
+def test_a_workload_without_replicas() -> None:
+    said = text([node("a"), workload("Deployment", "w", pod(), replicas=0)], "deployment/w")
+    assert "deployment/default/w has no pods now: its replicas are 0." in said

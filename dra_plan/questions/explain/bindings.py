@@ -7,6 +7,7 @@ from typing import Any
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
 from dra_plan.api.well_known import KUEUE_QUEUE, UNREACHABLE
 from dra_plan.claims.owners import ended
@@ -92,9 +93,9 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
     ]
 
 
-def queue_of(inventory: Inventory, pod: Pod) -> dict[str, Any]:
-    """Return the queue that the pod's label for Kueue names; if the input has none of that name, those that exist."""
-    queue, namespace = (pod.metadata.labels or {}).get(KUEUE_QUEUE, ""), pod.metadata.namespace
+def queue_of(inventory: Inventory, metadata: ObjectMeta) -> dict[str, Any]:
+    """Return the queue that the label for Kueue names; if the input has none of that name, those that exist."""
+    queue, namespace = (metadata.labels or {}).get(KUEUE_QUEUE, ""), metadata.namespace
     if not queue or not inventory.queues or (namespace, queue) in inventory.queues:
         return {"queue": queue, "queue_exists": bool(queue and inventory.queues)}
     here = sorted(name for space, name in inventory.queues if space == namespace)

@@ -19,6 +19,9 @@ from dra_plan.text.devices import devices_of
 from dra_plan.text.naming import consumed, device_name, named
 from dra_plan.text.words import counted, listed, scheduler_says
 
+CRASHING = "CrashLoopBackOff"
+"""Why a container waits that has run and ended several times."""
+
 NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use any."
 
 
@@ -157,7 +160,10 @@ def _users(of: UnplannedOwner) -> str:
 def _waiting(of: UnplannedOwner) -> Iterator[str]:
     for container in of.waiting:
         why = words.in_brackets(container.message)
-        yield f"Its kubelet has not started container {container.name}: {container.reason}{why}."
+        if container.reason == CRASHING:
+            yield f"Container {container.name} crashes: {container.reason}{why}."
+        else:
+            yield f"Its kubelet has not started container {container.name}: {container.reason}{why}."
 
 
 def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:

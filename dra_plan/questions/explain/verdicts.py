@@ -19,7 +19,6 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import KUEUE_QUEUE
 from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
@@ -72,6 +71,10 @@ MOST_FIRST = 3
 
 MOST_HELPED = 10
 """The number of owners that were not named for which changes are tried."""
+
+
+SLICES = "resourceslices"
+"""What the input lacks if no devices are known."""
 
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
@@ -211,9 +214,8 @@ class _Verdicts:
     def of_owner(self, owner: Owner) -> OwnerVerdict:
         """Return the verdict on a pod or workload."""
         pod = self._pods.get(owner)
-        if pod is not None:
-            return self._of_pod(owner, pod)
-        return self._of_workload(owner, self._workloads[owner])
+        made = self._of_pod(owner, pod) if pod is not None else self._of_workload(owner, self._workloads[owner])
+        return self._with_unready(made, owner)
 
     def _of_pod(self, owner: Owner, pod: Pod) -> OwnerVerdict:
         made = OwnerVerdict(kind=owner.kind, namespace=owner.namespace, name=owner.name, verdict="Finished")
@@ -233,6 +235,16 @@ class _Verdicts:
         called = "Unknown" if made.verdict == "Unknown" else _called(fates[0].record)
         made = structs.replace(made, scheduled=called, last_message=last)
         return self._refused(made, pod)
+
+    def _with_unready(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
+        """Return the verdict with the pods of DaemonSets that are not ready, if a driver publishes nothing."""
+        plan = self._plan_of(owner)
+        absent = plan.explanation.absent if plan is not None and plan.explanation is not None else []
+        if SLICES not in made.missing and not any(one.reference.kind == "driver" for one in absent):
+            return made
+        from dra_plan.explanation.driver_pods import DriverPods
+
+        return structs.replace(made, unready_pods=DriverPods(self._inventory).unready())
 
     def _evicted(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         """Return the verdict on a pod that gets a node and is then evicted for another one."""
@@ -269,8 +281,8 @@ class _Verdicts:
         if fate is None and owner not in self._forbidden:
             if pods:
                 return self._of_placed(made, workload, pods)
-            queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
-            made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
+            about = queue_of(self._inventory, workload.metadata)
+            made = structs.replace(made, verdict="Suspended", held=[about["queue"]] if about["queue"] else [], **about)
             made = self._refused(made, workload)
             shows_devices = made.verdict != "Suspended" or self._plan_of(owner) is not None
             return made if shows_devices else self._trials.with_freed(made, owner)
@@ -352,7 +364,7 @@ class _Verdicts:
         if record is None:
             return made
         if fate.held_by == "SchedulingGates":
-            made = structs.replace(made, **queue_of(self._inventory, record.pod))
+            made = structs.replace(made, **queue_of(self._inventory, record.pod.metadata))
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
         if fate.held_by == "BindingConditions":
