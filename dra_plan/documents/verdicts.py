@@ -276,6 +276,14 @@ class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
     limit_range: str
 
 
+class LeavingClaim(DocumentPart, frozen=True, kw_only=True):
+    """A ResourceClaim of a pod that is being deleted, so that no pod may begin to use it."""
+
+    name: Text
+    pods: Annotated[list[str], Meta(description="The other pods for which it is reserved; it exists until they end.")]
+    generated: Annotated[bool, Meta(description="It was created from a template, for this pod.")] = False
+
+
 class PodEvent(DocumentPart, frozen=True, kw_only=True):
     """A warning about a pod, from an Event of the input: the last one of its reason."""
 
@@ -318,6 +326,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     held: Annotated[
         list[str],
         Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),
+    ] = []
+    leaving_claims: Annotated[
+        list[LeavingClaim], Meta(description="MissingClaim: the claims that it names and that are being deleted.")
     ] = []
     awaited: Annotated[
         list[AwaitedCondition], Meta(description="BindingConditions: the conditions of its devices.")

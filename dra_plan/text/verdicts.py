@@ -22,6 +22,7 @@ from dra_plan.documents.verdicts import (
     GatedVerdict,
     LabelConflict,
     LastMessage,
+    LeavingClaim,
     OtherPod,
     OwnerVerdict,
 )
@@ -268,17 +269,24 @@ def _held(whose: _Whose) -> str:
     return f"{_pending(whose)}: {_HOLDS[whose.of.held_by](whose.of)}."
 
 
+def _missing_claim(of: OwnerVerdict) -> str:
+    """Return which claims or templates do not exist, or no longer."""
+    leaving = [one.name for one in of.leaving_claims]
+    if leaving and not of.held:
+        which = f"claim {leaving[0]}, which is" if len(leaving) == 1 else f"claims {words.listed(leaving)}, which are"
+        return f"it is waiting for {which} being deleted"
+    if of.held:
+        return f"it is waiting for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist"
+    return "it is waiting for its claims, which do not exist yet" if not of.waiting else "it cannot use its claims"
+
+
 _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     "": lambda of: of.waiting,
     "SchedulingGates": lambda of: (
         f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of)}"
     ),
     "PodGroup": lambda of: f"it is waiting for its pod group {words.listed(of.held)}{_there(of)}",
-    "MissingClaim": lambda of: (
-        (f"it is waiting for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist")
-        if of.held
-        else "it is waiting for its claims, which do not exist yet"
-    ),
+    "MissingClaim": _missing_claim,
     "Volumes": lambda of: f"{_bound_to(of)}its volumes are not bound yet",
     "BindingConditions": lambda of: (
         f"{_bound_to(of)}"
@@ -303,6 +311,17 @@ def _lifts(of: OwnerVerdict) -> str:
     if not all(gate.startswith(KUEUE) for gate in of.held):
         return ""
     return f", until Kueue admits it from local queue {of.queue}" if of.queue else ", until Kueue admits it"
+
+
+def _leaving(of: LeavingClaim) -> str:
+    """Return until when a claim exists, and what to do then."""
+    pods = f"pod {of.pods[0]} ends" if len(of.pods) == 1 else f"pods {words.listed(of.pods)} end"
+    until = f"Claim {of.name} exists until {pods}. " if of.pods else ""
+    if of.generated:
+        return (
+            f"{until}No pod can use it any more. Delete the pod: its controller creates another one, with a new claim."
+        )
+    return f"{until}No pod can begin to use it. When it is gone, create it again, or have the pod name another claim."
 
 
 def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
@@ -456,6 +475,8 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             yield (
                 "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
             )
+    for leaving in of.leaving_claims:
+        yield _leaving(leaving)
     if of.queue and (of.verdict == "Suspended" or _lifts(of)):
         yield from _queue_lines(of)
     for each in of.awaited:

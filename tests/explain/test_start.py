@@ -10,12 +10,14 @@ from dra_plan import Cluster
 from tests.build import (
     Object,
     allocated,
+    claim,
     device_class,
     manifest,
     node,
     owned_by,
     placed,
     pod,
+    request,
     running,
     slice_,
     workload,
@@ -172,3 +174,30 @@ def test_a_container_that_crashes() -> None:
 def test_a_workload_without_replicas() -> None:
     said = text([node("a"), workload("Deployment", "w", pod(), replicas=0)], "deployment/w")
     assert "deployment/default/w has no pods now: its replicas are 0." in said
+
+
+# -- claims that are being deleted, or shared --------------------------------------------------------------------------
+
+
+def leaving(*pods: str) -> Object:
+    made = allocated("c", "a/gpu-0", pod=pods[0]) if pods else claim("c", request())
+    made["metadata"] |= {"deletionTimestamp": "2026-11-26T00:00:00Z", "finalizers": ["example.com/x"]}
+    return made
+
+
+def test_a_claim_that_is_being_deleted() -> None:
+    objects = [node("a"), device_class(), slice_("a", "gpu-0"), pod("p", claims={"g": "c"})]
+    said = text([*objects, leaving()])
+    assert "p is Pending: it is waiting for claim c, which is being deleted." in said
+    assert "No pod can begin to use it. When it is gone, create it again, or have the pod name another claim." in said
+    assert "do not exist" not in said
+    assert "Claim c exists until pod w ends. No pod can begin" in text([*objects, leaving("w"), running("w", "a")])
+
+
+def test_a_claim_that_the_pods_of_a_workload_will_share() -> None:
+    sharing = workload("Deployment", "w", pod(claims={"g": "c"}, cpu="6"), replicas=3)
+    objects = [node("a"), node("b"), device_class(), slice_("a", "gpu-0"), claim("c", request()), sharing]
+    told = "The 3 pods of deployment w all name claim c, so they share its devices."
+    assert told in text(objects, "deployment/w")
+    without = [one for one in objects if one["kind"] != "ResourceSlice"]
+    assert told not in text(without, "deployment/w")  # none would be bound, and sharing is not why

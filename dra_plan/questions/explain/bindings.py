@@ -12,7 +12,7 @@ from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocation
 from dra_plan.api.well_known import KUEUE_QUEUE, UNREACHABLE
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import DeviceName
-from dra_plan.documents.verdicts import AwaitedCondition, VolumeElsewhere
+from dra_plan.documents.verdicts import AwaitedCondition, LeavingClaim, VolumeElsewhere
 from dra_plan.near import the_nearest
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
@@ -23,6 +23,21 @@ MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
 def awaited_conditions(inventory: Inventory, pod: Pod) -> list[AwaitedCondition]:
     """Return the binding conditions of the pod's devices that are not True, and failure conditions that are."""
     return [condition for claim, result in _results(inventory, pod) for condition in _of_device(claim, result)]
+
+
+def leaving_claims(inventory: Inventory, pod: Pod) -> list[LeavingClaim]:
+    """Return the pod's claims that are being deleted."""
+    named = {entry.resource_claim_name for entry in pod.spec.resource_claims}
+    return [
+        LeavingClaim(
+            name=claim.metadata.name,
+            pods=[name for name in _users(claim) if name != pod.metadata.name],
+            generated=claim.metadata.name not in named,
+        )
+        for claim in inventory.claims
+        if claim.metadata.deletion_timestamp and claim.metadata.namespace == pod.metadata.namespace
+        if _is_of(claim, pod)
+    ]
 
 
 def devices_of(inventory: Inventory, pod: Pod) -> list[DeviceRequestAllocationResult]:
@@ -36,12 +51,17 @@ def _results(inventory: Inventory, pod: Pod) -> Iterator[tuple[ResourceClaim, De
             yield from ((claim, result) for result in claim.allocation.devices.results)
 
 
+def _users(claim: ResourceClaim) -> list[str]:
+    """Return the pods for which the claim is reserved."""
+    return [
+        one.name for one in (claim.status.reserved_for if claim.status is not None else []) if one.resource == "pods"
+    ]
+
+
 def _is_of(claim: ResourceClaim, pod: Pod) -> bool:
-    users = claim.status.reserved_for if claim.status is not None else []
     made = [one.resource_claim_name for one in pod.status.resource_claim_statuses]
     named = [one.resource_claim_name for one in pod.spec.resource_claims]
-    is_user = any(one.resource == "pods" and one.name == pod.metadata.name for one in users)
-    return is_user or claim.metadata.name in (*made, *named)
+    return pod.metadata.name in _users(claim) or claim.metadata.name in (*made, *named)
 
 
 def _of_device(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> Iterator[AwaitedCondition]:

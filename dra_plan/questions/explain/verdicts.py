@@ -39,7 +39,7 @@ from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
-from dra_plan.questions.explain.bindings import awaited_conditions, queue_of
+from dra_plan.questions.explain.bindings import awaited_conditions, leaving_claims, queue_of
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
@@ -367,6 +367,8 @@ class _Verdicts:
             made = structs.replace(made, **queue_of(self._inventory, record.pod.metadata))
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
+        if fate.held_by == "MissingClaim":
+            made = structs.replace(made, leaving_claims=leaving_claims(self._inventory, record.pod))
         if fate.held_by == "BindingConditions":
             made = structs.replace(made, awaited=awaited_conditions(self._inventory, record.pod))
         node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
