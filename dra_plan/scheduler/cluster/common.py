@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .cluster import KnownObjects
+from .known_objects import KnownObjects
 from .memo import NodeTables
 
 
