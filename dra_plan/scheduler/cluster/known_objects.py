@@ -6,12 +6,14 @@ results for the node in one simulation are valid in the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 
+from .claims import ClaimStore
 from .keys import ClaimKey, claim_key, pod_uid, pool_reach
 from .nodes import Journal, NodeInfo, PodInfo
 
@@ -28,7 +30,9 @@ class KnownObjects:
         """The derived pods by the identity of the pod, which is kept alive."""
         self._admitted: dict[str, Pod] = {}
         self._nodes: dict[str, NodeInfo] = {}
+        self._claims: ClaimStore | None = None
         self._in_use: dict[ClaimKey, AllocationResult] = {}
+        self._allocations: list[AllocationResult | None] = []
         self._reach: dict[str, dict[str, None] | None] = {}
         self._changed: set[str] | None = set()
         """The nodes that reach devices whose claims have changed; None stands for all nodes."""
@@ -36,18 +40,29 @@ class KnownObjects:
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
         """Start a simulation of the cluster in the view, with these claims."""
-        in_use = {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
+        claims = list(claims)
+        allocations = [claim.allocation for claim in claims]
         self._first = self._view is None
         if self._view is None:
-            self._view, self._in_use, self._reach = view, in_use, pool_reach(view.slices)
+            self._view, self._reach = view, pool_reach(view.slices)
+            self._in_use, self._allocations = _in_use(claims), allocations
         else:
-            self._changed = self._touched(self._view, view, in_use)
+            same = len(allocations) == len(self._allocations) and all(map(is_, allocations, self._allocations))
+            self._changed = self._touched(self._view, view, self._in_use if same else _in_use(claims))
+
+    def claims(self, claims: Sequence[ResourceClaim], *, consumable_capacity: bool) -> ClaimStore:
+        """Return a store of these claims: a copy of the first simulation's, if only few of the claims differ."""
+        if self._claims is None:
+            self._claims = ClaimStore(claims, consumable_capacity=consumable_capacity)
+        return self._claims.copy(claims) or ClaimStore(claims, consumable_capacity=consumable_capacity)
 
     def _touched(self, old: View, new: View, in_use: Mapping[ClaimKey, AllocationResult]) -> set[str] | None:
         same = old.slices is new.slices and old.given_rules is new.given_rules and old.classes == new.classes
         if not same or old.target != new.target:
             return None
         before = self._in_use
+        if in_use is before:
+            return set()
         changed = [before[key] for key in before if in_use.get(key) is not before[key]]
         changed += [in_use[key] for key in in_use if before.get(key) is not in_use[key]]
         names: set[str] = set()
@@ -88,6 +103,10 @@ class KnownObjects:
         if self._first:
             self._nodes[made.name] = made.copy(None)
         return made
+
+
+def _in_use(claims: Iterable[ResourceClaim]) -> dict[ClaimKey, AllocationResult]:
+    return {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
 
 
 def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
