@@ -12,10 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dra_plan import Cluster, allocate
-from dra_plan.allocator import Allocator
+from dra_plan import allocate
 from dra_plan.cel import compile_selector
-from dra_plan.planner.nodes import with_nodes
 
 from .apply import applied, of_requests
 from .json_patch import patched
@@ -231,23 +229,14 @@ def _usable(objects: list[Object], asked: Object) -> dict[tuple[str, str, str], 
             marked = copy.deepcopy(item)
             marked["spec"]["devices"][at].setdefault("attributes", {})[MARK] = {"bool": True}
             changed = [marked if other is item else _guarded(other) for other in rest]
-            outcomes = _outcomes([*changed, *wants.values()], asked)
+            plan = allocate([*changed, *wants.values()], **asked).to_dict()
             name = f"{item['spec']['driver']}/{item['spec']['pool']['name']}/{device['name']}"
-            for (claim, request), on_nodes in zip(wants, outcomes, strict=True):
-                for node, outcome in on_nodes.items():
-                    known = found.setdefault((node, claim, request), {})
+            for (claim, request), claim_set in zip(wants, plan["claimSets"], strict=True):
+                for node in claim_set["nodes"]:
+                    known = found.setdefault((node["name"], claim, request), {})
                     if known.get(name) != "Fits":  # an older generation has devices of the same names
-                        known[name] = outcome
+                        known[name] = node["outcome"]
     return found
-
-
-def _outcomes(objects: list[Object], asked: Object) -> list[dict[str, str]]:
-    """For each claim to be allocated, the allocator's outcome by node."""
-    cluster = Cluster.of(objects, **asked)
-    inventory, _ = with_nodes(cluster.inventory, infer=False)
-    waiting = [claim for claim in inventory.claims if claim.allocation is None]
-    allocators = [Allocator([claim], cluster.view) for claim in waiting]
-    return [{node.metadata.name: each.allocate(node).outcome.value for node in inventory.nodes} for each in allocators]
 
 
 def _certain(objects: list[Object], asked: Object) -> dict[tuple[str, str, str], dict[str, str]]:
