@@ -189,7 +189,7 @@ class SharedParts:
     def __init__(self) -> None:
         self._specs: dict[bytes, ResourceClaimSpec | None] = {}
         self._devices = DeviceTexts()
-        self._claims, self._lists, self._models = _Yield(tries=256), _Yield(tries=4), _Yield(tries=64)
+        self._claims, self._lists, self._models = _Yield(tries=256), _Yield(tries=4), _Yield(tries=512)
 
     def read(self, kind: type[Object], text: msgspec.Raw) -> Object | None:
         """Return the object of this kind, sound and defaulted, with its shared parts; None to read it as usual.
