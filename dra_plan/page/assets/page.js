@@ -154,6 +154,14 @@ function start(/** @type {PageData} */ data) {
 
   function pick(/** @type {number} */ at) {
     model.pick(at);
+    const chosen = model.chosen();
+    const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
+    if (slider) slider.value = String(step);
+    slider?.setAttribute("aria-valuetext", chosen ? told(chosen) : data.before);
+    if (id("now")) id("now").textContent = chosen ? chosen.name : data.before;
+    for (const line of id("curves")?.querySelectorAll(".curve-now") || [])
+      line.setAttribute("transform", `translate(${data.at[step] ?? 0})`);
+    drawStatus(); // before the tiles, which take what is left of the screen
     fleet.draw();
     drawLeft();
     drawAnswers();
@@ -162,14 +170,6 @@ function start(/** @type {PageData} */ data) {
     row?.setAttribute("aria-current", "true");
     if (started && !row && at >= 0) drawList();
     choose();
-    const chosen = model.chosen();
-    const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
-    if (slider) slider.value = String(step);
-    slider?.setAttribute("aria-valuetext", chosen ? told(chosen) : data.before);
-    if (id("now")) id("now").textContent = chosen ? chosen.name : data.before;
-    for (const line of id("curves")?.querySelectorAll(".curve-now") || [])
-      line.setAttribute("transform", `translate(${data.at[step] ?? 0})`);
-    drawStatus();
   }
 
   /** The panel: the node that is open, in each picture; of nodes that are drawn whole only one that was named is marked. */
