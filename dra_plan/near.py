@@ -49,10 +49,16 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 def misspelt(name: str, known: Iterable[str]) -> str | None:
     """Return the nearest name that has the same words with typing errors: `mig.example.com` is not `gpu.example.com`.
 
-    Names that differ in a digit mean different things.
+    Names that differ in a digit mean different things. If there is none, return the only one with the same words in
+    another order.
     """
-    alike = [other for other in known if _has_words_of(name.lower(), other.lower())]
-    return nearest(name, alike) if alike else None
+    names = list(known)
+    alike = [other for other in names if _has_words_of(name.lower(), other.lower())]
+    if alike:
+        return nearest(name, alike)
+    words = sorted(_WORDS.findall(name.lower()))
+    reordered = {other for other in names if sorted(_WORDS.findall(other.lower())) == words}
+    return reordered.pop() if len(reordered) == 1 else None
 
 
 def _has_words_of(name: str, other: str) -> bool:

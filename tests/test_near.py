@@ -2,7 +2,7 @@
 
 import pytest
 
-from dra_plan.near import distance, nearest
+from dra_plan.near import distance, misspelt, nearest
 from tests.limits import at_most
 
 
@@ -46,3 +46,10 @@ def test_many_names_take_little_time() -> None:
     devices = [f"gpu.example.com/node-{number:05}/gpu-{number % 8}" for number in range(40_000)]
     with at_most(3):
         assert nearest("gpu.example.com/node-0123/gpu-3", devices) == "gpu.example.com/node-00123/gpu-3"
+
+
+def test_words_in_another_order() -> None:
+    assert misspelt("nvidia.gpu.com", ["gpu.nvidia.com", "mig.nvidia.com"]) == "gpu.nvidia.com"
+    assert misspelt("nvidia.gpu.com", ["gpu.nvidia.com", "gpu.com.nvidia"]) is None
+    assert misspelt("nvidia.gpu.com", ["gpu.nvidia.com", "nvidia.gpus.com"]) == "nvidia.gpus.com"
+    assert misspelt("gpu-2.example.com", ["gpu-1.example.com", "example.gpu-1.com"]) is None

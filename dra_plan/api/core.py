@@ -290,10 +290,19 @@ class ContainerWaiting(Object, frozen=True):
     message: str = ""
 
 
+class ContainerTerminated(Object, frozen=True):
+    """How a run of a container ended."""
+
+    exit_code: int = 0
+    reason: str = ""
+    message: str = ""
+
+
 class ContainerState(Object, frozen=True):
-    """The state of a container, of which only `waiting` is read."""
+    """The state of a container; `running` is not read."""
 
     waiting: ContainerWaiting | None = None
+    terminated: ContainerTerminated | None = None
 
 
 class ContainerStatus(Object, frozen=True):
@@ -301,6 +310,7 @@ class ContainerStatus(Object, frozen=True):
 
     name: str = ""
     state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
     resources: ResourceRequirements | None = None
     allocated_resources: dict[str, QuantityText] = {}
 

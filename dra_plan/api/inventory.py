@@ -147,6 +147,19 @@ class AsWritten(NamedTuple):
     has_source: bool = False
 
 
+class HeardEvent(NamedTuple):
+    """A warning about a pod, from an Event: `said_by` is the component, `time` that of the last occurrence."""
+
+    namespace: str
+    pod: str
+    uid: str
+    reason: str
+    message: str
+    said_by: str
+    time: str
+    times: int
+
+
 class WrittenText(NamedTuple):
     """An object as JSON, as it was written, and its API version and kind (its own or inherited from its list)."""
 
@@ -164,8 +177,9 @@ class Inventory:
     the objects that a later source replaced (with the earlier and the later place). `template_makers` contains the
     kinds whose controllers create claim templates, by namespace and name of the template. `skipped` is the number of
     objects whose kinds planning does not use, and `accounts` contains the namespaces and names of the service accounts
-    among them. `texts` contains the text of new objects that a query can be about. `notices` are the warnings from
-    loading (dropped fields, deprecated versions). `returning` contains the namespaces and names of pods that an edit
+    among them, `queues` those of Kueue's LocalQueues. `events` are the warnings about pods. `texts` contains the text
+    of new objects that a query can be about. `notices` are the warnings from loading (dropped fields, deprecated
+    versions). `returning` contains the namespaces and names of pods that an edit
     removed and that are pending again, because their controllers still have to create them.
     """
 
@@ -199,6 +213,8 @@ class Inventory:
     template_makers: dict[tuple[str, str], ObjectKey] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     accounts: set[tuple[str, str]] = field(default_factory=set)
+    queues: set[tuple[str, str]] = field(default_factory=set)
+    events: list[HeardEvent] = field(default_factory=list)
     texts: dict[ObjectKey, WrittenText] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
     returning: frozenset[tuple[str, str]] = frozenset()

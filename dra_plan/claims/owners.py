@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from dra_plan.api.core import Pod, PodSpec, Toleration
+from dra_plan.api.core import ContainerStatus, Pod, PodSpec, Toleration
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
@@ -45,6 +45,18 @@ def is_ready(pod: Pod) -> bool:
     if not pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.status.phase not in ("Running", ""):
         return False
     return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")
+
+
+def why_waiting(status: ContainerStatus) -> str:
+    """Return the kubelet's message on a container that waits; of one that crashes, how its last run ended."""
+    waiting, last = status.state.waiting, status.last_state.terminated
+    if waiting is None:
+        return ""
+    if waiting.reason != "CrashLoopBackOff" or last is None:
+        return waiting.message
+    reason = f", {last.reason}" if last.reason not in ("", "Error") else ""
+    message = f": {last.message.strip()}" if last.message.strip() else ""
+    return f"its last run ended with exit code {last.exit_code}{reason}{message}"
 
 
 # -- the pods a workload wants -----------------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ from dra_plan.documents.base import (
     one_of,
 )
 from dra_plan.documents.devices import ClaimHolder, DeviceCheck
+from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.reasons import REASONS, AnyReason, AttemptFault, LeadingReason, NodeAnswer, UnusablePool
 from dra_plan.documents.stories import AbsentName, NodeStory
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.documents.verdicts import NodeObstacle
 
 SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided", "Refused", "Unknown")]
 
@@ -271,6 +271,6 @@ class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
     asks: Annotated[list[AskedResource], Meta(description="Requirements of a pod other than claims.")] = []
     waiting: Annotated[
         list[WaitingContainer],
-        Meta(description=("For a Pending pod with a node: the containers that its kubelet has not started.")),
+        Meta(description="For a pod with a node: the containers that its kubelet has not started, or not again."),
     ] = []
     finalizers: Annotated[list[str], Meta(description="The finalizers of an object that is being deleted.")] = []

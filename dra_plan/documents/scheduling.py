@@ -19,9 +19,10 @@ from dra_plan.documents.base import (
     UndecidedNodes,
     one_of,
 )
+from dra_plan.documents.node_obstacles import RefusingNodes
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.stories import AbsentName, NodeStory
-from dra_plan.documents.verdicts import PodOutcome, RefusingNodes
+from dra_plan.documents.verdicts import PodOutcome
 
 PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
 

@@ -17,7 +17,7 @@ from dra_plan.documents.base import (
     Text,
     one_of,
 )
-from dra_plan.documents.devices import FoundValue, PassedOver, RemovedDevices
+from dra_plan.documents.devices import FoundValue, PassedOver, RemovedDevices, TaintName
 from dra_plan.documents.reasons import (
     AttemptFault,
     NodeAnswer,
@@ -102,6 +102,38 @@ class MissingDriver(DocumentPart, frozen=True, kw_only=True):
     nodes: Annotated[Amount, Meta(description="The other nodes for which it publishes devices.")]
 
 
+class DriverPod(DocumentPart, frozen=True, kw_only=True):
+    """A DaemonSet that runs wherever a driver publishes devices, but not on the nodes of a story."""
+
+    driver: Text
+    daemon_set: Annotated[Text, Meta(description="NAMESPACE/NAME.")]
+    node: Annotated[Text, Meta(description="One of the nodes for which the driver publishes devices.")]
+    nodes: Annotated[Amount, Meta(description="The number of these.")]
+    lacking: Annotated[list[str], Meta(description="The nodes of the story on which its pod does not run.")] = []
+    state: Annotated[
+        str,
+        one_of("fault", "pending", "not-ready", "deleted", "absent", "taint", "label"),
+        Meta(
+            description="fault: a container of its pod waits. pending: its pod has no node yet. absent: there is no "
+            "pod, for no known reason. taint: it does not tolerate `taint`. label: the node lacks `labels`."
+        ),
+    ] = "absent"
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of its pod for the first of these nodes.")] = ""
+    reason: Annotated[str, Meta(description="fault: why the container waits, in one word.")] = ""
+    message: Annotated[str, Meta(description="fault, pending: the message of the kubelet or the scheduler.")] = ""
+    labels: Annotated[str, Meta(description="What it wants of a node, as -l of kubectl takes it.")] = ""
+    taint: TaintName | None = None
+
+
+class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod of a DaemonSet that is not ready, while a driver publishes no devices at all."""
+
+    pod: Annotated[Text, Meta(description="NAMESPACE/NAME.")]
+    node: str
+    reason: Annotated[str, Meta(description="Why its first container waits, in one word, if one does.")] = ""
+    message: Annotated[str, Meta(description="The message of the kubelet or the scheduler.")] = ""
+
+
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
     """The result for a claim set on similar nodes."""
 
@@ -117,6 +149,9 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     ]
     missing_drivers: Annotated[
         list[MissingDriver], Meta(description="On a node with other devices: drivers that a failing request wants.")
+    ] = []
+    driver_pods: Annotated[
+        list[DriverPod], Meta(description="Why the drivers that a failing request wants do not run on the nodes.")
     ] = []
     near_slices: Annotated[
         list[NearSlice],

@@ -27,7 +27,7 @@ from dra_plan.explanation.suggest.trials import MOST_SUGGESTIONS, Suggestion
 from . import collisions, parts
 from .absent import AbsentValue, decisive_parts_of
 from .collisions import CounterKey, counter_sets, not_together
-from .drivers import missing_drivers
+from .driver_pods import DriverPods, missing_drivers
 from .elements import SAME_EVERYWHERE, BlockingSet, ConstraintElement, CounterElement, blocking_set
 from .errors import ErrorDetails
 from .explainer import SetExplanation
@@ -197,24 +197,25 @@ def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> st
 class SetParts:
     """The fields in an ExplainedClaimSet that a plan does not have; they are created once for equal sets."""
 
-    def __init__(self) -> None:
+    def __init__(self, drivers: DriverPods | None = None) -> None:
         self._known: dict[int, tuple[SetExplanation, dict[str, Any]]] = {}
+        self._drivers = drivers
 
     def of(self, told: SetExplanation) -> dict[str, Any]:
         """Return the fields, by name."""
         _, parts = self._known.setdefault(id(told.groups), (told, {}))
         if not parts:
-            parts.update(_set_parts(told))
+            parts.update(_set_parts(told, self._drivers))
         made = parts if told.renaming is None else {name: told.renaming.of(part) for name, part in parts.items()}
         return _with_admissions(told, made) if told.admissions_tried else made
 
 
-def _set_parts(told: SetExplanation) -> dict[str, Any]:
+def _set_parts(told: SetExplanation, drivers: DriverPods | None) -> dict[str, Any]:
     return {
         "fault": fault(told.error) if told.error is not None else None,
         "absent": absent(told),
         "leading": leading_reasons(told.groups),
-        "stories": stories(told),
+        "stories": stories(told, drivers),
         "suggestions": [suggestion(found) for found in told.suggestions],
         "tried": told.tried,
     }
@@ -236,13 +237,14 @@ def absent(told: SetExplanation) -> list[AbsentName]:
     return [_absent(found) for found in told.absent]
 
 
-def stories(told: SetExplanation) -> list[NodeStory]:
-    """Return the results for the claims on each group of nodes."""
-    return [_story(group) for group in told.groups]
+def stories(told: SetExplanation, drivers: DriverPods | None = None) -> list[NodeStory]:
+    """Return the results for the claims on each group of nodes; with `drivers`, why these do not run on the nodes."""
+    return [_story(group, drivers) for group in told.groups]
 
 
-def _story(group: NodeGroup) -> NodeStory:
+def _story(group: NodeGroup, drivers: DriverPods | None) -> NodeStory:
     offer = group.offer
+    refused = offer if group.error is None and group.answer.outcome is not Outcome.FITS else None
     return NodeStory(
         nodes=[node.metadata.name for node in group.nodes],
         outcome=group.answer.outcome,
@@ -252,7 +254,8 @@ def _story(group: NodeGroup) -> NodeStory:
         fault=fault(group.error) if group.error is not None else None,
         claims_elsewhere=[claim_elsewhere(claim) for claim in group.elsewhere],
         devices=offer.devices if offer is not None else None,
-        missing_drivers=missing_drivers(offer) if offer is not None and group.error is None else [],
+        missing_drivers=missing_drivers(refused) if refused is not None else [],
+        driver_pods=drivers.missing(refused, group.nodes) if refused is not None and drivers is not None else [],
         near_slices=near_slices(offer.placement) if offer is not None and offer.devices == 0 else [],
         pools=[pool(found) for found in offer.unusable] if offer is not None else [],
         requests=[_story_request(group, offer, at) for at in range(len(offer.funnels))] if offer is not None else [],

@@ -21,6 +21,7 @@ from dra_plan.api.workloads import CustomWorkload, CustomWorkloadSpec, JobCondit
 
 from . import defaults, kinds
 from .diagnose import Report, expected
+from .events import EVENTS, heard
 from .faults import ManifestErrors, given_twice
 from .json_reader import Envelope, JsonError, JsonObject, JsonObjects
 from .kinds import Kind, split_version
@@ -47,6 +48,9 @@ _SHADOWS = ("kueue.x-k8s.io/",)
 """API groups whose objects repeat the pod templates of other objects."""
 _OVER = ("Complete", "Completed", "Succeeded", "Failed")
 
+
+LOCAL_QUEUE = "LocalQueue.kueue.x-k8s.io"
+"""The queues of a namespace, whose names pods and workloads give in a label."""
 
 _CUT = "kubectl writes it after items: the file looks cut off"
 """The hint for a List whose end is missing."""
@@ -333,10 +337,14 @@ class Collector:
                 return None
             name = f"{header.kind}.{group}" if group else header.kind
             self._note_maker(item)
-            if not self._add_custom(item, name):
+            if name in EVENTS and (event := heard(item.value)) is not None:
+                self._inventory.events.append(event)
+            elif not self._add_custom(item, name):
                 self._inventory.skipped[name] += 1
             if name == "ServiceAccount":
-                self._note_account(item)
+                self._note_name(item, self._inventory.accounts)
+            elif name == LOCAL_QUEUE:
+                self._note_name(item, self._inventory.queues)
             return None
         if version not in kind.versions:
             hint = f"known: {kind.known_versions}"
@@ -345,10 +353,10 @@ class Collector:
             return None
         return kind
 
-    def _note_account(self, item: Item) -> None:
+    def _note_name(self, item: Item, names: set[tuple[str, str]]) -> None:
         metadata = item.value.get("metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
-            self._inventory.accounts.add((str(metadata.get("namespace") or self._namespace), metadata["name"]))
+            names.add((str(metadata.get("namespace") or self._namespace), metadata["name"]))
 
     def _read_cluster_info(self, item: Item) -> None:
         try:

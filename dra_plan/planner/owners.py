@@ -17,7 +17,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.index import Index, owner_of, template_spec
-from dra_plan.claims.owners import DEPLOYMENT, controller_names, deployment_of, ended, is_over, is_waiting
+from dra_plan.claims.owners import DEPLOYMENT, controller_names, deployment_of, ended, is_over, is_waiting, why_waiting
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.claims.sets import ClaimSet, Expansion, Owner, joined
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
@@ -459,13 +459,11 @@ def _deleting(owner: ObjectName, metadata: ObjectMeta, *, node_name: str = "") -
 
 
 def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
-    """Yield the kubelet's messages about the containers of a pod that is Pending on its node."""
-    if pod.status.phase != "Pending":
-        return
+    """Yield the kubelet's messages about the containers of a pod on its node that wait."""
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         waiting = status.state.waiting
         if waiting is not None and waiting.reason:
-            yield WaitingContainer(name=status.name, reason=waiting.reason, message=waiting.message)
+            yield WaitingContainer(name=status.name, reason=waiting.reason, message=why_waiting(status))
 
 
 def notice(of: UnplannedOwner) -> Notice:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from dra_plan.api.core import Node
 from dra_plan.documents.devices import TaintName
-from dra_plan.documents.verdicts import FoundLabel, NodeObstacle
+from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle
 from dra_plan.near import nearest, the_nearest
 from dra_plan.scheduler.cluster.pod_requests import amount_text
 from dra_plan.scheduler.framework.status import (

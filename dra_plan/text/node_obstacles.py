@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
-from dra_plan.documents.verdicts import DEVICES, FoundLabel, NodeObstacle, NodeRefusalReason, RefusingNodes
+from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle, NodeRefusalReason, RefusingNodes
+from dra_plan.documents.verdicts import DEVICES
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed

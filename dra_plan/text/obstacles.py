@@ -255,9 +255,11 @@ def _plain_fault(of: AttemptFault) -> list[str]:
 
 def _set_error(of: AttemptFault) -> list[str]:
     if of.missing is None:
-        return [f"{_where(of)}: its claims are not known."]
+        return [f"{_where(of)} cannot use its claims."]
     missing = of.missing
-    return [f"{_where(of)} needs {missing.kind} {words.claim(missing)}, which is not in the input.{_meant(of)}"]
+    said = f"{_where(of)} needs {missing.kind} {words.claim(missing)}, which is not in the input.{_meant(of)}"
+    create = f"Create it in namespace {missing.namespace}, or name another one in the pod's resourceClaims."
+    return [said, *([] if of.hint else [create])]
 
 
 ABOUT_POOLS = ("all-and-broken-pool", "invalid-pool")

@@ -7,14 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from dra_plan.api.quantity import parse
-from dra_plan.documents.verdicts import (
-    DEVICES,
-    AloneVerdict,
-    NodeObstacle,
-    NodeRefusalReason,
-    OwnerVerdict,
-    RefusingNodes,
-)
+from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
+from dra_plan.documents.verdicts import DEVICES, AloneVerdict, OwnerVerdict
 from dra_plan.text import words
 from dra_plan.text.node_obstacles import obstacle
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import structs
 
@@ -18,7 +18,7 @@ from dra_plan.documents.claim_sets import (
 from dra_plan.documents.devices import DecidingClause
 from dra_plan.documents.reasons import AttemptFault, BlockingRequest, LeadingReason
 from dra_plan.documents.refusals import REFUSED
-from dra_plan.documents.stories import AbsentName, NodeStory
+from dra_plan.documents.stories import AbsentName, DriverPod, NodeStory
 from dra_plan.documents.suggestions import PatchedObject, TriedChanges
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.hints import found_lines
@@ -199,7 +199,11 @@ def cause_lines(story: NodeStory) -> Lines:
 
 def _lacks(story: NodeStory) -> Iterator[str]:
     """Yield the drivers and slices that the node should perhaps have."""
+    yield from map(_driver_pod, story.driver_pods)
+    explained = {one.driver for one in story.driver_pods}
     for one in story.missing_drivers:
+        if one.driver in explained:
+            continue
         elsewhere = words.counted(one.nodes, "other node")
         yield f"Driver {one.driver} publishes no devices for this node, but it does for {elsewhere}. Does it run here?"
     for near in story.near_slices:
@@ -207,6 +211,26 @@ def _lacks(story: NodeStory) -> Iterator[str]:
             f"Slice {near.slice} (pool {near.pool}) is for nodes with {near.label}={near.wanted}; "
             f"this node has {near.label}={near.found}."
         )
+
+
+def _driver_pod(of: DriverPod) -> str:
+    """Return where a driver publishes devices, and why its pod does not run on other nodes."""
+    more = f" and {words.counted(of.nodes - 1, 'more node', 'more nodes')}" if of.nodes > 1 else ""
+    there = f"Driver {of.driver} publishes devices for {of.node}{more}, where DaemonSet {of.daemon_set} runs"
+    return f"{there}. {_DRIVER_POD[of.state](of, listed(of.lacking))}."
+
+
+_DRIVER_POD: dict[str, Callable[[DriverPod, str], str]] = {
+    "fault": lambda of, nodes: f"Its pod {of.pod} on {nodes} is not ready: {of.reason}{words.in_brackets(of.message)}",
+    "pending": lambda of, nodes: f"Its pod {of.pod} for {nodes} is Pending{words.in_brackets(of.message)}",
+    "not-ready": lambda of, nodes: f"Its pod {of.pod} on {nodes} is not ready",
+    "deleted": lambda of, nodes: f"Its pod {of.pod} on {nodes} is being deleted",
+    "absent": lambda _of, nodes: f"It has no pod on {nodes}",
+    "taint": lambda of, nodes: (
+        f"It does not run on {nodes}: it does not tolerate taint {words.taint(of.taint) if of.taint else ''}"
+    ),
+    "label": lambda of, nodes: f"It does not run on {nodes}: it is for nodes with {of.labels}",
+}
 
 
 def lacks_lines(story: NodeStory) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.stories import SharedClaim
 from dra_plan.documents.verdicts import (
@@ -21,7 +22,7 @@ from dra_plan.documents.verdicts import (
     GatedVerdict,
     LabelConflict,
     LastMessage,
-    NodeObstacle,
+    LeavingClaim,
     OtherPod,
     OwnerVerdict,
 )
@@ -268,17 +269,24 @@ def _held(whose: _Whose) -> str:
     return f"{_pending(whose)}: {_HOLDS[whose.of.held_by](whose.of)}."
 
 
+def _missing_claim(of: OwnerVerdict) -> str:
+    """Return which claims or templates do not exist, or no longer."""
+    leaving = [one.name for one in of.leaving_claims]
+    if leaving and not of.held:
+        which = f"claim {leaving[0]}, which is" if len(leaving) == 1 else f"claims {words.listed(leaving)}, which are"
+        return f"it is waiting for {which} being deleted"
+    if of.held:
+        return f"it is waiting for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist"
+    return "it is waiting for its claims, which do not exist yet" if not of.waiting else "it cannot use its claims"
+
+
 _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     "": lambda of: of.waiting,
     "SchedulingGates": lambda of: (
         f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of)}"
     ),
     "PodGroup": lambda of: f"it is waiting for its pod group {words.listed(of.held)}{_there(of)}",
-    "MissingClaim": lambda of: (
-        (f"it is waiting for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist")
-        if of.held
-        else "it is waiting for its claims, which do not exist yet"
-    ),
+    "MissingClaim": _missing_claim,
     "Volumes": lambda of: f"{_bound_to(of)}its volumes are not bound yet",
     "BindingConditions": lambda of: (
         f"{_bound_to(of)}"
@@ -305,6 +313,33 @@ def _lifts(of: OwnerVerdict) -> str:
     return f", until Kueue admits it from local queue {of.queue}" if of.queue else ", until Kueue admits it"
 
 
+def _leaving(of: LeavingClaim) -> str:
+    """Return until when a claim exists, and what to do then."""
+    pods = f"pod {of.pods[0]} ends" if len(of.pods) == 1 else f"pods {words.listed(of.pods)} end"
+    until = f"Claim {of.name} exists until {pods}. " if of.pods else ""
+    if of.generated:
+        return (
+            f"{until}No pod can use it any more. Delete the pod: its controller creates another one, with a new claim."
+        )
+    return f"{until}No pod can begin to use it. When it is gone, create it again, or have the pod name another claim."
+
+
+def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
+    """Yield whether the queue exists, and where Kueue says what a workload is waiting for."""
+    if of.queues:
+        meant = f" Did you mean {of.near_queue}?" if of.near_queue else f" There are: {words.listed(of.queues)}."
+        yield f"Namespace {of.namespace} has no LocalQueue {of.queue}, so Kueue never admits it.{meant}"
+        return
+    shows = f"-n {of.namespace} shows the queues, and what each workload is waiting for."
+    if of.queue_exists:
+        yield f"kubectl get localqueues,workloads {shows}"
+        return
+    yield (
+        f"If there is no such LocalQueue in namespace {of.namespace}, it is never admitted: kubectl get "
+        f"localqueues,workloads {shows}"
+    )
+
+
 def _there(of: OwnerVerdict) -> str:
     """Return the number of existing pods of the group, if there are too few."""
     if of.group_pods >= of.group_least:
@@ -322,7 +357,12 @@ def _bound_to(of: OwnerVerdict) -> str:
 def _suspended(whose: _Whose) -> str:
     queue = f", because it is waiting in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
     suspended = "is suspended and " if whose.of.kind in ("Job", "CronJob") else ""
+    if not whose.of.wanted and whose.of.kind in _REPLICATED and not queue:
+        return " has no pods now: its replicas are 0."
     return f" {suspended}has no pods now{queue}."
+
+
+_REPLICATED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 
 
 def _forbidden(of: OwnerVerdict) -> Lines:
@@ -435,11 +475,10 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             yield (
                 "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
             )
-    if of.queue and _lifts(of):
-        yield (
-            f"If there is no such LocalQueue in namespace {of.namespace}, it is never admitted: kubectl get "
-            f"localqueues,workloads -n {of.namespace} shows the queues, and what each workload is waiting for."
-        )
+    for leaving in of.leaving_claims:
+        yield _leaving(leaving)
+    if of.queue and (of.verdict == "Suspended" or _lifts(of)):
+        yield from _queue_lines(of)
     for each in of.awaited:
         yield _awaited(each)
     if of.spared:
@@ -504,21 +543,6 @@ def _awaited(of: AwaitedCondition) -> str:
         f"Device {of.device} (claim {of.claim}) waits for condition {of.condition}, which {state}{why}. Its driver or "
         "controller has to set it; after a timeout, the scheduler gives the device up and tries again."
     )
-
-
-def volume_elsewhere_lines(of: OwnerVerdict) -> Iterator[str]:
-    """Yield the pods on other nodes that use a volume which only one node may use."""
-    for each in of.volumes_elsewhere:
-        deleted = ", and is being deleted" if each.deleted else ""
-        yield (
-            f"Its volume claim {each.claim} is for one node at a time, and pod {each.pod} on {each.node_name} uses it, "
-            f"too{deleted}. The volume cannot be attached here until that pod is gone."
-        )
-        if each.unreachable:
-            yield (
-                f"Node {each.node_name} does not report, so the pod cannot end by itself. If the machine is off, "
-                "delete the pod with --force, or give the node the taint node.kubernetes.io/out-of-service."
-            )
 
 
 def _last(of: OwnerVerdict, last: LastMessage) -> str:

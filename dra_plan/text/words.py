@@ -183,6 +183,11 @@ def one_line(expression: str) -> str:
     return " ".join(expression.split())
 
 
+def in_brackets(message: str) -> str:
+    """Return a message as a part of a sentence, in one line; nothing without one."""
+    return f" ({one_line(message).rstrip('.')})" if message else ""
+
+
 def selector(position: int | None, class_name: str | None) -> str:
     """Return `selector of the request`, `selector #1 of class gpu`."""
     number = f" #{position}" if position else ""

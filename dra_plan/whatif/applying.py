@@ -45,6 +45,8 @@ class Apply:
             changed[lookup] = {**getattr(inventory, lookup), **getattr(self.objects, lookup)}
         changed["skipped"] = Counter(inventory.skipped) + self.objects.skipped
         changed["accounts"] = inventory.accounts | self.objects.accounts
+        changed["queues"] = inventory.queues | self.objects.queues
+        changed["events"] = [*inventory.events, *self.objects.events]
         after = replace(inventory, **changed)
         return Edited(after, AppliedEdit(edit="Apply", applied=written), list(self.objects.notices))
 

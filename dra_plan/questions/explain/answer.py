@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET, structs
 
@@ -39,6 +40,9 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.notices import GroupSummary, gate_notices
 
+if TYPE_CHECKING:
+    from dra_plan.explanation.driver_pods import DriverPods
+
 
 @dataclass(frozen=True, repr=False)
 class Explanation(PrintedAnswer[ExplanationDocument]):
@@ -55,6 +59,8 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     """The actions of the Cluster Autoscaler, if node groups were given."""
     left_over: frozenset[tuple[str, str]] = frozenset()
     """The claims that are reserved only for pods that the input lacks, by namespace and name."""
+    drivers: DriverPods | None = None
+    """The pods that publish devices."""
     not_pending: int = 0
     """The pods with nodes that `-n` or `-l` choose, if they choose nothing else."""
     verdicts: tuple[OwnerVerdict, ...] | None = None
@@ -94,7 +100,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     def _document(self) -> ExplanationDocument:
         from dra_plan.explanation.document import SetParts
 
-        parts = SetParts()
+        parts = SetParts(self.drivers)
         sets = [
             ExplainedClaimSet(**set_summary(plan), **parts.of(plan.explanation), excluded=_excluded(plan))
             for plan in self.plan.claim_sets
@@ -136,6 +142,8 @@ def explain_claim_sets(
     `devices` are DRIVER/POOL/DEVICE; up to `moves` running pods may be moved to make pending pods fit. Raises
     UsageError if no slice has such a device, and otherwise the errors of `plan_claim_sets`.
     """
+    from dra_plan.explanation.driver_pods import DriverPods
+
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
     question = replace(question, owners=owners, names_groups=bool(groups))
     deadline = question.deadline()
@@ -159,6 +167,7 @@ def explain_claim_sets(
         room,
         (*gate_notices(inventory, view.target), *lacking, *of_volumes(inventory, waiting)),
         left_over=left_over(inventory),
+        drivers=DriverPods(inventory),
         not_pending=0 if judged or sets or question.owners else _placed(inventory, question),
         verdicts=judged,
     )

@@ -1,16 +1,19 @@
-"""`explain`: what keeps a pod with a place from starting: conditions of its devices, volumes that other nodes use."""
+"""`explain`: what a pod waits for: conditions of its devices, volumes that other nodes use, a queue of Kueue."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
-from dra_plan.api.well_known import UNREACHABLE
+from dra_plan.api.well_known import KUEUE_QUEUE, UNREACHABLE
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import DeviceName
-from dra_plan.documents.verdicts import AwaitedCondition, VolumeElsewhere
+from dra_plan.documents.verdicts import AwaitedCondition, LeavingClaim, VolumeElsewhere
+from dra_plan.near import the_nearest
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
 MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
@@ -19,21 +22,46 @@ MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
 
 def awaited_conditions(inventory: Inventory, pod: Pod) -> list[AwaitedCondition]:
     """Return the binding conditions of the pod's devices that are not True, and failure conditions that are."""
+    return [condition for claim, result in _results(inventory, pod) for condition in _of_device(claim, result)]
+
+
+def leaving_claims(inventory: Inventory, pod: Pod) -> list[LeavingClaim]:
+    """Return the pod's claims that are being deleted."""
+    named = {entry.resource_claim_name for entry in pod.spec.resource_claims}
     return [
-        condition
+        LeavingClaim(
+            name=claim.metadata.name,
+            pods=[name for name in _users(claim) if name != pod.metadata.name],
+            generated=claim.metadata.name not in named,
+        )
         for claim in inventory.claims
-        if claim.metadata.namespace == pod.metadata.namespace and claim.allocation is not None and _is_of(claim, pod)
-        for result in claim.allocation.devices.results
-        for condition in _of_device(claim, result)
+        if claim.metadata.deletion_timestamp and claim.metadata.namespace == pod.metadata.namespace
+        if _is_of(claim, pod)
+    ]
+
+
+def devices_of(inventory: Inventory, pod: Pod) -> list[DeviceRequestAllocationResult]:
+    """Return the devices that the pod's claims have."""
+    return [result for _, result in _results(inventory, pod)]
+
+
+def _results(inventory: Inventory, pod: Pod) -> Iterator[tuple[ResourceClaim, DeviceRequestAllocationResult]]:
+    for claim in inventory.claims:
+        if claim.metadata.namespace == pod.metadata.namespace and claim.allocation is not None and _is_of(claim, pod):
+            yield from ((claim, result) for result in claim.allocation.devices.results)
+
+
+def _users(claim: ResourceClaim) -> list[str]:
+    """Return the pods for which the claim is reserved."""
+    return [
+        one.name for one in (claim.status.reserved_for if claim.status is not None else []) if one.resource == "pods"
     ]
 
 
 def _is_of(claim: ResourceClaim, pod: Pod) -> bool:
-    users = claim.status.reserved_for if claim.status is not None else []
     made = [one.resource_claim_name for one in pod.status.resource_claim_statuses]
     named = [one.resource_claim_name for one in pod.spec.resource_claims]
-    is_user = any(one.resource == "pods" and one.name == pod.metadata.name for one in users)
-    return is_user or claim.metadata.name in (*made, *named)
+    return pod.metadata.name in _users(claim) or claim.metadata.name in (*made, *named)
 
 
 def _of_device(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> Iterator[AwaitedCondition]:
@@ -83,6 +111,16 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
         for name in single
         if name in (use.name for use in pod_volumes(other).claims)
     ]
+
+
+def queue_of(inventory: Inventory, metadata: ObjectMeta) -> dict[str, Any]:
+    """Return the queue that the label for Kueue names; if the input has none of that name, those that exist."""
+    queue, namespace = (metadata.labels or {}).get(KUEUE_QUEUE, ""), metadata.namespace
+    if not queue or not inventory.queues or (namespace, queue) in inventory.queues:
+        return {"queue": queue, "queue_exists": bool(queue and inventory.queues)}
+    here = sorted(name for space, name in inventory.queues if space == namespace)
+    elsewhere = sorted(f"{space}/{name}" for space, name in inventory.queues if space != namespace)
+    return {"queue": queue, "queues": here or elsewhere, "near_queue": the_nearest(queue, here) or ""}
 
 
 def _is_unreachable(node: Node | None) -> bool:

@@ -19,6 +19,9 @@ from dra_plan.text.devices import devices_of
 from dra_plan.text.naming import consumed, device_name, named
 from dra_plan.text.words import counted, listed, scheduler_says
 
+CRASHING = "CrashLoopBackOff"
+"""Why a container waits that has run and ended several times."""
+
 NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use any."
 
 
@@ -119,10 +122,15 @@ def _name(step: MoveStep) -> str:
 SCHEDULE = "`dra-plan schedule`, with the same arguments, shows what happens to it."
 
 
-def unplanned_lines(of: UnplannedOwner, *, headed: bool = True) -> Lines:
-    """Yield the lines about one owner: its kind, unless already shown, then its devices or requests."""
+def unplanned_lines(of: UnplannedOwner, start: Iterable[str] = (), *, headed: bool = True) -> Lines:
+    """Yield the lines about one owner: its kind, unless already shown, then its devices or requests.
+
+    `start` are lines about what keeps a pod from starting.
+    """
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
+    yield from indented(_waiting(of))
+    yield from indented(start)
     yield from indented(_having(of, headed=headed))
     yield from indented(_asking(of, headed=headed))
 
@@ -149,10 +157,16 @@ def _users(of: UnplannedOwner) -> str:
     return f" and reserved for {words.listed(users)}" if users else ", but not reserved for any pod"
 
 
-def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
+def _waiting(of: UnplannedOwner) -> Iterator[str]:
     for container in of.waiting:
-        why = f" ({words.one_line(container.message)})" if container.message else ""
-        yield f"Its kubelet has not started container {container.name}: {container.reason}{why}."
+        why = words.in_brackets(container.message)
+        if container.reason == CRASHING:
+            yield f"Container {container.name} crashes: {container.reason}{why}."
+        else:
+            yield f"Its kubelet has not started container {container.name}: {container.reason}{why}."
+
+
+def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
     if of.finalizers:
         yield f"It exists until its finalizers are removed: {words.listed(of.finalizers)}."
     for claim in of.claims:
@@ -164,7 +178,7 @@ def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
             f"The claim for {entry} is not in the input, so its devices are unknown: add the "
             "output of `kubectl get resourceclaims -A -o yaml`."
         )
-    if headed and of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
+    if headed and of.state == "Bound" and not (of.waiting or of.claims or of.pending_claims or of.missing_claims):
         yield "It has no resource claims."
 
 

@@ -21,13 +21,9 @@ from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import PoolName
 from dra_plan.documents.devices import RemovedDevices
+from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.documents.reasons import LeadingReason, NotTogether
 from dra_plan.documents.stories import AbsentName, MissingDriver
-from dra_plan.documents.verdicts import (
-    NodeObstacle,
-    NodeRefusalReason,
-    RefusingNodes,
-)
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.peaks import parts
@@ -96,7 +92,7 @@ class DeviceReason(NamedTuple):
 
     def missing_drivers(self) -> list[MissingDriver]:
         """Return the drivers that the claims want, and that publish only for other nodes."""
-        from dra_plan.explanation.drivers import missing_drivers
+        from dra_plan.explanation.driver_pods import missing_drivers
 
         return missing_drivers(self.offer) if self.offer is not None else []
 

@@ -21,6 +21,7 @@ from dra_plan.claims.index import owner_of
 from dra_plan.claims.owners import wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
+from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
     NodeLabelled,
     NodeRequirementsMerged,
@@ -35,7 +36,7 @@ from dra_plan.documents.suggestions import (
     ResourceServed,
     SuggestedChange,
 )
-from dra_plan.documents.verdicts import LabelConflict, NodeObstacle, OwnerVerdict, RefusingNodes
+from dra_plan.documents.verdicts import LabelConflict, OwnerVerdict
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.near import misspelt
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited

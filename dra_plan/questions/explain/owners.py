@@ -16,6 +16,7 @@ from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
 from dra_plan.text import columns, obstacles
 from dra_plan.text.columns import Lines, indented
+from dra_plan.text.placed import start_lines, unready_lines
 from dra_plan.text.refusing_nodes import is_told_elsewhere
 from dra_plan.text.stories import (
     copies,
@@ -38,7 +39,6 @@ from dra_plan.text.verdicts import (
     eviction_lines,
     verdict_line,
     verdict_lines,
-    volume_elsewhere_lines,
 )
 from dra_plan.text.words import counted, listed
 
@@ -103,9 +103,11 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
         yield from head
         yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
         return
+    start = list(start_lines(verdict, block.unplanned))
     if block.unplanned is not None:
-        head += unplanned_lines(block.unplanned, headed=is_told)
-    head += indented(volume_elsewhere_lines(verdict))
+        head += unplanned_lines(block.unplanned, start, headed=is_told)
+    else:
+        head += indented(start)
     head += indented(eviction_lines(verdict))
     if first is None:
         yield from head
@@ -128,11 +130,13 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     if verdict is not None and _is_told_whole(verdict, of):
         yield from head
         yield from [RELEASED] if not verdict.missing else []
+        yield from indented(unready_lines(verdict))
         return
     if of.fault is not None:
         head = [*head, *indented(obstacles.fault(of.fault))]
     stories = [story for story in stories_of(of, verdict) if not faults or story.fault is None]
     head = [*head, *summary_lines(of.absent, [] if tells_nodes(verdict, of) else of.leading, stories)]
+    head += indented(unready_lines(verdict))
     tail: list[str] = []
     if of.excluded and not (verdict is not None and verdict.told_nodes):
         tail += ["", *lines(of)]

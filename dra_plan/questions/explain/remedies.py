@@ -15,6 +15,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import Job
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.sets import Owner
+from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
     ObjectPatch,
     PatchOperation,
@@ -23,7 +24,7 @@ from dra_plan.documents.suggestions import (
     SuggestedChange,
     TriedChanges,
 )
-from dra_plan.documents.verdicts import LabelConflict, NodeObstacle, OwnerVerdict, RefusingNodes
+from dra_plan.documents.verdicts import LabelConflict, OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests import kinds

@@ -29,8 +29,11 @@ from dra_plan.questions.explain.obstacle_remedies import Remedy
 from dra_plan.questions.explain.spec_edits import plain
 
 
-def shared_claims(index: Index, owner: Owner) -> list[SharedClaim]:
-    """Return the allocated claims that the pods of the owner share with others of the same controller."""
+def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> list[SharedClaim]:
+    """Return the claims that the pods of the owner share with others of the same controller.
+
+    They have devices already, or get them if some of the pods would be bound (`would_bind`).
+    """
     asked = found(index.inventory, owner)
     spec = spec_of(asked)
     if asked is None or spec is None or not any(entry.resource_claim_name for entry in spec.resource_claims):
@@ -41,7 +44,7 @@ def shared_claims(index: Index, owner: Owner) -> list[SharedClaim]:
     made = []
     for name in dict.fromkeys(entry.resource_claim_name for entry in spec.resource_claims):
         claim = index.claim(owner.namespace, name) if name else None
-        if claim is not None and claim.allocation is not None and (pods := _pods(index, by, claim)) > 1:
+        if claim is not None and (claim.allocation is not None or would_bind) and (pods := _pods(index, by, claim)) > 1:
             made.append(SharedClaim(claim=claim.metadata.name, by=by, pods=pods, node=_only_node(index, claim)))
     return made
 

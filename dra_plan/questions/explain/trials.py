@@ -135,7 +135,7 @@ class OwnerTrials:
         if made.verdict not in TRIED or made.alone is not None or (made.of_all_nodes and not of_devices):
             return made
         index, about = self._ground.index, self._ground.about
-        made = structs.replace(made, shared_claims=shared_claims(index, owner))
+        made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))
         claims = ClaimChanges(self._ground.plan_of(owner), about)
         found: list[TriedChanges]
         if self._ground.at_length and self._is_tried(owner):

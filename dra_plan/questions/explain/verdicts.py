@@ -8,7 +8,7 @@ scheduler changes take precedence: an object that the API server rejects, and a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,20 +19,16 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import KUEUE_QUEUE
 from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended, is_over, wanted
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.base import DeviceName
-from dra_plan.documents.devices import TaintName
 from dra_plan.documents.verdicts import (
     AloneVerdict,
     GangShortage,
     LastMessage,
     OwnerVerdict,
-    TaintEviction,
     Verdict,
 )
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
@@ -43,12 +39,13 @@ from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
-from dra_plan.questions.explain.bindings import awaited_conditions, volumes_elsewhere
+from dra_plan.questions.explain.bindings import awaited_conditions, leaving_claims, queue_of
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
 from dra_plan.questions.explain.peaks import defaulted
+from dra_plan.questions.explain.placed import PlacedPods
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import needs_of
@@ -61,7 +58,7 @@ from dra_plan.scheduler.node_refusals import NodeRefusals
 from dra_plan.scheduler.notices import GroupSummary
 
 if TYPE_CHECKING:
-    from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
+    pass
 
 
 MOST_LOOKS = 50_000
@@ -74,6 +71,10 @@ MOST_FIRST = 3
 
 MOST_HELPED = 10
 """The number of owners that were not named for which changes are tried."""
+
+
+SLICES = "resourceslices"
+"""What the input lacks if no devices are known."""
 
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
@@ -213,9 +214,8 @@ class _Verdicts:
     def of_owner(self, owner: Owner) -> OwnerVerdict:
         """Return the verdict on a pod or workload."""
         pod = self._pods.get(owner)
-        if pod is not None:
-            return self._of_pod(owner, pod)
-        return self._of_workload(owner, self._workloads[owner])
+        made = self._of_pod(owner, pod) if pod is not None else self._of_workload(owner, self._workloads[owner])
+        return self._with_unready(made, owner)
 
     def _of_pod(self, owner: Owner, pod: Pod) -> OwnerVerdict:
         made = OwnerVerdict(kind=owner.kind, namespace=owner.namespace, name=owner.name, verdict="Finished")
@@ -236,6 +236,16 @@ class _Verdicts:
         made = structs.replace(made, scheduled=called, last_message=last)
         return self._refused(made, pod)
 
+    def _with_unready(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
+        """Return the verdict with the pods of DaemonSets that are not ready, if a driver publishes nothing."""
+        plan = self._plan_of(owner)
+        absent = plan.explanation.absent if plan is not None and plan.explanation is not None else []
+        if SLICES not in made.missing and not any(one.reference.kind == "driver" for one in absent):
+            return made
+        from dra_plan.explanation.driver_pods import DriverPods
+
+        return structs.replace(made, unready_pods=DriverPods(self._inventory).unready())
+
     def _evicted(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         """Return the verdict on a pod that gets a node and is then evicted for another one."""
         run = self._run
@@ -253,19 +263,11 @@ class _Verdicts:
             return structs.replace(made, verdict="Held", held_by="NodeName", held=[node])
         if lacking:
             return structs.replace(made, verdict="Stuck", held=lacking)
-        elsewhere = volumes_elsewhere(self._inventory, pod) if pod.status.phase in ("", "Pending") else []
-        return structs.replace(made, verdict="Bound", evictions=self._evictions([pod]), volumes_elsewhere=elsewhere)
-
-    def _evictions(self, pods: Iterable[Pod]) -> list[TaintEviction]:
-        """Return the taint that evicts each of these pods, for those that will be evicted, earliest first."""
-        first = [next(iter(self._foreseen.of(pod)), None) for pod in pods]
-        return [_taint_eviction(each) for each in sorted(filter(None, first), key=lambda each: each.seconds)]
+        return self._placed.of_pod(structs.replace(made, verdict="Bound"), pod)
 
     @cached_property
-    def _foreseen(self) -> ForeseenEvictions:
-        from dra_plan.controllers.foreseen import ForeseenEvictions
-
-        return ForeseenEvictions(self._inventory, self._view.target)
+    def _placed(self) -> PlacedPods:
+        return PlacedPods(self._inventory, self._view)
 
     def _of_workload(self, owner: Owner, workload: AnyWorkload) -> OwnerVerdict:
         made = OwnerVerdict(kind=owner.kind, namespace=owner.namespace, name=owner.name, verdict="Finished")
@@ -279,8 +281,8 @@ class _Verdicts:
         if fate is None and owner not in self._forbidden:
             if pods:
                 return self._of_placed(made, workload, pods)
-            queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
-            made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
+            about = queue_of(self._inventory, workload.metadata)
+            made = structs.replace(made, verdict="Suspended", held=[about["queue"]] if about["queue"] else [], **about)
             made = self._refused(made, workload)
             shows_devices = made.verdict != "Suspended" or self._plan_of(owner) is not None
             return made if shows_devices else self._trials.with_freed(made, owner)
@@ -289,7 +291,7 @@ class _Verdicts:
 
     def _of_placed(self, made: OwnerVerdict, workload: AnyWorkload, pods: Sequence[Pod]) -> OwnerVerdict:
         """Return the verdict on a workload without pending pods: a StatefulSet may wait before it creates the next."""
-        made = structs.replace(made, verdict="Bound", evictions=self._evictions(pods))
+        made = structs.replace(made, verdict="Bound", evictions=self._placed.evictions(pods))
         if not is_ordered(workload) or len(pods) >= made.wanted:
             return made
         waiting = [pod.metadata.name for pod in pods if not is_ready(pod)]
@@ -362,9 +364,11 @@ class _Verdicts:
         if record is None:
             return made
         if fate.held_by == "SchedulingGates":
-            made = structs.replace(made, queue=(record.pod.metadata.labels or {}).get(KUEUE_QUEUE, ""))
+            made = structs.replace(made, **queue_of(self._inventory, record.pod.metadata))
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
+        if fate.held_by == "MissingClaim":
+            made = structs.replace(made, leaving_claims=leaving_claims(self._inventory, record.pod))
         if fate.held_by == "BindingConditions":
             made = structs.replace(made, awaited=awaited_conditions(self._inventory, record.pod))
         node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
@@ -584,16 +588,3 @@ def _number(minor: str) -> list[int]:
 
 def _called(record: PodRecord | None) -> Any:
     return record.outcome if record is not None else ""
-
-
-def _taint_eviction(of: ForeseenEviction) -> TaintEviction:
-    return TaintEviction(
-        pod=of.pod.metadata.name,
-        second=round(of.seconds, 1),
-        time=of.time,
-        taint=TaintName(key=of.key, value=of.value, effect="NoExecute"),
-        device=DeviceName(driver=of.device[0], pool=of.device[1], device=of.device[2]) if of.device else None,
-        claim=of.claim,
-        node=of.node,
-        rule=of.rule,
-    )

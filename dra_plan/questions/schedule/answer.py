@@ -14,6 +14,7 @@ from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import ClaimSet, Owner, asked
 from dra_plan.documents.base import ObjectName, answer_target, claim_allocation, warnings
+from dra_plan.documents.node_obstacles import NodeRefusalReason, RefusingNodes
 from dra_plan.documents.refusals import REFUSED
 from dra_plan.documents.scheduling import (
     EvictedPod,
@@ -29,7 +30,6 @@ from dra_plan.documents.scheduling import (
     TracedAttempt,
     TracedWake,
 )
-from dra_plan.documents.verdicts import NodeRefusalReason, RefusingNodes
 from dra_plan.errors import UsageError
 from dra_plan.planner import nodes, notices
 from dra_plan.planner.answer import PrintedAnswer, counted

@@ -1,0 +1,217 @@
+"""The pods that publish a driver's devices: a DaemonSet runs on every node with devices, but not on one without.
+
+A driver's slices do not name its pods. A DaemonSet counts as the driver's if it has a pod on each node for which the
+driver publishes devices; one that mounts the kubelet's directories of plugins is preferred to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec.structs import replace
+
+from dra_plan.allocator import View
+from dra_plan.allocator.requests import Want
+from dra_plan.api.core import Node, NodeSelectorTerm, Pod, PodSpec
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
+from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
+from dra_plan.api.workloads import AnyWorkload
+from dra_plan.cel.parts import strings
+from dra_plan.claims.owners import ended, is_ready, pod_spec, why_waiting
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.stories import DriverPod, MissingDriver, UnreadyPod
+from dra_plan.explanation.funnel import NodeOffer
+from dra_plan.scheduler.new_pods import daemon_node
+from dra_plan.scheduler.plugins.node_affinity import required_terms
+from dra_plan.scheduler.plugins.node_checks import untolerated
+
+MOST_NODES = 50
+"""The number of nodes of a group whose pods are looked at."""
+
+MOST_FOUND = 2
+"""The number of DaemonSets to name for one driver."""
+
+_PLUGINS = "/var/lib/kubelet/plugins"
+"""The directories in which a driver registers with the kubelet."""
+
+_FIRST = ("fault", "pending", "not-ready", "deleted", "absent", "taint", "label")
+"""The states of a driver's pod on a node, those first that say most."""
+
+
+def missing_drivers(offer: NodeOffer) -> list[MissingDriver]:
+    """Return the drivers that requests which fail on the node want, if another driver has devices there."""
+    if not offer.pools:
+        return []
+    return [MissingDriver(driver=name, nodes=len(_nodes(offer, name))) for name in _wanted(offer)]
+
+
+def _wanted(offer: NodeOffer) -> Iterator[str]:
+    """Yield the drivers that failing requests want, and that publish devices only for other nodes."""
+    here = {pool.id.driver for pool in offer.pools}
+    failing = [funnel.want for funnels in offer.failing() for funnel in funnels]
+    known = {pool.driver for pool in offer.placement.view.gatherer.slices} - here if failing else set()
+    wanted = {name for want in failing for name in _named(want) if _named(want).isdisjoint(here)}
+    return (name for name in sorted(wanted & known) if _nodes(offer, name))
+
+
+def _named(want: Want) -> set[str]:
+    """Return the texts in the selectors of the request and its class: one of them may be a driver."""
+    return {text for one in want.conditions for text in strings(one.expression)}
+
+
+def _nodes(offer: NodeOffer, driver: str) -> frozenset[str]:
+    """Return the nodes for which the driver publishes devices."""
+    return _published_for(offer.placement.view, driver)
+
+
+def _published_for(view: View, driver: str) -> frozenset[str]:
+    of_driver = (slices for pool, slices in view.gatherer.slices.items() if pool.driver == driver)
+    names = {one.object.spec.node_name for slices in of_driver for one in slices}
+    return frozenset(name for name in names if name)
+
+
+class DriverPods:
+    """The pods of drivers in one input."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+
+    def missing(self, offer: NodeOffer, nodes: Sequence[Node]) -> list[DriverPod]:
+        """Return why the pods of the wanted drivers do not run on these nodes, of which one has the offer.
+
+        Pods with faults come first.
+        """
+        found: list[DriverPod] = []
+        for driver in _wanted(offer):
+            there = _nodes(offer, driver)
+            of_driver: list[DriverPod] = []
+            for daemon_set in self._publishing(there):
+                whole = DriverPod(driver=driver, daemon_set="/".join(daemon_set), node=min(there), nodes=len(there))
+                told = (self._on_node(daemon_set, node, whole) for node in nodes[:MOST_NODES])
+                of_driver += _joined(one for one in told if one is not None)
+            found += sorted(of_driver, key=lambda one: _FIRST.index(one.state))[:MOST_FOUND]
+        return found
+
+    def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:
+        """Return the driver's pods on a node for which it publishes devices, if they are not ready."""
+        there = _published_for(view, driver)
+        if node.metadata.name not in there:
+            return []
+        found = []
+        for daemon_set in self._publishing(there):
+            whole = DriverPod(driver=driver, daemon_set="/".join(daemon_set), node=min(there), nodes=len(there))
+            found.append(self._on_node(daemon_set, node, whole))
+        return [each for each in found if each is not None][:MOST_FOUND]
+
+    def unready(self) -> list[UnreadyPod]:
+        """Return the pods that are not ready, of plugins of the kubelet if there are any, else of all DaemonSets."""
+        every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
+        plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
+        found = [(node, pod, _fault(pod)) for node, pod in plugins or every if not is_ready(pod)]
+        return [
+            UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))
+            for node, pod, told in found
+        ]
+
+    def _publishing(self, nodes: frozenset[str]) -> list[tuple[str, str]]:
+        """Return the DaemonSets that have a pod on each of the nodes; if some mount plugins' directories, only these.
+
+        Those that run on every node are among them: a log collector is ready where the driver is not.
+        """
+        found = [key for key, pods in self._daemons.items() if nodes <= pods.keys()]
+        plugins = [key for key in found if _is_plugin(next(iter(self._daemons[key].values())))]
+        return plugins or found
+
+    @cached_property
+    def _daemons(self) -> dict[tuple[str, str], dict[str, Pod]]:
+        """Return the pods of DaemonSets by namespace and name of the DaemonSet, then by node."""
+        found: dict[tuple[str, str], dict[str, Pod]] = {}
+        for pod in self._inventory.pods:
+            controller = pod.metadata.controller
+            if controller is not None and controller.kind == "DaemonSet" and not ended(pod):
+                found.setdefault((pod.metadata.namespace, controller.name), {})[daemon_node(pod)] = pod
+        return found
+
+    @cached_property
+    def _workloads(self) -> dict[tuple[str, str], AnyWorkload]:
+        return {
+            (one.metadata.namespace, one.metadata.name): one
+            for one in self._inventory.workloads
+            if one.kind == "DaemonSet"
+        }
+
+    def _on_node(self, daemon_set: tuple[str, str], node: Node, whole: DriverPod) -> DriverPod | None:
+        """Return why the DaemonSet has no ready pod on the node; None if it has one."""
+        pod = self._daemons[daemon_set].get(node.metadata.name)
+        whole = replace(whole, lacking=[node.metadata.name])
+        if pod is not None:
+            return None if is_ready(pod) else replace(whole, **_fault(pod))
+        workload = self._workloads.get(daemon_set)
+        if workload is None:
+            return replace(whole, state="absent")
+        spec = pod_spec(workload)
+        labels = _wanted_labels(spec, node)
+        if labels:
+            return replace(whole, state="label", labels=labels)
+        taint = untolerated(node.spec.taints, spec.tolerations)
+        if taint is None:
+            return replace(whole, state="absent")
+        return replace(whole, state="taint", taint=TaintName(key=taint.key, value=taint.value, effect=taint.effect))
+
+
+def _joined(found: Iterable[DriverPod]) -> Iterator[DriverPod]:
+    """Yield equal findings once, with all their nodes."""
+    nodes: list[tuple[DriverPod, list[str]]] = []
+    for one in found:
+        nameless = replace(one, lacking=[])
+        same = next((names for other, names in nodes if other == nameless), None)
+        if same is None:
+            nodes.append((nameless, same := []))
+        same += one.lacking
+    return (replace(one, lacking=names) for one, names in nodes)
+
+
+def _is_plugin(pod: Pod) -> bool:
+    paths = (volume.get("hostPath") for volume in pod.spec.volumes)
+    return any(isinstance(path, dict) and str(path.get("path", "")).startswith(_PLUGINS) for path in paths)
+
+
+def _fault(pod: Pod) -> dict[str, Any]:
+    """Return the state of a pod that is not ready, with the reason of the first container that waits."""
+    if not pod.spec.node_name:
+        said = next((one.message for one in pod.status.conditions if one.type == "PodScheduled"), "")
+        return {"pod": pod.key, "state": "pending", "message": said}
+    if pod.metadata.deletion_timestamp is not None:
+        return {"pod": pod.key, "state": "deleted"}
+    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+        waiting = status.state.waiting
+        if waiting is not None and waiting.reason not in _LATER:
+            return {"pod": pod.key, "state": "fault", "reason": waiting.reason, "message": why_waiting(status)}
+    return {"pod": pod.key, "state": "not-ready"}
+
+
+_LATER = ("", "PodInitializing")
+"""The reasons of containers that wait for another one."""
+
+
+def _wanted_labels(spec: PodSpec, node: Node) -> str:
+    """Return the labels that the DaemonSet wants of a node and this one lacks, as kubectl's -l takes them."""
+    labels = node.metadata.labels or {}
+    lacking = [f"{key}={value}" for key, value in spec.node_selector.items() if labels.get(key) != value]
+    required = required_terms(Pod(spec=spec))
+    if required is None or node_matches(required, node.metadata.name, labels):
+        return ",".join(lacking)
+    unmet = [_unmet(term, labels) for term in required.node_selector_terms]
+    return " or ".join(filter(None, (",".join(lacking), *unmet)))
+
+
+def _unmet(term: NodeSelectorTerm, labels: Mapping[str, str]) -> str:
+    found = [
+        LabelSelectorRequirement(key=one.key, operator=one.operator, values=one.values)
+        for one in term.match_expressions
+        if not requirement_holds(one.operator, one.values, labels.get(one.key))
+    ]
+    return selector_text(LabelSelector(match_expressions=found))

@@ -1,0 +1,53 @@
+"""Events: warnings about pods, of which planning uses none and `explain` those of the kubelet and other components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dra_plan.api.inventory import HeardEvent
+
+EVENTS = ("Event", "Event.events.k8s.io")
+"""KIND.GROUP in both API groups."""
+
+_OF_SCHEDULER = "FailedScheduling"
+"""The reason of the scheduler's events, which the status of a pod repeats."""
+
+
+def heard(value: Mapping[str, Any]) -> HeardEvent | None:
+    """Return a warning about a pod; None for other events, and for those that cannot be read."""
+    about = _part(value, "involvedObject") or _part(value, "regarding")
+    reason, message = _text(value, "reason"), _text(value, "message") or _text(value, "note")
+    if about.get("kind") != "Pod" or value.get("type") != "Warning" or not message or reason in ("", _OF_SCHEDULER):
+        return None
+    series = _part(value, "series")
+    times = (
+        _text(value, "lastTimestamp"),
+        _text(series, "lastObservedTime"),
+        _text(value, "deprecatedLastTimestamp"),
+        _text(value, "eventTime"),
+        _text(value, "firstTimestamp"),
+        _text(_part(value, "metadata"), "creationTimestamp"),
+    )
+    counts = (value.get("count"), series.get("count"), value.get("deprecatedCount"))
+    said_by = _text(_part(value, "source"), "component") or _text(value, "reportingComponent")
+    return HeardEvent(
+        namespace=_text(about, "namespace") or _text(_part(value, "metadata"), "namespace"),
+        pod=_text(about, "name"),
+        uid=_text(about, "uid"),
+        reason=reason,
+        message=message,
+        said_by=said_by or _text(value, "reportingController"),
+        time=next(filter(None, times), ""),
+        times=next((count for count in counts if isinstance(count, int) and count > 0), 1),
+    )
+
+
+def _part(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = value.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: Mapping[str, Any], name: str) -> str:
+    found = value.get(name)
+    return found if isinstance(found, str) else ""

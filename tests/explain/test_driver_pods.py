@@ -1,0 +1,147 @@
+"""A node without devices, and the pod of the driver that should publish them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.build import (
+    Object,
+    allocated,
+    claim,
+    device_class,
+    node,
+    owned_by,
+    pod,
+    request,
+    running,
+    slice_,
+    taint,
+    workload,
+)
+
+PRESENT = {"gpu.present": "true"}
+RUNS_THERE = "Driver gpu.example.com publishes devices for a, where DaemonSet default/driver runs."
+
+
+def plugin(name: str, where: str, daemon_set: str = "driver", **status: Any) -> Object:
+    made = owned_by(running(name, where), "DaemonSet", daemon_set)
+    return {**made, "status": {**made["status"], **status}}
+
+
+def cluster(*more: Object, b: Object | None = None, spec: Object | None = None) -> list[Object]:
+    """The device of node a is in use; node b has none. The driver's DaemonSet runs on node a."""
+    held = [allocated("old", "a/gpu-0", pod="w"), running("w", "a", claims={"g": "old"})]
+    daemon_set = workload("DaemonSet", "driver", pod("x", **(spec or {})))
+    own = [daemon_set, plugin("driver-a", "a"), claim("c", request()), pod("p", claims={"g": "c"})]
+    return [node("a", labels=PRESENT), b or node("b"), device_class(), slice_("a", "gpu-0"), *held, *own, *more]
+
+
+def text(objects: list[Object], owner: str = "pod/p") -> str:
+    return " ".join(str(Cluster.of(objects).explain(owner)).split())
+
+
+def crashing(reason: str, message: str, **more: Any) -> Object:
+    conditions = [{"type": "Ready", "status": "False"}]
+    container = {"name": "c", "state": {"waiting": {"reason": reason, "message": message}}, **more}
+    return plugin("driver-b", "b", conditions=conditions, containerStatuses=[container])
+
+
+def test_a_daemon_set_that_is_not_for_the_node() -> None:
+    said = text(cluster(spec={"nodeSelector": PRESENT}))
+    assert f"{RUNS_THERE} It does not run on b: it is for nodes with gpu.present=true." in said
+
+
+def test_a_daemon_set_with_terms_that_the_node_does_not_match() -> None:
+    terms = [{"matchExpressions": [{"key": key, "operator": "Exists"}]} for key in ("pci.one", "pci.two")]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    said = text(cluster(spec={"affinity": {"nodeAffinity": required}}))
+    assert "It does not run on b: it is for nodes with pci.one or pci.two." in said
+
+
+def test_a_daemon_set_that_does_not_tolerate_a_taint() -> None:
+    tainted = node("b", spec={"taints": [taint("new", "yes")]})
+    objects = [one for one in cluster(b=tainted) if one["metadata"]["name"] != "p"]
+    tolerating = pod("p", claims={"g": "c"}, tolerations=[{"operator": "Exists"}])
+    said = text([*objects, tolerating])
+    assert "It does not run on b: it does not tolerate taint new=yes:NoSchedule." in said
+
+
+def test_a_pod_that_crashes() -> None:
+    last = {"terminated": {"exitCode": 1, "reason": "Error", "message": "NVML: driver not loaded\n"}}
+    said = text(cluster(crashing("CrashLoopBackOff", "back-off 5m0s restarting failed container", lastState=last)))
+    assert (
+        "Its pod default/driver-b on b is not ready: CrashLoopBackOff (its last run ended with exit code 1: NVML: "
+        "driver not loaded)."
+    ) in said
+    assert "back-off" not in said
+
+
+def test_a_pod_whose_image_cannot_be_pulled() -> None:
+    said = text(cluster(crashing("ImagePullBackOff", "Back-off pulling image x: not found")))
+    assert "Its pod default/driver-b on b is not ready: ImagePullBackOff (Back-off pulling image x: not found)." in said
+
+
+def test_a_pod_without_a_node() -> None:
+    pinned = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}]
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": pinned}}}
+    waiting = owned_by(pod("driver-b", cpu="99", affinity=affinity), "DaemonSet", "driver")
+    conditions = [
+        {"type": "PodScheduled", "status": "False", "message": "0/2 nodes are available: 1 Insufficient cpu."}
+    ]
+    waiting["status"] = {"phase": "Pending", "conditions": conditions}
+    said = text(cluster(waiting))
+    assert "Its pod default/driver-b for b is Pending (0/2 nodes are available: 1 Insufficient cpu)." in said
+
+
+def test_no_pod_for_no_known_reason() -> None:
+    assert f"{RUNS_THERE} It has no pod on b." in text(cluster())
+
+
+def test_daemon_sets_that_run_on_the_node_are_not_named() -> None:
+    assert "DaemonSet" not in text(cluster(plugin("driver-b", "b")))
+    logs = [plugin("logs-a", "a", "logs"), plugin("logs-b", "b", "logs")]
+    assert "logs" not in text(cluster(*logs))
+
+
+def test_daemon_sets_that_do_not_run_wherever_devices_are() -> None:
+    busy = [slice_("d", "gpu-0"), allocated("more", "d/gpu-0", pod="x"), node("d", labels=PRESENT)]
+    assert "DaemonSet" not in text(cluster(*busy))
+    assert "publishes devices for a and 1 more node, where" in text(cluster(*busy, plugin("driver-d", "d")))
+
+
+def test_plugins_of_the_kubelet_come_before_other_daemon_sets() -> None:
+    mounted = plugin("plugin-a", "a", "plugin")
+    mounted["spec"]["volumes"] = [{"name": "p", "hostPath": {"path": "/var/lib/kubelet/plugins_registry"}}]
+    said = text(cluster(mounted))
+    assert "default/plugin runs" in said
+    assert "default/driver" not in said
+
+
+@pytest.mark.parametrize("driver", ["other.example.com", "gpu.example.com"])
+def test_only_drivers_that_the_claim_wants(driver: str) -> None:
+    """The DaemonSet on node d publishes devices that the claim does not want, or has nothing to do with them."""
+    other = [node("d"), slice_("d", "nic-0", driver=driver), plugin("nics-d", "d", "nics")]
+    objects = [one for one in cluster(*other) if one["metadata"]["name"] not in ("driver", "driver-a")]
+    said = text([*objects, allocated("more", "d/nic-0", pod="x", driver=driver)])
+    assert "DaemonSet" not in said
+
+
+# -- drivers without any devices ---------------------------------------------------------------------------------------
+
+
+def test_a_driver_that_publishes_nothing_and_a_pod_that_is_not_ready() -> None:
+    crashed = crashing("CrashLoopBackOff", "back-off", lastState={"terminated": {"exitCode": 1}})
+    wanted = device_class("gpu.example.com", driver="gpu.example.com")
+    objects = [node("b"), wanted, crashed, claim("c", request()), pod("p", claims={"g": "c"})]
+    told = (
+        "Pods of DaemonSets that are not ready: default/driver-b on b (CrashLoopBackOff: its last run ended with exit "
+        "code 1)."
+    )
+    assert told in text(objects)
+    assert told in text([*objects, slice_("b", "nic-0", driver="nic.example.com")])
+    assert "DaemonSets" not in text([*objects, slice_("b", "gpu-0")])
+    ready = plugin("driver-b", "b")
+    assert "DaemonSets" not in text([ready, *[one for one in objects if one is not crashed]])

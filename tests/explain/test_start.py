@@ -1,0 +1,203 @@
+"""Pods that have their nodes and do not start: what the kubelet, other components and the drivers' pods say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.build import (
+    Object,
+    allocated,
+    claim,
+    device_class,
+    manifest,
+    node,
+    owned_by,
+    placed,
+    pod,
+    request,
+    running,
+    slice_,
+    workload,
+)
+
+CREATING = {"containerStatuses": [{"name": "c", "state": {"waiting": {"reason": "ContainerCreating"}}}]}
+
+
+def text(objects: list[Object], owner: str = "pod/p", namespace: str | None = None) -> str:
+    return " ".join(str(Cluster.of(objects).explain(owner, namespace=namespace)).split())
+
+
+def starting(**options: Any) -> Object:
+    made = placed("p", "a", phase="Pending", **options)
+    return {**made, "status": {**made["status"], **CREATING}}
+
+
+def event(reason: str, message: str, about: str = "p", **fields: Any) -> Object:
+    who = {"kind": "Pod", "namespace": "default", "name": about, **fields.pop("about_fields", {})}
+    source = {"component": fields.pop("component", "kubelet")}
+    made = manifest("Event", f"e-{reason}", namespace="default")
+    said = {"reason": reason, "message": message, "source": source, "type": "Warning"}
+    return {**made, "involvedObject": who, **said, "lastTimestamp": "2026-11-25T09:40:00Z", **fields}
+
+
+def test_what_the_kubelet_says() -> None:
+    said = text([node("a"), starting(), event("FailedMount", 'secret "tls" not found.', count=20)])
+    assert (
+        "has not started container c: ContainerCreating. The kubelet says: FailedMount: secret "
+        '"tls" not found (20 times, last at 2026-11-25T09:40:00Z).'
+    ) in said
+
+
+def test_what_other_components_say() -> None:
+    said = text(
+        [node("a"), starting(), event("FailedAttachVolume", "Multi-Attach", component="attachdetach-controller")]
+    )
+    assert "The attachdetach-controller says: FailedAttachVolume: Multi-Attach (last at" in said
+
+
+def test_only_the_last_event_of_each_reason() -> None:
+    old = event("FailedMount", "the old one", lastTimestamp="2026-11-25T08:00:00Z")
+    new = {**event("FailedMount", "the new one"), "metadata": {"name": "e2", "namespace": "default"}}
+    said = text([node("a"), starting(), old, new])
+    assert "the new one" in said
+    assert "the old one" not in said
+
+
+def test_events_of_the_other_api_group() -> None:
+    made = manifest("Event", "e", namespace="default")
+    about = {"kind": "Pod", "namespace": "default", "name": "p"}
+    other = {**made, "apiVersion": "events.k8s.io/v1", "regarding": about, "reason": "FailedCreatePodSandBox"}
+    other |= {"note": "no ip", "type": "Warning", "reportingController": "kubelet", "eventTime": "2026-11-25T09:40:00Z"}
+    said = text([node("a"), starting(), other])
+    assert "The kubelet says: FailedCreatePodSandBox: no ip (last at 2026-11-25T09:40:00Z)." in said
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        event("FailedMount", "something", about="q"),
+        event("FailedMount", "something", about_fields={"uid": "of an earlier pod"}),
+        event("FailedMount", "something", about_fields={"namespace": "other"}),
+        event("FailedMount", "something", type="Normal"),
+        event("FailedScheduling", "something"),
+        {**event("FailedMount", "something"), "involvedObject": None},
+        {**event("FailedMount", "something"), "message": 3},
+    ],
+)
+def test_events_that_say_nothing_of_it(other: Object) -> None:
+    said = text([node("a"), starting(), other])
+    assert "something" not in said
+    assert "The input has no events that say why: kubectl events --for pod/p -n default shows" in said
+
+
+def test_a_running_pod_has_no_events() -> None:
+    assert "FailedMount" not in text([node("a"), placed("p", "a"), event("FailedMount", "once")])
+
+
+def test_what_a_container_says_itself_is_not_repeated() -> None:
+    waiting = {"reason": "ImagePullBackOff", "message": "not found"}
+    made = placed("p", "a", phase="Pending")
+    made["status"]["containerStatuses"] = [{"name": "c", "state": {"waiting": waiting}}]
+    said = text([node("a"), made, event("Failed", "Error: ErrImagePull")])
+    assert "ImagePullBackOff (not found)." in said
+    assert "ErrImagePull" not in said
+    assert "has no events" not in said
+
+
+def test_the_pod_of_the_driver_is_not_ready() -> None:
+    driver = owned_by(running("driver-a", "a"), "DaemonSet", "driver")
+    waiting = {"reason": "CrashLoopBackOff", "message": "back-off"}
+    last = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    containers = [{"name": "d", "state": {"waiting": waiting}, "lastState": last}]
+    crashing = {**driver, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}}
+    crashing["status"]["containerStatuses"] = containers
+    held = [device_class(), slice_("a", "gpu-0"), allocated("c", "a/gpu-0", pod="p"), starting(claims={"g": "c"})]
+    said = text([node("a"), *held, crashing])
+    assert (
+        "Driver gpu.example.com prepares its devices, and the driver's pod default/driver-a there is not ready: "
+        "CrashLoopBackOff (its last run ended with exit code 137, OOMKilled)."
+    ) in said
+    assert "prepares its devices" not in text([node("a"), *held, driver])
+
+
+# -- queues of Kueue ---------------------------------------------------------------------------------------------------
+
+
+def gated(queue: str) -> Object:
+    gates = [{"name": "kueue.x-k8s.io/admission"}]
+    return pod("p", labels={"kueue.x-k8s.io/queue-name": queue}, schedulingGates=gates)
+
+
+def local_queue(name: str, namespace: str = "default") -> Object:
+    made = manifest("Event", name, namespace=namespace)
+    return {**made, "apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "spec": {"clusterQueue": "all"}}
+
+
+def test_a_queue_that_does_not_exist() -> None:
+    said = text([node("a"), gated("user-queu"), local_queue("user-queue")])
+    assert "Namespace default has no LocalQueue user-queu, so Kueue never admits it. Did you mean user-queue?" in said
+    said = text([node("a"), gated("team"), local_queue("first"), local_queue("second"), local_queue("other", "ns")])
+    assert "so Kueue never admits it. There are: first and second." in said
+    assert "There are: ns/team." in text([node("a"), gated("team"), local_queue("team", "ns")])
+
+
+def test_a_queue_that_exists_or_may_exist() -> None:
+    there = text([node("a"), gated("team"), local_queue("team")])
+    assert "kubectl get localqueues,workloads -n default shows" in there
+    assert "no such LocalQueue" not in there
+    assert "If there is no such LocalQueue in namespace default" in text([node("a"), gated("team")])
+
+
+def test_a_suspended_job_and_its_queue() -> None:
+    job = workload("Job", "p", pod(), suspend=True)
+    job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "user-queu"}
+    said = text([node("a"), job, local_queue("user-queue")], "job/p")
+    assert "because it is waiting in Kueue's queue user-queu." in said
+    assert "Did you mean user-queue?" in said
+
+
+# -- pods that run, or should ------------------------------------------------------------------------------------------
+
+
+def test_a_container_that_crashes() -> None:
+    made = placed("p", "a")
+    last = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    waiting = {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container"}
+    made["status"]["containerStatuses"] = [{"name": "c", "state": {"waiting": waiting}, "lastState": last}]
+    said = text([node("a"), made])
+    assert "Container c crashes: CrashLoopBackOff (its last run ended with exit code 137, OOMKilled)." in said
+
+
+def test_a_workload_without_replicas() -> None:
+    said = text([node("a"), workload("Deployment", "w", pod(), replicas=0)], "deployment/w")
+    assert "deployment/default/w has no pods now: its replicas are 0." in said
+
+
+# -- claims that are being deleted, or shared --------------------------------------------------------------------------
+
+
+def leaving(*pods: str) -> Object:
+    made = allocated("c", "a/gpu-0", pod=pods[0]) if pods else claim("c", request())
+    made["metadata"] |= {"deletionTimestamp": "2026-11-26T00:00:00Z", "finalizers": ["example.com/x"]}
+    return made
+
+
+def test_a_claim_that_is_being_deleted() -> None:
+    objects = [node("a"), device_class(), slice_("a", "gpu-0"), pod("p", claims={"g": "c"})]
+    said = text([*objects, leaving()])
+    assert "p is Pending: it is waiting for claim c, which is being deleted." in said
+    assert "No pod can begin to use it. When it is gone, create it again, or have the pod name another claim." in said
+    assert "do not exist" not in said
+    assert "Claim c exists until pod w ends. No pod can begin" in text([*objects, leaving("w"), running("w", "a")])
+
+
+def test_a_claim_that_the_pods_of_a_workload_will_share() -> None:
+    sharing = workload("Deployment", "w", pod(claims={"g": "c"}, cpu="6"), replicas=3)
+    objects = [node("a"), node("b"), device_class(), slice_("a", "gpu-0"), claim("c", request()), sharing]
+    told = "The 3 pods of deployment w all name claim c, so they share its devices."
+    assert told in text(objects, "deployment/w")
+    without = [one for one in objects if one["kind"] != "ResourceSlice"]
+    assert told not in text(without, "deployment/w")  # none would be bound, and sharing is not why
