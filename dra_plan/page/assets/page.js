@@ -57,7 +57,9 @@ function start(/** @type {PageData} */ data) {
   let tone = "";
   /** @type {Place | undefined} the node that the address names */
   let named;
-  let [started, writing] = [false, false];
+  let started = false;
+  /** The address of what is shown, until all of that is written into it. */
+  let shows = "";
 
   // -- the list of what was asked: those that fail first ---------------------------------------------------------------
 
@@ -176,7 +178,7 @@ function start(/** @type {PageData} */ data) {
   function openNode(/** @type {Place} */ place, named = false) {
     fleet.open(fleet.small && !named ? undefined : place, named || Boolean(document.documentElement.dataset.ready));
     if (fleet.small) return;
-    const isAnswerFirst = picks.length > 0 && (model.chosen()?.tone ?? "bad") === "bad";
+    const isAnswerFirst = picks.length > 0 && (scenes.length > 1 || (model.chosen()?.tone ?? "bad") === "bad");
     document.documentElement.classList.toggle("why", !named && isAnswerFirst);
     const cards = scenes.flatMap(({ title }, at) => {
       const there = model.counterpart(place, at);
@@ -196,9 +198,11 @@ function start(/** @type {PageData} */ data) {
     }
     id("node").scrollIntoView();
   }
-  /** The row that is picked and the tile that is open come into view, once everything is drawn. */
+  /** The row that is picked, the tile that is open and the beginning of the answer come into view, once all is drawn. */
   function reveal() {
-    if (!IN_COLUMNS.matches) return;
+    const right = document.querySelector(".answers");
+    if (!IN_COLUMNS.matches || !right) return;
+    if (!named) right.scrollTop = 0;
     id("list")?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
     fleet.reveal();
   }
@@ -235,12 +239,14 @@ function start(/** @type {PageData} */ data) {
   }
   /** Writes into the address what is shown, once that is painted: a browser takes milliseconds for it. */
   function write() {
-    if (!writing) requestAnimationFrame(() => setTimeout(written));
-    writing = true;
+    if (!shows) requestAnimationFrame(() => setTimeout(written));
+    shows = location.href;
   }
-  /** Nothing is written if that is how the page opens. */
+  /** Nothing is written if that is how the page opens, nor over an address that was followed since then. */
   function written() {
-    writing = false;
+    const isOther = location.href !== shows;
+    shows = "";
+    if (isOther) return;
     const node = named ? [placeAddress(named).slice(1)] : [];
     const own = [
       ["list", id("find")?.value.trim()],
