@@ -53,7 +53,7 @@ class SceneDevice:
         """The holder of the device, its free part, or the obstacle."""
         told = []
         if self.drawn.holders:
-            told.append("by " + words.listed([words.holder(one) for one in self.drawn.holders]))
+            told.append("by claim " + words.listed([words.holder(one) for one in self.drawn.holders]))
         told += [f"{name}: {left} of {total} left" for name, (left, total) in (self.drawn.capacity or {}).items()]
         if self.drawn.reason and self.state != "used":
             told.append(self.drawn.reason)

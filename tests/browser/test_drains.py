@@ -54,5 +54,7 @@ def test_a_pod_that_stays_pending_says_why_on_each_device(opens: Open) -> None:
     assert _row(page, "pod/ml/train-1").locator(".line").inner_text() == "too few free (0 of 2 for gpu) on 1 node"
     assert page.locator(".answer:visible .funnel").count() > 0
     after = page.locator(".card[data-scene='1']").filter(has=page.locator(".title", has_text="gpu-b"))
-    assert "in use, by ml/train-0" in after.locator(".dev", has_text="gpu-1").get_attribute("title")
+    assert "in use, by claim ml/train-0-gpu (pod train-0)" in after.locator(".dev", has_text="gpu-1").get_attribute(
+        "title"
+    )
     assert after.locator(".verdict").inner_text().startswith("does not fit")

@@ -82,7 +82,7 @@ def _holders() -> dict[tuple[str, str], str]:
         if claim.status is not None and claim.status.allocation is not None:
             pods = " and ".join(user.name for user in claim.status.reserved_for)
             for result in claim.status.allocation.devices.results:
-                found[result.pool, result.device] = f"by {claim.key} (pod {pods})"
+                found[result.pool, result.device] = f"by claim {claim.key} (pod {pods})"
     return found
 
 

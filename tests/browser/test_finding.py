@@ -60,14 +60,16 @@ def _hits(page: Any) -> list[str]:
 
 def test_all_nodes_of_a_reason_or_a_search_are_listed_by_name_and_the_open_one_is_of_them(opens: Open) -> None:
     page = opens(_html()).page
-    page.locator(".reason", has_text="keeps pods away").click()
-    assert _hits(page) == [f"{name}: cordoned" for name in AWAY]
+    page.locator(".reason", has_text="pods away").click()
+    pools = {pool["poolName"]: pool for pool in _cluster().pools().to_dict()["pools"] if pool["driver"] == GPU}
+    kept = [f"{name}: cordoned, {pools[name]['availableDevices']} of {len(pools[name]['devices'])} " for name in AWAY]
+    assert [hit.startswith(said) for hit, said in zip(_hits(page), kept, strict=True)] == [True] * len(AWAY)
     assert page.inner_text("#node .title") == AWAY[0]
     page.fill("#filter", "gpu-")
     assert page.inner_text(".count") == f"{len(AWAY)} of {NODES} nodes, {len(AWAY) * 8} devices"
-    page.locator(".reason", has_text="keeps pods away").click()
+    page.locator(".reason", has_text="pods away").click()
     page.fill("#filter", "cordoned")
-    assert _hits(page) == [f"{name}: cordoned" for name in AWAY]
+    assert [hit.startswith(said) for hit, said in zip(_hits(page), kept, strict=True)] == [True] * len(AWAY)
     page.fill("#filter", f"{RACK}=rack-07")
     assert _hits(page) == [f"worker-{at:05}" for at in range(7, NODES, 40)]
     page.fill("#filter", "")
@@ -94,7 +96,7 @@ def test_devices_are_found_by_their_state_their_frame_and_a_taint_also_while_the
     for wanted in ("xid=79", "tainted"):
         page.fill("#filter", wanted)
         [hit] = _hits(page)
-        assert hit.startswith(f"{device} on {name}: in use, by jobs/holder; tainted xid=79:NoSchedule")
+        assert hit.startswith(f"{device} on {name}: in use, by claim jobs/holder; tainted xid=79:NoSchedule")
     page.fill("#filter", f"{name} pci0000:00")
     assert [hit.partition(" on ")[0] for hit in _hits(page)] == ["gpu-0", "gpu-1", "nic-0"]
 
@@ -113,7 +115,7 @@ def test_the_attribute_that_is_found_is_told_and_its_device_marked(opens: Open) 
 
 def test_arrows_go_only_to_tiles_that_are_left(opens: Open) -> None:
     page = opens(_html()).page
-    page.locator(".reason", has_text="keeps pods away").click()
+    page.locator(".reason", has_text="pods away").click()
     page.wait_for_selector(".groups:not([aria-busy])")
     page.locator(f'.tile[href="#node/{AWAY[0]}"]').focus()
     seen = set()

@@ -168,7 +168,7 @@ def test_the_slider_goes_through_the_pods(opens: Open) -> None:
     assert seen == sorted(seen, reverse=True)
     assert seen[-1] < before
     taken = page.locator(".card", has_text="ada-1").first
-    assert "by research/allreduce" in taken.inner_text()
+    assert "by claim research/allreduce" in taken.inner_text()
     assert "0 of 2 free" in taken.inner_text()
     slider.fill("0")
     assert free.count() == before

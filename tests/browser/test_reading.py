@@ -97,7 +97,7 @@ def test_use_is_that_of_the_leading_driver_and_nodes_that_keep_pods_away_are_apa
         each.rpartition(" · ")[2]: int(each.partition(" ")[0])
         for each in (" ".join(text.split()) for text in page.locator(".reason").all_inner_texts())
     }
-    expected = {"keeps pods away": len(AWAY)}
+    expected = {"keep pods away": len(AWAY)}
     for pool in _cluster().pools().to_dict()["pools"]:
         if pool["driver"] == GPU and pool["poolName"] not in AWAY:
             free, there = pool["availableDevices"], len(pool["devices"])
@@ -174,7 +174,7 @@ def test_a_running_pod_has_its_devices_and_those_that_share_them_are_named(opens
     page = opens(cluster.page(cluster.schedule())).page
     page.locator(".pick", has_text="pod/default/one").click()
     assert page.locator(".dev.gets .s").all_inner_texts() == ["in use"]
-    assert page.locator(".dev.gets .d").inner_text() == "by default/both (pods one and two)"
+    assert page.locator(".dev.gets .d").inner_text() == "by claim default/both (pods one and two)"
     page.locator(".pick", has_text="pod/default/new").click()
     assert page.locator(".dev.gets .s").all_inner_texts() == ["gets"]
     assert page.locator(".dev.gets .n").inner_text() == "gpu-1"

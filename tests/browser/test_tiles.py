@@ -159,7 +159,7 @@ def test_search_finds_holders_whatever_is_drawn_and_says_when_there_is_nothing(o
     page.fill("#filter", holder.status.reserved_for[0].name)
     assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == 1
     [hit] = page.locator(".hits li").all_inner_texts()
-    assert f"in use, by jobs/{holder.metadata.name}" in hit
+    assert f"in use, by claim jobs/{holder.metadata.name}" in hit
     page.locator(".hits a").click()
     assert holder.status.reserved_for[0].name in page.inner_text("#node")
     page.fill("#filter", "nothing is called so")

@@ -29,7 +29,7 @@ def test_parts_of_a_device_can_not_be_had_when_others_have_its_slots() -> None:
     data, names = _data("mig"), _names("mig")
     devices, amounts = _pick(data, "mixed")["change"]
     now = {names[at]: (letter, data["texts"][text]) for _, at, letter, text in devices}
-    assert now["gpu-0-mig-3g-20gb-4"] == ("u", "by default/mixed-mig (pod mixed)")
+    assert now["gpu-0-mig-3g-20gb-4"] == ("u", "by claim default/mixed-mig (pod mixed)")
     assert now["gpu-0"] == ("o", "counter memory of gpu-0-counter-set: 40Gi needed, 1408Mi left")
     assert len(now) == len(names)
     left = {data["texts"][text]: (pips, percent) for text, pips, percent in amounts["0"]}
@@ -44,9 +44,9 @@ def test_a_pod_without_a_node_is_shown_the_cluster_of_its_last_attempt_and_why_e
     devices, _ = data["moments"][pick["moment"]]
     taken = {(places[place], at): data["texts"][text] for place, at, letter, text in devices if letter == "u"}
     assert taken == {
-        ("ada-1", 0): "by research/allreduce-gpu (pod allreduce)",
-        ("ada-1", 1): "by research/allreduce-gpu (pod allreduce)",
-        ("hopper-2", 0): "by research/finetune-gpu (pod finetune)",
+        ("ada-1", 0): "by claim research/allreduce-gpu (pod allreduce)",
+        ("ada-1", 1): "by claim research/allreduce-gpu (pod allreduce)",
+        ("hopper-2", 0): "by claim research/finetune-gpu (pod finetune)",
     }
     notes = {
         (places[int(place)], at): data["texts"][note]
@@ -63,7 +63,7 @@ def test_pods_that_bring_nothing_new_change_nothing_and_a_share_leaves_less() ->
     [[_, _, letter, text]], amounts = _pick(data, "small")["change"]
     assert letter == "s"
     assert data["texts"][text] == (
-        "by default/stream-1 (pod stream-1) and default/small-nic (pod small); "
+        "by claim default/stream-1 (pod stream-1) and default/small-nic (pod small); "
         "egressBandwidth: 39G of 100G left; virtualFunctions: 6 of 8 left"
     )
     assert amounts == {}

@@ -24,7 +24,7 @@ def drawn(cluster: Cluster) -> Scene:
 
 def test_devices_have_their_states_and_holders() -> None:
     states = {d.name: (d.state, d.detail) for place in drawn(load("gpu-fleet")).places for d in place.devices}
-    assert states["gpu.nvidia.com/hopper-1/gpu-0"] == ("used", "by research/batch-7-gpu-x4v2p (pod batch-7)")
+    assert states["gpu.nvidia.com/hopper-1/gpu-0"] == ("used", "by claim research/batch-7-gpu-x4v2p (pod batch-7)")
     assert states["gpu.nvidia.com/hopper-1/gpu-1"] == ("free", "")
     assert states["gpu.nvidia.com/hopper-2/gpu-3"] == ("tainted", "taint gpu.nvidia.com/xid=79:NoExecute")
     nics = {d.name: (d.state, d.detail) for place in drawn(load("nic-bandwidth")).places for d in place.devices}

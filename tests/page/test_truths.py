@@ -34,7 +34,7 @@ def test_the_device_of_an_evicted_pod_stays_with_its_claim() -> None:
     [pick] = [each for each in data["picks"] if each["name"] == "pod/default/hi"]
     devices, _ = pick["change"]
     assert [(letter, data["texts"][said]) for _, _, letter, said in devices] == [
-        ("u", "by default/held (pod v); still held, though default/v is evicted")
+        ("u", "by claim default/held (pod v); still held, though default/v is evicted")
     ]
 
 

@@ -182,6 +182,9 @@ export function makeFleet(model, drawing, told) {
     part("groups").replaceChildren(el("div.scenes", shown));
   }
 
+  const inNumber = (/** @type {string} */ key, /** @type {number} */ count) =>
+    count === 1 ? key : key.replace(/^keeps /, "keep ");
+
   function drawReasons(all = now.all.findIndex(({ key }) => key === view.reason) >= MOST_REASONS) {
     const most = now.all.length === MOST_REASONS + 1 ? MOST_REASONS + 1 : MOST_REASONS;
     const rest = now.all.slice(most);
@@ -194,7 +197,11 @@ export function makeFleet(model, drawing, told) {
     /** @type {[string, string, Part[]][]} */
     const chips = now.all
       .slice(0, all ? undefined : most)
-      .map(({ key, look, count }) => [key, ".reason." + look, [el("b", number(count)), " · ", el("span", key)]]);
+      .map(({ key, look, count }) => [
+        key,
+        ".reason." + look,
+        [el("b", number(count)), " · ", el("span", inNumber(key, count))],
+      ]);
     toggles(part("reasons"), chips, (key) => key === view.reason, act);
     if (!all && rest.length) {
       const button = el("button.rest", { type: "button", "aria-expanded": "false" }, more);
@@ -234,6 +241,12 @@ export function makeFleet(model, drawing, told) {
     }
   }
 
+  /** What keeps pods away, and how much is free there. @type {Of<string>} */
+  function awayOf(place) {
+    const free = model.standing(place).map((each) => `${each.free} of ${each.total} ${each.name} free`);
+    return place.away === undefined ? "" : [text(place.away), ...free].join(", ");
+  }
+
   /** How many are left, and their names, with the devices that the search finds. */
   function tell() {
     const left = places().filter(kept);
@@ -243,11 +256,13 @@ export function makeFleet(model, drawing, told) {
     const cut = scenes[view.scene].keeps_ids ? "" : " Attributes such as UUIDs are left out of a page of this size.";
     const none = hits && !left.length && `Nothing found for “${view.wanted.trim()}”.${cut}`;
     part("count").textContent = none || count + more;
+    /** Nodes that keep pods away by what does, the others first. */
+    const rank = (/** @type {Place} */ place) => text(place.away) + " " + place.name;
     const listed =
-      hits || view.reason || view.within ? left.sort((one, other) => (one.name < other.name ? -1 : 1)) : [];
+      hits || view.reason || view.within ? left.sort((one, other) => (rank(one) < rank(other) ? -1 : 1)) : [];
     const lines = listed.slice(0, MOST_HITS).flatMap((place) => {
       const { named, devices } = hits?.get(place) || { named: true, devices: [] };
-      const why = text(model.mark(place)?.[7]) || text(place.away);
+      const why = text(model.mark(place)?.[7]) || awayOf(place);
       if (named || !devices.length) return [el(why ? "li" : "li.only", placeLink(place), why && ": " + why)];
       return devices.map((device) => {
         const [, word, more] = drawing.said(model.device(place, device));

@@ -57,7 +57,9 @@ function start(/** @type {PageData} */ data) {
   let tone = "";
   /** @type {Place | undefined} the node that the address names */
   let named;
-  let [started, writing] = [false, false];
+  let started = false;
+  /** The address of what is shown, until all of that is written into it. */
+  let shows = "";
 
   // -- the list of what was asked: those that fail first ---------------------------------------------------------------
 
@@ -154,6 +156,14 @@ function start(/** @type {PageData} */ data) {
 
   function pick(/** @type {number} */ at) {
     model.pick(at);
+    const chosen = model.chosen();
+    const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
+    if (slider) slider.value = String(step);
+    slider?.setAttribute("aria-valuetext", chosen ? told(chosen) : data.before);
+    if (id("now")) id("now").textContent = chosen ? chosen.name : data.before;
+    for (const line of id("curves")?.querySelectorAll(".curve-now") || [])
+      line.setAttribute("transform", `translate(${data.at[step] ?? 0})`);
+    drawStatus(); // before the tiles, which take what is left of the screen
     fleet.draw();
     drawLeft();
     drawAnswers();
@@ -162,21 +172,13 @@ function start(/** @type {PageData} */ data) {
     row?.setAttribute("aria-current", "true");
     if (started && !row && at >= 0) drawList();
     choose();
-    const chosen = model.chosen();
-    const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
-    if (slider) slider.value = String(step);
-    slider?.setAttribute("aria-valuetext", chosen ? told(chosen) : data.before);
-    if (id("now")) id("now").textContent = chosen ? chosen.name : data.before;
-    for (const line of id("curves")?.querySelectorAll(".curve-now") || [])
-      line.setAttribute("transform", `translate(${data.at[step] ?? 0})`);
-    drawStatus();
   }
 
   /** The panel: the node that is open, in each picture; of nodes that are drawn whole only one that was named is marked. */
   function openNode(/** @type {Place} */ place, named = false) {
     fleet.open(fleet.small && !named ? undefined : place, named || Boolean(document.documentElement.dataset.ready));
     if (fleet.small) return;
-    const isAnswerFirst = picks.length > 0 && (model.chosen()?.tone ?? "bad") === "bad";
+    const isAnswerFirst = picks.length > 0 && (scenes.length > 1 || (model.chosen()?.tone ?? "bad") === "bad");
     document.documentElement.classList.toggle("why", !named && isAnswerFirst);
     const cards = scenes.flatMap(({ title }, at) => {
       const there = model.counterpart(place, at);
@@ -196,9 +198,11 @@ function start(/** @type {PageData} */ data) {
     }
     id("node").scrollIntoView();
   }
-  /** The row that is picked and the tile that is open come into view, once everything is drawn. */
+  /** The row that is picked, the tile that is open and the beginning of the answer come into view, once all is drawn. */
   function reveal() {
-    if (!IN_COLUMNS.matches) return;
+    const right = document.querySelector(".answers");
+    if (!IN_COLUMNS.matches || !right) return;
+    if (!named) right.scrollTop = 0;
     id("list")?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
     fleet.reveal();
   }
@@ -235,12 +239,14 @@ function start(/** @type {PageData} */ data) {
   }
   /** Writes into the address what is shown, once that is painted: a browser takes milliseconds for it. */
   function write() {
-    if (!writing) requestAnimationFrame(() => setTimeout(written));
-    writing = true;
+    if (!shows) requestAnimationFrame(() => setTimeout(written));
+    shows = location.href;
   }
-  /** Nothing is written if that is how the page opens. */
+  /** Nothing is written if that is how the page opens, nor over an address that was followed since then. */
   function written() {
-    writing = false;
+    const isOther = location.href !== shows;
+    shows = "";
+    if (isOther) return;
     const node = named ? [placeAddress(named).slice(1)] : [];
     const own = [
       ["list", id("find")?.value.trim()],
