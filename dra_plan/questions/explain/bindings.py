@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dra_plan.api.core import Node, Pod
@@ -49,6 +49,12 @@ def _results(inventory: Inventory, pod: Pod) -> Iterator[tuple[ResourceClaim, De
     for claim in inventory.claims:
         if claim.metadata.namespace == pod.metadata.namespace and claim.allocation is not None and _is_of(claim, pod):
             yield from ((claim, result) for result in claim.allocation.devices.results)
+
+
+def users_of(inventory: Inventory, namespace: str, claims: Sequence[str]) -> set[str]:
+    """Return the pods for which one of the claims is reserved."""
+    own = [one for one in inventory.claims if one.metadata.namespace == namespace and one.metadata.name in claims]
+    return {name for claim in own for name in _users(claim)}
 
 
 def _users(claim: ResourceClaim) -> list[str]:
@@ -105,7 +111,7 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
             pod=other.metadata.name,
             node_name=other.spec.node_name,
             deleted=bool(other.metadata.deletion_timestamp),
-            unreachable=_is_unreachable(nodes.get(other.spec.node_name)),
+            unreachable=is_unreachable(nodes.get(other.spec.node_name)),
         )
         for other in others
         for name in single
@@ -123,7 +129,8 @@ def queue_of(inventory: Inventory, metadata: ObjectMeta) -> dict[str, Any]:
     return {"queue": queue, "queues": here or elsewhere, "near_queue": the_nearest(queue, here) or ""}
 
 
-def _is_unreachable(node: Node | None) -> bool:
+def is_unreachable(node: Node | None) -> bool:
+    """Return whether the kubelet of the node does not report, so that no pod there can end; None does not exist."""
     return node is None or any(one.key in _UNREACHABLE for one in node.spec.taints)
 
 
