@@ -67,7 +67,7 @@ long: $(STAMP) kubectl
 # Pages as people open them. Chromium is Debian's; the driver and what comes from the npm registry are locked.
 browser: $(STAMP) script
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
-	$(BIN)/python -m pytest -q -m browser $(or $(T),tests/browser)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m browser --durations=10 $(or $(T),tests/browser)
 
 # The types and the style of the page's script and styles.
 script:

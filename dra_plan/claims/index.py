@@ -88,8 +88,9 @@ def template_spec(workload: AnyWorkload) -> PodSpec:
 class Index:
     """The look-ups for building claim sets and admitting pods. Each is built once, on first use."""
 
-    def __init__(self, inventory: Inventory) -> None:
-        self.inventory = inventory
+    def __init__(self, inventory: Inventory, known: Index | None = None) -> None:
+        """Begin without look-ups; `known` are those of an inventory with the same claim templates."""
+        self.inventory, self._known = inventory, known
 
     @cached_property
     def _claims(self) -> dict[tuple[str, str], ResourceClaim]:
@@ -97,6 +98,8 @@ class Index:
 
     @cached_property
     def _templates(self) -> dict[tuple[str, str], ResourceClaimTemplate]:
+        if self._known is not None:
+            return self._known._templates
         return {(t.metadata.namespace, t.metadata.name): t for t in reversed(self.inventory.templates)}
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:

@@ -40,6 +40,9 @@ outputs = of("table", "wide", *DATA, "name")
 placements = of("table", "wide", *DATA, "name", "patches")
 
 
+series = of("table", "wide", *DATA, "name", "csv")
+
+
 repackings = of("table", "wide", *DATA, "name", "markdown", "script")
 
 

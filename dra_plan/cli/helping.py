@@ -86,7 +86,7 @@ _OUTPUT = "Output"
 
 _TYPE = re.compile(r" <[^>]*>$")
 """The text that the parser adds to the name of an argument."""
-_BOUND = re.compile(r"(; |  \[)x>=?[\d.]+(?:<=?[\d.]+)?\]?|\[x>=?[\d.]+; ")
+_BOUND = re.compile(r"; x>=?[\d.]+(?:<=?[\d.]+)?(?=\])|  \[x>=?[\d.]+(?:<=?[\d.]+)?\]|\[x>=?[\d.]+; ")
 """The text that the parser adds about the minimum of a number, which its error message contains as well."""
 
 

@@ -21,6 +21,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim, ResourceSlice
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.api.workloads import AnyWorkload, pod_template
+from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.scheduler.admission import NAME
@@ -62,6 +63,8 @@ class ApiServer:
         self.inventory = replace(simulation.inventory)
         if simulation.order == NAME:
             self.inventory.workloads = sorted(self.inventory.workloads, key=_name)
+        self._templates = Index(self.inventory)
+        """Look-ups by which the claim templates are found, for as long as the templates are the same."""
         self.start = simulation.clock.now
         self.quotas, self.ledger = quotas, QuotaLedger(quotas)
         self._has_special_claims = False
@@ -172,7 +175,13 @@ class ApiServer:
             absent_owners=self._absent_owners,
             unlisted_templates=self._unlisted_templates if self.ended or self.inventory.returning else {},
             has_device_taints=self._looked_at.is_device_tainted(inventory.slices),
+            known=self._index_of_templates(),
         )
+
+    def _index_of_templates(self) -> Index:
+        if self._templates.inventory.templates is not self.inventory.templates:
+            self._templates = Index(self.inventory)
+        return self._templates
 
     # Controllers with work to do
 
@@ -198,6 +207,8 @@ class ApiServer:
         """
         claims, looked = self._cluster.claims, self._looked_at
         self._note_changed()
+        if not looked.to_release and not claims.written:
+            return None
         found = claims.listed([*claims.written, *claims.keys_used_by(looked.to_release)])
         uids = dict.fromkeys([*looked.to_release, *(uid for claim in found for uid in users(claim))])
         looked.to_release.clear()
@@ -217,6 +228,8 @@ class ApiServer:
         """
         self._note_changed()
         pods, looked = self._cluster.pods, self._looked_at
+        if not looked.to_generate:
+            return None
         lacking = [uid for uid in looked.to_generate if uid in pods and _lacks_claims(pods[uid])]
         looked.to_generate = dict.fromkeys(lacking)
         if not lacking:
@@ -229,6 +242,8 @@ class ApiServer:
 
     def _note_changed(self) -> None:
         changed = self._cluster.changed_pods
+        if not changed:
+            return
         self._looked_at.to_release.update(changed)
         self._looked_at.to_generate.update(changed)
         changed.clear()
@@ -296,6 +311,8 @@ class ApiServer:
         if self._has_special_claims:
             self.ledger.forget()
         pods, homeless, moved = self._cluster.pods, self._homeless, self._cluster.moved_pods
+        if not moved:
+            return
         for uid in sorted((uid for uid in moved if uid in homeless), key=homeless.__getitem__):
             now_there = pods.get(uid)
             if now_there is None:

@@ -112,6 +112,8 @@ class Quotas:
         if problem:
             return problem
         counting = self.of(obj)
+        if not counting:
+            return ""
         # the resources that all quotas require to be stated are checked before the remaining amounts
         problems = chain(
             (f"failed quota: {name}: must specify {lacking}" for name, lacking in _unstated(counting, obj)),
@@ -131,6 +133,8 @@ class Quotas:
 
     def of(self, obj: object) -> list[ResourceQuota]:
         """Return the quotas that count the object, by name."""
+        if not self._quotas:
+            return []
         quotas = self.all_of(obj.metadata.namespace)  # type: ignore[attr-defined]
         return [quota for quota in quotas if in_scope(quota, obj)]
 

@@ -160,11 +160,13 @@ class ClusterState:
     unlisted_templates: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
     has_device_taints: bool = True
     """False if it is known that no published device has a taint."""
+    known: Index | None = None
+    """Look-ups over a state with the same claim templates."""
 
     @cached_property
     def index(self) -> Index:
         """Return look-ups over the objects."""
-        return Index(self.inventory)
+        return Index(self.inventory, self.known)
 
     @cached_property
     def pods_by_uid(self) -> Mapping[str, Pod]:

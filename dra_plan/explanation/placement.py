@@ -66,11 +66,17 @@ class Placement:
 
         If there is a budget, the steps are taken from it, and the search may end as Undecided sooner.
         """
-        weight = 1 if budget is None else self.step_weight
-        steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left // weight))
+        steps = self.max_steps if budget is None else self.steps_of(budget)
         answer = Allocator(self.claims, self.view, max_steps=steps, deadline=self.deadline).allocate(self.node, probe)
-        if budget is not None:
-            budget.left -= (answer.steps + 1) * weight
+        return answer if budget is None else self.charged(answer, budget)
+
+    def steps_of(self, budget: Budget) -> int:
+        """Return the steps that a search may take by this budget."""
+        return max(1, min(self.max_steps, budget.each, budget.left // self.step_weight))
+
+    def charged(self, answer: NodeOutcome, budget: Budget) -> NodeOutcome:
+        """Return the result of a search, after taking its steps from the budget."""
+        budget.left -= (answer.steps + 1) * self.step_weight
         return answer
 
     def fits(self, budget: Budget) -> bool | None:
@@ -152,7 +158,8 @@ class Placement:
     def without_allocated(self, keys: Iterable[str]) -> Placement:
         """Return the same placement after the claims of these names (NAMESPACE/NAME) have released their devices."""
         gone = set(keys)
-        return self._in(self.view.with_claims([claim for claim in self.allocated if claim.key not in gone]))
+        kept = [claim for claim in self.allocated if claim.key not in gone]
+        return self if len(kept) == len(self.allocated) else self._in(self.view.with_claims(kept))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
         """Return the same placement with only these slices."""

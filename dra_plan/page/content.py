@@ -134,7 +134,7 @@ def _told(pick: Pick, made: Page) -> Iterator[BoxLines]:
     for drawn, marks in zip(made.scenes, pick.marks, strict=False):
         for number, mark in sorted(marks.items()):
             place = drawn.places[number]
-            if said := tuple(_lines(place, mark, made)):
+            if said := tuple(_lines(place, mark, made, WORDS["used"] if pick.has_devices else made.gets_word)):
                 groups.setdefault((drawn.title, mark.label, said), []).append(place.title)
     shown = list(groups.items())
     if len(shown) > MOST_GROUPS:
@@ -146,12 +146,12 @@ def _told(pick: Pick, made: Page) -> Iterator[BoxLines]:
         yield BoxLines(f"{words.counted(rest, 'other group')} of nodes: on the picture, one by one.", ())
 
 
-def _lines(place: ScenePlace, mark: Mark, made: Page) -> Iterator[str]:
+def _lines(place: ScenePlace, mark: Mark, made: Page, gets: str) -> Iterator[str]:
     """Yield each statement, with the devices that it applies to."""
     found: dict[str, list[str]] = {}
     for device in place.devices:
         if device.at in mark.gets:
-            said = ", ".join(part for part in (made.gets_word, mark.gets[device.at]) if part)
+            said = ", ".join(part for part in (gets, mark.gets[device.at]) if part)
         elif device.at in mark.harms:
             said = f"{made.harm_word}, {mark.harms[device.at]}"
         elif device.at in mark.notes:

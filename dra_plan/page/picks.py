@@ -227,6 +227,8 @@ class Pick:
     moment: int | None = None
     each_alone: bool = False
     """True if the marked nodes are alternatives, so that the pick gets its devices on one of them."""
+    has_devices: bool = False
+    """True if the pick has its devices already."""
     step: int | None = None
     ways: Sequence[tuple[str, str]] = ()
 
@@ -243,6 +245,7 @@ class Pick:
             "change": self.change.plain(texts) if self.change is not None else None,
             "moment": self.moment,
             "each_alone": self.each_alone,
+            "has_devices": self.has_devices,
             "step": self.step,
             "ways": [[texts.at(one), texts.at(other), number] for (one, other), number in Counter(self.ways).items()],
         }

@@ -118,12 +118,13 @@ def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
         line = f"on {pod.node_name}"
     name = f"pod/{pod.namespace}/{pod.name}"
     tone, word = _TONES.get(pod.outcome, picks.BAD), str(pod.outcome)
-    if pod.node_name and not pod.attempts:
+    runs = bool(pod.node_name and not pod.attempts)
+    if runs:
         tone, word = picks.PLAIN, "Runs already"
     if evicts:
         tone = picks.OTHER if tone == picks.GOOD else tone
         word = f"{word}, evicts {words.counted(evicts, 'pod')}"
-    return Pick(f"pick-{number}", name, tone, word, line, [])
+    return Pick(f"pick-{number}", name, tone, word, line, [], has_devices=runs)
 
 
 def pod_article(

@@ -10,7 +10,7 @@ much as any pods that could arrive.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .amounts import Amounts
@@ -73,7 +73,10 @@ class ShapeNeeds:
 
 def _fit(free: Sequence[int], asked: Asked) -> int:
     """Return the number of pods with these needs that the amounts allow."""
-    return max(0, min([free[position] // need for position, need in asked], default=0))
+    for position, need in asked:
+        if free[position] < need:
+            return 0
+    return min([free[position] // need for position, need in asked], default=0)
 
 
 def _without(free: Sequence[int], asked: Asked, number: int = 1) -> list[int]:
@@ -109,15 +112,23 @@ class NodeRoom:
     takes: tuple[tuple[tuple[int, int], ...], ...]
     """The amounts that each resident takes, by device."""
 
-    def free_beside(self, stay: Collection[int]) -> Amounts:
-        """Return the amounts that are free once only these residents, given by position, are left."""
-        if len(stay) in (0, len(self.held)):
-            return self.free if stay else self.total
-        if 2 * len(stay) > len(self.held):
-            gone = [amounts for position, amounts in enumerate(self.held) if position not in stay]
-            return tuple(map(sum, zip(self.free, *gone, strict=True)))
-        staying = [self.held[position] for position in stay]
-        return tuple(have - sum(held) for have, *held in zip(self.total, *staying, strict=True))
+    def has(self, needs: Asked, stay: Collection[int]) -> bool:
+        """Return whether these needs are free once only these residents, given by position, are left."""
+        if not stay:
+            return all(self.total[sort] >= need for sort, need in needs)
+        staying = [self.held[position] for position in stay] if 2 * len(stay) <= len(self.held) else None
+        gone = [] if len(stay) == len(self.held) or staying is not None else self._gone_beside(stay)
+        for sort, need in needs:
+            if staying is not None:
+                left = self.total[sort] - sum([held[sort] for held in staying])
+            else:
+                left = self.free[sort] + sum([held[sort] for held in gone])
+            if left < need:
+                return False
+        return True
+
+    def _gone_beside(self, stay: Collection[int]) -> list[Amounts]:
+        return [amounts for position, amounts in enumerate(self.held) if position not in stay]
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
         """Return how many pods with a shape the numbers allow once these residents have left."""
@@ -128,6 +139,34 @@ class NodeRoom:
                 if sort < len(free) and need > free[sort]:
                     return 0
         return _fit(self.left(leaves, sized.sizes), asked)
+
+    def least_losses(
+        self, shapes: ShapeNeeds, some: Iterable[int], worth: Mapping[int, float]
+    ) -> Iterator[tuple[int, float]]:
+        """Yield those of the shapes that may gain here, with a lower bound on what is lost for one such pod.
+
+        Residents who leave cost their price and the worth of their shapes.
+        """
+        here = sorted(
+            (group.price + worth.get(group.shape, 0.0), group.amounts, len(group.positions)) for group in self.groups
+        )
+        two = sum(sorted(loss for loss, _, number in here for _ in range(min(number, 2)))[:2])
+        for shape in some:
+            most = worth.get(shape, 0.0)
+            if not here or here[0][0] >= most or shape not in self.shapes:
+                continue
+            short = [
+                (sort, need - have)
+                for sort, (need, have) in enumerate(zip(shapes.needs[shape], self.free, strict=True))
+                if need > have
+            ]
+            least = two
+            for loss, amounts, _ in here:
+                if loss >= two or all(amounts[sort] >= lack for sort, lack in short):
+                    least = min(two, loss)
+                    break
+            if least < most:
+                yield shape, least
 
     def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[Size]) -> list[int]:
         """Return the free amounts once these residents have left, then the free number of each of these sizes.
@@ -292,8 +331,9 @@ class _Search:
     def __init__(self, room: NodeRoom, prices: WorthPrices, some: tuple[int, ...], scale: float) -> None:
         self._room, self._scale = room, scale
         self._worth = [each * scale for each in prices.weights]
-        self._order = sorted(some, key=lambda shape: -self._worth[shape])
         self._needs = prices.shapes.sized(some)
+        order = sorted(some, key=lambda shape: -self._worth[shape])
+        self._arriving = [(self._needs.asked[shape], self._worth[shape]) for shape in order]
         self._prices = [tuple((sort, each * scale) for sort, each in price) for price in prices.of(some)]
         self._checks = list(self._prices)
         self._losses = [group.price + self._worth[group.shape] for group in room.groups]
@@ -350,14 +390,13 @@ class _Search:
         self._steps += 1
         if gain > _NOTHING and self._lower is None:
             self._lower = self._without_gain(gain)
-        if self._is_over or index == len(self._order) or not self._may_gain(free, gain):
+        if self._is_over or not self._may_gain(free, gain):
             return
-        shape = self._order[index]
-        asked = self._needs.asked[shape]
-        most = _fit(free, asked)
-        for number in range(most, 0, -1):
-            self._come(index + 1, _without(free, asked, number), gain + number * self._worth[shape])
-        self._come(index + 1, free, gain)
+        for position, (asked, worth) in enumerate(self._arriving[index:], index + 1):
+            for number in range(_fit(free, asked), 0, -1):
+                self._come(position, _without(free, asked, number), gain + number * worth)
+                if self._is_over:
+                    return
 
     def _may_gain(self, free: Sequence[int], gain: float) -> bool:
         """Return whether the pods that fit in these amounts may be worth more than what is lost so far."""

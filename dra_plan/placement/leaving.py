@@ -266,8 +266,9 @@ class Vacancies:
 
     def _fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         coming = self._coming(comes)
-        if any(self._is_refused(shape, node) for shape in coming.shapes):
-            return False
+        for shape in coming.shapes:
+            if self._is_refused(shape, node):
+                return False
         if coming.shapes and not self._is_in_numbers(node, stay, comes):
             return False
         pods = [pod for shape in coming.shapes for pod in self.shapes[shape].take(comes[shape])]
@@ -288,8 +289,7 @@ class Vacancies:
 
     def _is_in_numbers(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Return whether these pods, with those that stay, need no more than the node has in total."""
-        left = self.rooms_by_name[node].free_beside(stay)
-        return all(left[sort] >= need for sort, need in self._coming(comes).needs)
+        return self.rooms_by_name[node].has(self._coming(comes).needs, stay)
 
     def _coming(self, comes: Combination) -> _Coming:
         if comes not in self._comings:

@@ -14,7 +14,11 @@ from dataclasses import dataclass, field
 
 from .limits import SearchTime
 from .node_capacity import Combination
-from .solver import Model, Solved, SolverEnd, solve
+from .solver import Model, Solved, SolverEnd, relax, solve
+
+
+_ALL = 1_000_000
+"""More pods than any cluster has."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,8 @@ class MoveProgram:
         self._apart.update((node for each in stay for node in each), (each.node for each in shared))
         self._losses: dict[int, int] = {}
         """The variables that count lost pods, with the price of each."""
+        self._places: dict[int, int] = {}
+        """The positions of the rows that give pods with a shape a node, by shape."""
         self._positions = {each.column: position for position, each in enumerate(priced)}
         self._classes = self._classed(priced)
         self._variables = [(each, key, one) for each in self._classes for key, one in each.columns.items()]
@@ -183,13 +189,15 @@ class MoveProgram:
             balance[shape][lost] = -1
             self._losses[lost] = price
         first = len(self._model.upper)
-        for row, number in zip(balance, self._wanted.pods, strict=True):
+        for shape, (row, number) in enumerate(zip(balance, self._wanted.pods, strict=True)):
             if self._wanted.most and number:
                 self._model.upper.append(number)
                 row[len(self._model.upper) - 1] = 1
                 self._model.at_most(row, 0)
             elif row or number:
                 self._model.at_most(row, -number)
+            if row or number:
+                self._places[shape] = len(self._model.rows) - 1
         return range(first, len(self._model.upper))
 
     def _losable(self) -> Mapping[tuple[int, int], Mapping[int, int]]:
@@ -251,6 +259,22 @@ class MoveProgram:
         goal.update((index, -price * (nodes + 1)) for index, price in self._losses.items())
         cheap = solve(self._model, goal, self._model.keeps, seconds=time.seconds)
         return self._told(cheap, nodes, (all_rooms, most))
+
+    def worths(self, most: int, time: SearchTime) -> Mapping[int, float]:
+        """Return the worth of a node for pods, by shape and up to `most`, if parts of columns could be chosen.
+
+        A new column is useful only if the pods that arrive are worth more than its price and the pods that leave.
+        """
+        goal = {index: -each.price for index, (_, _, each) in enumerate(self._variables)}
+        goal.update((index, -price) for index, price in self._losses.items())
+        for place in self._places.values():
+            without = len(self._model.upper)
+            self._model.upper.append(_ALL)
+            self._model.rows[place][0][without] = -1
+            goal[without] = -most
+        found = relax(self._model, goal, seconds=time.seconds)
+        prices = found.prices if found is not None else [0.0] * len(self._model.rows)
+        return {shape: max(0.0, prices[place]) for shape, place in self._places.items()}
 
     def _told(self, cheap: Solved, nodes: int, rooms: tuple[int, int]) -> Repacking:
         if cheap.outcome is SolverEnd.IMPOSSIBLE:

@@ -16,7 +16,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice, product
+from heapq import nsmallest
+from itertools import product
 
 from .exchanges import NodeRoom, PlaceWorths, WorthPrices, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
@@ -42,8 +43,10 @@ MOST_SINGLE = 300
 """The maximum number of exchanges tried in which one pod leaves for several."""
 _UNITS = 1_000
 """The parts in which fractional prices are counted, rounded down."""
-MOST_DEEP = 1_000
-"""How many times a node is examined for the pods that would have to leave for a pod with some shape."""
+MOST_DEEP = 8
+"""The number of nodes examined, for each shape, for the pods that would have to leave for such a pod."""
+MOST_WORTH = 20
+"""The maximum worth of a node for a pod, as a multiple of the highest price of a move."""
 
 
 @dataclass
@@ -86,8 +89,12 @@ class Repacker:
         if not self._bound.possible:
             return self._bound
         found = self._solved(self._columns)
-        while self._is_short(found, self._bound) and self._more(is_found=found.columns is not None):
-            found = self._solved(self._columns)
+        while self._is_short(found, self._bound):
+            before = self._columns, len(self._columns)
+            if not self._more(is_found=found.columns is not None):
+                break
+            if self._columns is not before[0] or len(self._columns) > before[1]:
+                found = self._solved(self._columns)
         if self._complete and not self._cuts and not self._stay:
             self._bound = found
             return found
@@ -232,6 +239,8 @@ class Repacker:
 
     def _has_taker(self, shape: int) -> bool:
         """Return whether a pod with the shape now fits on some node."""
+        if shape in self._stuck:
+            return False
         if shape not in self._takes:
             alone, residents = self._alone(shape), self.vacancies.residents
             self._takes[shape] = any(
@@ -241,7 +250,7 @@ class Repacker:
 
     def _taking(self, shape: int) -> Iterator[NodeRoom]:
         """Yield the nodes on which a pod with the shape now fits, according to the numbers."""
-        for room in self.vacancies.rooms:
+        for room in self.vacancies.rooms if shape not in self._stuck else ():
             if shape in room.shapes and room.takers(self.vacancies.needed, shape):
                 yield room
 
@@ -335,11 +344,11 @@ class Repacker:
                 if self._complete:
                     cuts, stay, self._cuts, self._stay = self._cuts, self._stay, [], []
                     self._bound, self._cuts, self._stay = self._solved(self._columns), cuts, stay
-            case 4 if not self._complete:
+            case 4 | 5 if not self._complete:
                 demand = self._leaving()
                 self._columns.update(dict.fromkeys(self._exchanges(demand)))
                 self._take_takers(self._leaving() - demand)
-            case 5 if not self._complete and not is_found:
+            case 6 if not self._complete and not is_found:
                 self._take_roomy(MOST_ROOMY)
                 self._take_takers(self._leaving())
             case _:
@@ -407,10 +416,17 @@ class Repacker:
                 yield MoveColumn(node, comes, leaves)
 
     def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield nodes on which a pod with a shape fits once other pods have left."""
-        for node, shape in islice(product(self.vacancies.residents, sorted(demand)), MOST_DEEP):
-            found = self.leavings(node, self._alone(shape))
-            yield from (MoveColumn(node, self._alone(shape), leaves) for leaves in found.sets)
+        """Yield nodes on which a pod with a shape fits once other pods have left, if this may lower the price."""
+        dearest = max((group.price for room in self.vacancies.rooms for group in room.groups), default=1)
+        worth = self._program(self._columns).worths(MOST_WORTH * dearest, self.time)
+        gains: dict[int, list[tuple[float, str]]] = {}
+        for room in self.vacancies.rooms:
+            for shape, least in room.least_losses(self.vacancies.needed, sorted(demand), worth):
+                gains.setdefault(shape, []).append((least, room.name))
+        for shape, nodes in gains.items():
+            for _, node in nsmallest(MOST_DEEP, nodes):
+                found = self.leavings(node, self._alone(shape))
+                yield from (MoveColumn(node, self._alone(shape), leaves) for leaves in found.sets)
 
     def _alone(self, shape: int) -> Combination:
         return tuple(int(i == shape) for i in range(len(self.wanted.pods)))
@@ -429,14 +445,17 @@ class Repacker:
         if not columns:  # the solver does not accept an empty model
             everything = self.wanted.most or not any(self.wanted.pods)
             return Repacking(() if everything else None, 0, 0, 0, 0, possible=everything)
+        return self._program(columns, tight).solved(self.time)
+
+    def _program(self, columns: Mapping[MoveColumn, int | None], tight: Collection[int] | None = None) -> MoveProgram:
         priced = [
             PricedColumn(column, self._gone(column), self._price(column) if price is None else price)
             for column, price in columns.items()
         ]
         if tight is not None:
-            return MoveProgram(priced, self.wanted, tight).solved(self.time)
+            return MoveProgram(priced, self.wanted, tight)
         shared = self.vacancies.shared
-        return MoveProgram(priced, self.wanted, None, self._cuts, self._stay, shared).solved(self.time)
+        return MoveProgram(priced, self.wanted, None, self._cuts, self._stay, shared)
 
 
 def _up_to(most: Sequence[int], total: int) -> Iterator[Combination]:

@@ -6,7 +6,7 @@ have to leave, and why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -130,12 +130,13 @@ def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossR
                 yield pod.key, reason, after.outcome.why(record) or NOT_PLACED
 
 
-def devices_of(inventory: Inventory) -> Mapping[PodKey, list[str]]:
-    """Return the devices that pods have, as DRIVER/POOL/DEVICE."""
+def devices_of(inventory: Inventory, pods: Collection[PodKey] | None = None) -> Mapping[PodKey, list[str]]:
+    """Return the devices that pods, or only these pods, have, as DRIVER/POOL/DEVICE."""
     found: dict[PodKey, list[str]] = {}
     for claim in inventory.claims:
-        if claim.allocation is not None and claim.status is not None:
-            names = [f"{one.driver}/{one.pool}/{one.device}" for one in claim.allocation.devices.results]
-            for user in claim.status.reserved_for:
-                found.setdefault((claim.metadata.namespace, user.name), []).extend(names)
+        for user in claim.status.reserved_for if claim.status is not None else ():
+            key = claim.metadata.namespace, user.name
+            if claim.allocation is not None and (pods is None or key in pods):
+                names = [f"{one.driver}/{one.pool}/{one.device}" for one in claim.allocation.devices.results]
+                found.setdefault(key, []).extend(names)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -29,7 +30,8 @@ def format_time(seconds: float) -> str:
 
 @lru_cache(maxsize=64)  # consecutive pods are often bound within the same second
 def _written(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()}Z"
+    year, month, day, hour, minute, second = time.gmtime(seconds)[:6]  # datetime takes several times as long
+    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
 
 
 def known_time(moment: float, start: float) -> str:

@@ -205,7 +205,7 @@ def _fit(args: Args, handle: Handle) -> NodeResourcesFit:
 
 def _balanced(args: Args, handle: Handle) -> BalancedAllocation:
     strategy = Strategy(resources=_resources(args.get("resources"), plugin_names.BALANCED_ALLOCATION))
-    return BalancedAllocation(strategy, _totals(strategy, handle))
+    return BalancedAllocation(handle, strategy, _totals(strategy, handle))
 
 
 def _totals(strategy: Strategy, handle: Handle) -> Totals | None:

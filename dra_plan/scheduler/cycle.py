@@ -16,7 +16,7 @@ from operator import eq
 from typing import overload
 
 from dra_plan.api.core import Pod
-from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PassedNodes
 from dra_plan.scheduler.framework.extender import Extender, ExtenderError
 from dra_plan.scheduler.framework.interface import Diagnosis, Handle, NominatingInfo
 from dra_plan.scheduler.framework.profile import Framework
@@ -83,9 +83,19 @@ def nodes_to_find(total: int, percentage: int) -> int:
     return max(total * percentage // 100, LEAST_FEASIBLE)
 
 
+_FEW = 100
+
+
 def best_of(scores: Sequence[int]) -> list[int]:
     """Return the indices of the highest score."""
-    return list(compress(count(), map(eq, scores, repeat(max(scores)))))
+    highest = max(scores)
+    number = scores.count(highest)
+    if number > _FEW:
+        return list(compress(count(), map(eq, scores, repeat(highest))))
+    found: list[int] = []
+    for _ in range(number):
+        found.append(scores.index(highest, found[-1] + 1 if found else 0))
+    return found
 
 
 class BestNodes(Sequence[str]):
@@ -94,6 +104,8 @@ class BestNodes(Sequence[str]):
     __slots__ = ("_best", "_nodes")
 
     def __init__(self, nodes: Sequence[NodeInfo], best: Sequence[int]) -> None:
+        if isinstance(nodes, PassedNodes):
+            best, nodes = [nodes.positions[index] for index in best], nodes.all
         self._nodes, self._best = nodes, array("I", best)  # stored for every pod: 1/4 of a list of numbers
 
     def __len__(self) -> int:
@@ -210,7 +222,7 @@ class Cycle:
         nodes: Sequence[NodeInfo],
         percentage: int,
         result: CycleResult,
-    ) -> list[NodeInfo] | None:
+    ) -> Sequence[NodeInfo] | None:
         """Return the nodes that fit; None after an error."""
         excluded: dict[str, Status] = {}
         allowed, status, restricting = framework.run_pre_filter(state, pod, nodes)
@@ -269,7 +281,7 @@ class Cycle:
         everything: Sequence[NodeInfo],
         percentage: int,
         result: CycleResult,
-    ) -> tuple[list[NodeInfo], Mapping[str, Status]]:
+    ) -> tuple[Sequence[NodeInfo], Mapping[str, Status]]:
         """Return the nodes that pass the filters, and the rejections.
 
         An error on any node still makes the attempt fail.
@@ -281,18 +293,20 @@ class Cycle:
         start = self._start % len(nodes) if nodes else 0
         if nodes is everything and check.remembers:
             scan = check.scan(nodes, start, enough)
-            feasible, broken = scan.passed, scan.errors()
+            broken = scan.errors()
+            feasible: Sequence[NodeInfo] = scan.passed
             refused: Mapping[str, Status] = check.refused(scan)
         else:
-            feasible, statuses = [], {}
+            passed, statuses = [], {}
             for node in (*nodes[start:], *nodes[:start]):
                 status = check(node)
                 if status is not None:
                     statuses[node.name] = status
                     continue
-                feasible.append(node)
-                if len(feasible) >= enough:
+                passed.append(node)
+                if len(passed) >= enough:
                     break
+            feasible = passed
             broken = {name: status for name, status in statuses.items() if status.code is Code.ERROR}
             refused = {name: status for name, status in statuses.items() if status.code is not Code.ERROR}
         if broken:
@@ -302,8 +316,8 @@ class Cycle:
         return feasible, refused
 
     def _extend(
-        self, pod: Pod, nodes: list[NodeInfo], statuses: dict[str, Status], result: CycleResult
-    ) -> list[NodeInfo] | None:
+        self, pod: Pod, nodes: Sequence[NodeInfo], statuses: dict[str, Status], result: CycleResult
+    ) -> Sequence[NodeInfo] | None:
         """Return the nodes that the extenders accept; None after an error."""
         for extender in self._extenders:
             if not nodes:
@@ -346,7 +360,7 @@ class Cycle:
     # Scoring
 
     def _choose(
-        self, framework: Framework, state: CycleState, pod: Pod, feasible: list[NodeInfo], result: CycleResult
+        self, framework: Framework, state: CycleState, pod: Pod, feasible: Sequence[NodeInfo], result: CycleResult
     ) -> NodeInfo | None:
         """Return the chosen node; None after an error."""
         if len(feasible) == 1:
@@ -368,7 +382,7 @@ class Cycle:
             framework.tracer.scored([node.name for node in feasible], table, result.best)
         return feasible[self._pick(best)]
 
-    def _prioritize(self, pod: Pod, nodes: list[NodeInfo], totals: list[int]) -> None:
+    def _prioritize(self, pod: Pod, nodes: Sequence[NodeInfo], totals: list[int]) -> None:
         """Add the extenders' scores; like upstream, skip an extender that can't be called."""
         for extender in self._extenders:
             if not extender.is_prioritizer or not extender.is_interested(pod):

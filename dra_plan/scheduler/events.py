@@ -73,7 +73,7 @@ class Interest:
     None if any pod's may. The hints of other pods, which can be thousands, are not evaluated."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that takes three times as long, and there are several events for each pod
 class Event:
     """A change to an object: the object before and after, and its name for the trace."""
 

@@ -211,6 +211,8 @@ class SchedulingQueue:
         """The number of events so far, not counting failed bindings."""
         self._deaf: dict[tuple[str, Resource, Action], frozenset[str]] = {}
         """The plugins that do not retry a pod for any such event, by profile and kind of event."""
+        self._heard: dict[tuple[str, Action], list[tuple[str, list[Interest]]]] = {}
+        """The other plugins with their interests, by profile and kind of event of claims."""
 
     def parts(self) -> Iterable[object]:
         """Return the parts that change on their own: the places, and the pods in them."""
@@ -412,15 +414,23 @@ class SchedulingQueue:
         deaf, names, limited = self._deaf_to(profile, event), set[str](), set[str]()
         if event.resource is not Resource.CLAIM:
             return names, deaf
-        for name, (_, interests) in self._registered(profile).items():
-            if name not in deaf:
-                heard = [each for each in interests if concerns(each, event)]
-                claims = [each.users_of(event.old, event.new) if each.users_of else None for each in heard]
-                of_users = {claim for claim in claims if claim is not None}
-                if None not in claims:
-                    names |= of_users
-                    limited.add(name)
+        for name, heard in self._heard_by(profile, event):
+            claims = [each.users_of(event.old, event.new) if each.users_of else None for each in heard]
+            if None not in claims:
+                names.update(claim for claim in claims if claim is not None)
+                limited.add(name)
         return names, deaf | limited if limited else deaf
+
+    def _heard_by(self, profile: str, event: Event) -> list[tuple[str, list[Interest]]]:
+        found = self._heard.get((profile, event.action))
+        if found is None:
+            deaf, registered = self._deaf_to(profile, event), self._registered(profile).items()
+            found = self._heard[profile, event.action] = [
+                (name, [each for each in interests if concerns(each, event)])
+                for name, (_, interests) in registered
+                if name not in deaf
+            ]
+        return found
 
     def _deaf_to(self, profile: str, event: Event) -> frozenset[str]:
         key = (profile, event.resource, event.action)

@@ -199,11 +199,17 @@ class _Users:
     def __init__(self, pods: Sequence[Pod]) -> None:
         self._uids = {pod.metadata.uid for pod in pods if pod.metadata.uid}
         self._names = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
+        self._short = {pod.metadata.name for pod in pods}
 
     def freed(self, claim: ResourceClaim) -> ResourceClaim:
         """Return the claim without these users, or the same object if they do not use it."""
         status = claim.status
         if status is None or not status.reserved_for:
+            return claim
+        for user in status.reserved_for:
+            if user.uid in self._uids or user.name in self._short:
+                break
+        else:
             return claim
         users = [user for user in status.reserved_for if not self._is_leaving(user, claim.metadata.namespace)]
         if len(users) == len(status.reserved_for):

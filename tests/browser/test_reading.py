@@ -7,7 +7,7 @@ import pytest
 from benchmarks.fleet import GPU, fleet
 from dra_plan import Cluster
 from tests.browser.conftest import Open
-from tests.build import bare_pod, request, template
+from tests.build import bare_pod, claim, gpus, placed, request, template, used
 from tests.page.reading import ROOT, html_of, read
 
 NODES, RACKS, RACK = 300, 30, "example.com/rack"
@@ -164,3 +164,17 @@ def test_names_of_nodes_in_answers_are_links_and_those_of_devices_are_not(opens:
     page = opens(scattered.page(scattered.explain("pod/train", moves=3))).page
     assert "gpu-1 to gpu-2" in page.inner_text(".answer:not(.aside)")
     assert page.locator(".answer:not(.aside) a").count() == 0
+
+
+def test_a_running_pod_has_its_devices_and_those_that_share_them_are_named(opens: Open) -> None:
+    shared = claim("both", request(), status=used("a", "gpu-0", "one", "two"))
+    pods = [placed(name, "a", claims={"g": "both"}) for name in ("one", "two")]
+    new = bare_pod("new", templates={"g": "one"})
+    cluster = Cluster.of([*gpus("a"), shared, *pods, template("one", request()), new])
+    page = opens(cluster.page(cluster.schedule())).page
+    page.locator(".pick", has_text="pod/default/one").click()
+    assert page.locator(".dev.gets .s").all_inner_texts() == ["in use"]
+    assert page.locator(".dev.gets .d").inner_text() == "by default/both (pods one and two)"
+    page.locator(".pick", has_text="pod/default/new").click()
+    assert page.locator(".dev.gets .s").all_inner_texts() == ["gets"]
+    assert page.locator(".dev.gets .n").inner_text() == "gpu-1"

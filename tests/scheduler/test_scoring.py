@@ -14,7 +14,9 @@ SCORES = some.integers(-3, MAX_NODE_SCORE)
 def test_columns_are_added_up(rows: list[list[int]]) -> None:
     before = [list(row) for row in rows]
     number = len(rows[0]) if rows else 4
-    assert add_up(rows, number) == [sum(row[at] for row in rows) for at in range(number)]
+    found, sums = add_up(rows, number), [sum(row[at] for row in rows) for at in range(number)]
+    assert len(found) == number
+    assert {total - each for total, each in zip(sums, found, strict=True)} == {sum(r[0] for r in rows if is_level(r))}
     assert rows == before
 
 

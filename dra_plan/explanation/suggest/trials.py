@@ -35,6 +35,7 @@ from dra_plan.explanation.placement import Budget, Placement, Placements
 from dra_plan.explanation.selectors import look_up
 
 from . import candidates, patches
+from .other_nodes import OtherNodes, applied
 from .patches import Change, of_class
 
 MOST_SUGGESTIONS = 8
@@ -192,13 +193,6 @@ def _order(found: Suggestion) -> tuple[object, ...]:
     return len(found.changes), sorted((change.rank for change in found.changes), reverse=True), released
 
 
-def applied(placement: Placement, made: Sequence[Change]) -> Placement:
-    """Return the placement with all changes made, in order."""
-    for change in made:
-        placement = change.apply(placement)
-    return placement
-
-
 def _seconds(placement: Placement, first: Change, nowhere: frozenset[str]) -> Iterator[Change]:
     """Yield the changes to try with the first: with another subject, from the remaining obstacles, by plausibility."""
     after = first.apply(placement)
@@ -274,9 +268,6 @@ MOST_CONFIRMED = 100
 MOST_FITTING = 4
 """The number of nodes where the claims already fit that are checked for whether they still do with a change."""
 
-CONFIRM_STEPS = 2_000
-"""The number of search steps for one such check."""
-
 ENOUGH = 3
 """The number of helpful pairs of changes after which the search ends."""
 
@@ -298,7 +289,8 @@ class SuggestionSearch:
         self._fitting = [node for s in groups if s.answer.outcome is Outcome.FITS for node in s.nodes][:MOST_FITTING]
         self._errors = [group for group in groups if group.answer.outcome is Outcome.ERROR]
         self._needed = bool(self._errors) or not self._fitting
-        self._others = list(_others(groups, self._errors))
+        known = {answer.node: answer for group in groups for answer in group.answers}
+        self._others = OtherNodes(map(placements.on, _others(groups, self._errors)), known)
         self._sources: list[ObjectKey] | None = None
         self._templates: list[ObjectKey | None] = []
         asker = Asker(self._confirmed, self._fits_elsewhere, self._suggestion)
@@ -358,8 +350,7 @@ class SuggestionSearch:
 
     def _confirmed(self, made: Sequence[Change]) -> bool:
         """Return whether the changes cause an error on none of the other nodes, where one would end the attempt."""
-        budget = Budget(len(self._others) * CONFIRM_STEPS, CONFIRM_STEPS)
-        return not any(_errs(self._placements.on(node), made, budget) for node in self._others)
+        return not self._others.have_errors(made)
 
     def _fits_elsewhere(self, made: Sequence[Change]) -> str | None:
         for node in self._fitting:
@@ -403,10 +394,6 @@ class SuggestionSearch:
             return change
         others = of_class(self._inventory, told.class_, except_=self._sources)
         return replace(change, told=structs.replace(told, used_by=others))
-
-
-def _errs(placement: Placement, made: Sequence[Change], budget: Budget) -> bool:
-    return applied(placement, made).ask(budget).outcome is Outcome.ERROR
 
 
 def _places(group: NodeGroup) -> list[int]:

@@ -60,9 +60,10 @@ export function makeDrawing(model) {
   const { data, scenes, text } = model;
 
   /** What a box says of a device: its class, its state in words, and more. */
-  function said(/** @type {DeviceNow} */ { letter, detail, gets, note, harm, other, near }) {
+  function said(/** @type {DeviceNow} */ { letter, detail, gets, note, harm, other, has, near }) {
     const [state, word] = [STATE[letter], data.words[STATE[letter]]];
     if (gets !== undefined && near) return ["gets", data.words.fits, gets];
+    if (gets !== undefined && has) return ["gets", word, detail];
     if (gets !== undefined) return ["gets", data.gets, gets || detail];
     if (harm !== undefined) return ["no", data.harm, [harm, detail].filter(Boolean).join("; ")];
     if (other !== undefined) return [state + ".aside", word, [detail, other].filter(Boolean).join("; ")];

@@ -12,6 +12,7 @@ const MOST_REASONS = 5;
 const MOST_WAYS = 60;
 const USES = ["wholly free", "partly free", "nothing free"];
 const TONES = ["good", "bad", "other", "plain"];
+const LOOKS = ["u0", "u1", "u2", "u3", "away"];
 
 /** @param {Model} model @param {Drawing} drawing @param {{ turned: () => void, found: (place: Place) => void, changed: () => void }} told of the other picture, of the only node that is found, and of another view */
 export function makeFleet(model, drawing, told) {
@@ -50,7 +51,8 @@ export function makeFleet(model, drawing, told) {
       reason.count += 1;
       return reason;
     });
-    const rank = (/** @type {Reason} */ { tone, isNear }) => (isNear ? 0.5 : TONES.indexOf(tone));
+    const rank = (/** @type {Reason} */ { tone, look, isNear }) =>
+      isNear ? 0.5 : TONES.indexOf(tone) + (tone === "plain" ? LOOKS.indexOf(look) / 10 : 0);
     const all = [...found.values()].sort((one, other) => rank(one) - rank(other) || other.count - one.count);
     for (const [tone, most] of /** @type {[Tone, number][]} */ ([
       ["bad", 3],
@@ -126,14 +128,20 @@ export function makeFleet(model, drawing, told) {
     const of = groupOf();
     /** @type {Map<string, Place[]>} */
     const groups = new Map();
-    for (const place of places()) entry(groups, of(place), () => []).push(place);
-    if (!groups.has(view.within)) view.within = "";
+    /** @type {Place[][]} those of the first reason first, and of each reason those that are less full */
+    const ranked = [];
     const rank = new Map(now.all.map((reason, at) => [reason, 10 * at]));
-    const ranks = places().map((place) => (rank.get(now.of[place.at]) || 0) + fill(place));
+    for (const place of places()) {
+      const at = (rank.get(now.of[place.at]) || 0) + fill(place);
+      ranked[at] ??= [];
+      ranked[at].push(place);
+    }
+    for (const place of ranked.flat()) entry(groups, of(place), () => []).push(place);
+    if (!groups.has(view.within)) view.within = "";
     const good = now.all.filter(({ tone }) => tone === "good");
     const more = (/** @type {Place[]} */ own) => {
       const fits = own.filter((place) => now.of[place.at] === good[0]).length;
-      const said = good.length === 1 ? [`${good[0].key} on ${number(fits)}`] : [];
+      const said = good.length === 1 && fits ? [`${good[0].key.replace(": ", ", ")}: ${number(fits)}`] : [];
       const away = view.group === "away" ? 0 : own.filter((place) => place.away !== undefined).length;
       if (away) said.push(`${number(away)} ${away === 1 ? "keeps" : "keep"} pods away`);
       return [counted(own.length, "node"), ...said, ...(view.group === "model" ? [] : free(own))].join(", ");
@@ -145,11 +153,10 @@ export function makeFleet(model, drawing, told) {
     const sorted = [...groups].sort(
       ([one, first], [other, second]) => most(second) - most(first) || (one < other ? -1 : 1),
     );
-    const made = sorted.map(([name, own]) => {
-      own.sort((one, other) => ranks[one.at] - ranks[other.at] || one.at - other.at);
-      return { name, own, more: more(own) };
-    });
-    tiles.draw(made, anew);
+    tiles.draw(
+      sorted.map(([name, own]) => ({ name, own, more: more(own) })),
+      anew,
+    );
   }
 
   /** What is free in a group: of all models of the leading driver, if they are several, and of each model. */
@@ -176,7 +183,8 @@ export function makeFleet(model, drawing, told) {
   }
 
   function drawReasons(all = now.all.findIndex(({ key }) => key === view.reason) >= MOST_REASONS) {
-    const rest = now.all.slice(MOST_REASONS);
+    const most = now.all.length === MOST_REASONS + 1 ? MOST_REASONS + 1 : MOST_REASONS;
+    const rest = now.all.slice(most);
     const more = `${number(sum(rest.map(({ count }) => count)))} for ${counted(rest.length, "other reason")}`;
     const act = (/** @type {string} */ key) => {
       view.reason = view.reason === key ? "" : key;
@@ -185,7 +193,7 @@ export function makeFleet(model, drawing, told) {
     };
     /** @type {[string, string, Part[]][]} */
     const chips = now.all
-      .slice(0, all ? undefined : MOST_REASONS)
+      .slice(0, all ? undefined : most)
       .map(({ key, look, count }) => [key, ".reason." + look, [el("b", number(count)), " · ", el("span", key)]]);
     toggles(part("reasons"), chips, (key) => key === view.reason, act);
     if (!all && rest.length) {
@@ -310,9 +318,9 @@ export function makeFleet(model, drawing, told) {
   function open(/** @type {Place | undefined} */ place, reveal = false) {
     if (!root) return;
     opened = place;
-    if (!small) tiles.mark(place);
+    if (!small) return tiles.mark(place);
     for (const card of cards()) {
-      const isIt = small && placeOf(card).at === place?.at;
+      const isIt = placeOf(card).at === place?.at;
       card.toggleAttribute("aria-current", isIt);
       if (isIt) card.setAttribute("aria-current", "true");
       if (isIt && reveal && placeOf(card).scene === scenes.length - 1) card.scrollIntoView({ block: "nearest" });
@@ -410,5 +418,7 @@ export function makeFleet(model, drawing, told) {
     if (root) toggles(part("which"), which, (at) => at === view.scene, show);
   }
   const found = (/** @type {Place} */ place) => hits?.get(place)?.devices || [];
-  return { draw, open, best, found, flush: () => root && !small && tiles.flush(), view, small, parts, become };
+  /** The tile that is open comes into view. */
+  const reveal = () => opened && !small && tiles.link(opened)?.scrollIntoView({ block: "nearest" });
+  return { draw, open, best, found, reveal, flush: () => root && !small && tiles.flush(), view, small, parts, become };
 }

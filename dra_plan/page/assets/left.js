@@ -12,7 +12,8 @@ export function leftOf(model, places) {
   for (const place of places) {
     const isAway = place.away !== undefined;
     const isGood = model.verdict(place)?.[0] === "good";
-    for (const { total, free, shared, ...of } of model.standing(place)) {
+    for (const of of model.standing(place)) {
+      const { total, free, shared } = of;
       const made = () => ({ ...of, total: 0, free: 0, good: 0, away: 0, shared: 0, by: "", sizes: new Map() });
       const all = entry(found, of.name, made);
       all.total += total;
@@ -66,7 +67,8 @@ function drawn({ name, total, free, good, away, shared, by, sizes }, alone) {
 }
 
 /** Of each model that is cut into parts the largest part that is free, and on how many devices. @type {(model: Model, scene: Scene) => HTMLElement[]} */
-function drawnParts(model, { places }) {
+function drawnParts(model, { layouts, places }) {
+  if (!layouts.some(({ pools }) => pools.some(({ physical }) => physical.length))) return [];
   /** @type {Map<string, Map<string, number>>} */
   const found = new Map();
   for (const { model: name, profile } of places.flatMap(model.largest)) {

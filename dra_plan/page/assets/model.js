@@ -23,6 +23,10 @@ export function makeModel(data) {
   const { scenes, picks, texts } = data;
   const inLower = texts.map((each) => each.toLowerCase());
   let picked = -1;
+  /** Whether what is picked gets its devices on one node instead of on another one. */
+  let isAlone = false;
+  /** @type {Record<number, Mark>[]} what the pick says of each place, by scene */
+  let marks = [];
   /** @type {Set<number>} the pictures in which the pick gives or takes devices */
   let acts = new Set();
   /** @type {Map<Place, Map<number, [string, string]>>} devices by place, as they are then */
@@ -38,7 +42,9 @@ export function makeModel(data) {
   /** Goes to the moment of a pick: what is another than in the beginning, then or after the pods before. */
   function pick(/** @type {number} */ at) {
     picked = at;
-    const acting = alone() ? [] : scenes.filter((scene) => scene.places.some(handles));
+    isAlone = Boolean(chosen()?.each_alone);
+    marks = scenes.map((_, scene) => data.marks[picks[at]?.marks[scene]] || {});
+    const acting = isAlone ? [] : scenes.filter((scene) => scene.places.some(handles));
     acts = new Set(acting.map((scene) => scenes.indexOf(scene)));
     changed.clear();
     changedAmounts.clear();
@@ -53,10 +59,9 @@ export function makeModel(data) {
   }
 
   const chosen = () => /** @type {Asked | undefined} */ (picks[picked]);
-  /** Whether what is picked gets its devices on one node instead of on another one. */
-  const alone = () => Boolean(chosen()?.each_alone);
+  const alone = () => isAlone;
   /** What the pick says of a place. @type {Of<Mark | undefined>} */
-  const mark = (place) => (picked < 0 ? undefined : data.marks[picks[picked].marks[place.scene]]?.[place.at]);
+  const mark = (place) => marks[place.scene]?.[place.at];
   /** @type {Of<Amount[]>} */
   const amounts = (place) => changedAmounts.get(place) || place.amounts || [];
 
@@ -66,7 +71,8 @@ export function makeModel(data) {
     const [tone, , , ...said] = mark(place) || [];
     const parts = /** @type {ByDevice[]} */ (said.slice(0, 4));
     const [gets, note, harm, other] = parts.map((part) => (at in part ? text(part[at]) : undefined));
-    return { letter, detail, gets, note, harm, other, near: alone() && tone !== "good" };
+    const has = Boolean(chosen()?.has_devices);
+    return { letter, detail, gets, note, harm, other, has, near: isAlone && tone !== "good" };
   }
 
   /** The states of all devices of a place, upper case for those that the pick gets; `gets` is false for those before. */
@@ -74,7 +80,7 @@ export function makeModel(data) {
     const made = [...place.states];
     for (const [at, [letter]] of changed.get(place) || []) made[at] = letter;
     const said = gets && mark(place);
-    if (said && (said[0] === "good" || !alone()))
+    if (said && (said[0] === "good" || !isAlone))
       for (const at of Object.keys(said[3]).map(Number)) made[at] = made[at].toUpperCase();
     return made;
   }
@@ -85,15 +91,13 @@ export function makeModel(data) {
    * @template T @param {(place: Place, now: string[]) => T} find @returns {Of<T>}
    */
   function kept(find) {
-    /** @type {Map<Place, T>} */
-    const known = new Map();
+    /** @type {T[][]} by scene */
+    const known = scenes.map(() => []);
     return (place) => {
-      const isChanged = changed.has(place) || changedAmounts.has(place) || (!alone() && mark(place));
-      const before = isChanged ? undefined : known.get(place);
-      if (before !== undefined) return before;
-      const found = find(place, letters(place, !alone()));
-      if (!isChanged) known.set(place, found);
-      return found;
+      if (changed.has(place) || changedAmounts.has(place) || (!isAlone && mark(place)))
+        return find(place, letters(place, !isAlone));
+      known[place.scene][place.at] ??= find(place, letters(place, !isAlone));
+      return known[place.scene][place.at];
     };
   }
 

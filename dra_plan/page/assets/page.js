@@ -57,7 +57,7 @@ function start(/** @type {PageData} */ data) {
   let tone = "";
   /** @type {Place | undefined} the node that the address names */
   let named;
-  let started = false;
+  let [started, writing] = [false, false];
 
   // -- the list of what was asked: those that fail first ---------------------------------------------------------------
 
@@ -176,7 +176,8 @@ function start(/** @type {PageData} */ data) {
   function openNode(/** @type {Place} */ place, named = false) {
     fleet.open(fleet.small && !named ? undefined : place, named || Boolean(document.documentElement.dataset.ready));
     if (fleet.small) return;
-    document.documentElement.classList.toggle("why", !named && model.chosen()?.tone === "bad");
+    const isAnswerFirst = picks.length > 0 && (model.chosen()?.tone ?? "bad") === "bad";
+    document.documentElement.classList.toggle("why", !named && isAnswerFirst);
     const cards = scenes.flatMap(({ title }, at) => {
       const there = model.counterpart(place, at);
       const head = scenes.length > 1 && el("p.scene-title", title);
@@ -198,8 +199,8 @@ function start(/** @type {PageData} */ data) {
   /** The row that is picked and the tile that is open come into view, once everything is drawn. */
   function reveal() {
     if (!IN_COLUMNS.matches) return;
-    for (const each of document.querySelectorAll(".pick[aria-current], .tile[aria-current]"))
-      each.scrollIntoView({ block: "nearest" });
+    id("list")?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+    fleet.reveal();
   }
 
   /**
@@ -232,8 +233,14 @@ function start(/** @type {PageData} */ data) {
     drawTabs();
     drawList();
   }
-  /** Writes into the address what is shown, unless that is how the page opens. */
+  /** Writes into the address what is shown, once that is painted: a browser takes milliseconds for it. */
   function write() {
+    if (!writing) requestAnimationFrame(() => setTimeout(written));
+    writing = true;
+  }
+  /** Nothing is written if that is how the page opens. */
+  function written() {
+    writing = false;
     const node = named ? [placeAddress(named).slice(1)] : [];
     const own = [
       ["list", id("find")?.value.trim()],

@@ -27,6 +27,12 @@ export function makeTiles(holder, of) {
   const said = new WeakMap();
   /** @type {Place | undefined} */
   let current;
+  /** @type {HTMLElement | undefined} its link */
+  let open;
+  /** A frame around it: a link that looks different would have all links painted again. */
+  const spot = el("div.spot");
+  /** @type {string[]} the outlines of tiles, each followed by those of eight fills */
+  let outlines = [];
   /** @type {HTMLElement | undefined} the link at which the Tab key stops */
   let stop;
 
@@ -50,18 +56,13 @@ export function makeTiles(holder, of) {
   function begin({ name, own }, at) {
     const [more, paint] = [el("span.more"), svg("svg.paint", { "aria-hidden": "true" })];
     const links = own.map(() => el("a.tile", { tabindex: -1 }));
-    const tiles = el("div.tiles", paint, links);
+    const tiles = el("div.tiles", links);
     const button = el("button.list", { type: "button", title: "List these nodes" }, el("bdi", name));
     button.addEventListener("click", () => of.list(name));
     const title = el("h3", { id: "group-" + at }, button, " ", more);
-    return {
-      own,
-      section: el("section.group", { "aria-labelledby": title.id }, title, tiles),
-      more,
-      tiles,
-      paint,
-      links,
-    };
+    const drawn = el("div.drawn", paint, tiles);
+    const section = el("section.group", { "aria-labelledby": title.id }, title, drawn);
+    return { own, section, more, drawn, tiles, paint, links };
   }
 
   /** The largest tiles with which all groups are on the screen; those that there are stay while they fit; says whether they changed. */
@@ -79,6 +80,7 @@ export function makeTiles(holder, of) {
     const best = SIZES.find((each) => each >= least && fits(each)) || 0;
     size = best && window.innerWidth >= 1080 ? best : Math.max(best, LEAST); // what has to be scrolled can be tapped
     columns = across(size);
+    outlines = [];
     holder.classList.toggle("tiny", size < 10);
     for (const { tiles } of groups)
       Object.assign(tiles.style, {
@@ -102,22 +104,36 @@ export function makeTiles(holder, of) {
     });
   }
 
+  /** Where a tile begins. */
+  function corner(/** @type {number} */ slot) {
+    const step = size + gapOf(size);
+    return [(slot % columns) * step, Math.floor(slot / columns) * step];
+  }
+
+  /** The outline of a tile, or of the eighths of it that are filled. */
+  function outline(/** @type {number} */ slot, /** @type {number} */ fill) {
+    const known = outlines[9 * slot + fill];
+    if (known) return known;
+    const edge = fill || size < 10 ? 0 : 0.5;
+    const [wide, high] = [size - 2 * edge, fill ? (size * fill) / 8 : size - 2 * edge];
+    const [left, top] = corner(slot);
+    const made = `M${left + edge} ${top + size - edge - high}h${wide}v${high}h-${wide}z`;
+    outlines[9 * slot + fill] = made;
+    return made;
+  }
+
   /** One shape for all tiles that look alike: backs, what is full, hatches, rings. */
   function paint(/** @type {DrawnGroup} */ { own, paint }) {
     const step = size + gapOf(size);
-    const edge = size < 10 ? 0 : 0.5;
-    const inner = size - 2 * edge;
     /** @type {Map<string, string[]>} */
     const shapes = new Map();
     const add = (/** @type {string} */ to, /** @type {string} */ d) => entry(shapes, to, () => []).push(d);
     for (const [slot, place] of own.entries()) {
       const { look, fill, away, touched, dim } = of.look(place);
-      const [x, y] = [(slot % columns) * step, Math.floor(slot / columns) * step];
       const more = dim ? ".dim" : "";
-      const square = `M${x + edge} ${y + edge}h${inner}v${inner}h-${inner}z`;
+      const square = outline(slot, 0);
       add("0.back." + look + more, square);
-      const high = (size * fill) / 8;
-      if (fill) add("1.full." + look + more, `M${x} ${y + size - high}h${size}v${high}h-${size}z`);
+      if (fill) add("1.full." + look + more, outline(slot, fill));
       if (away) add("2.hatched" + more, square);
       if (touched) add("3.ring" + more, square);
     }
@@ -160,10 +176,17 @@ export function makeTiles(holder, of) {
 
   /** The place that is open; the Tab key stops at its link. */
   function mark(/** @type {Place | undefined} */ place) {
-    holder.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    open?.removeAttribute("aria-current");
     current = place;
-    const open = place && links.get(place);
+    open = place && links.get(place);
     open?.setAttribute("aria-current", "true");
+    const group = open && groups.find(({ own }) => place && own.includes(place));
+    if (!group || !place) spot.remove();
+    else {
+      const [left, top] = corner(group.own.indexOf(place)).map((at) => at + "px");
+      Object.assign(spot.style, { left, top, width: size + "px", height: size + "px" });
+      if (spot.parentElement !== group.drawn) group.drawn.append(spot);
+    }
     stopAt(open || (stop?.isConnected ? stop : groups[0]?.links[0]));
   }
 

@@ -83,6 +83,7 @@ interface Asked {
   change: Change | null;
   moment: number | null;
   each_alone: boolean;
+  has_devices: boolean;
   step: number | null;
   ways: [Texts, Texts, number][];
 }
@@ -115,6 +116,8 @@ interface DeviceNow {
   note?: string;
   harm?: string;
   other?: string;
+  /** What is picked has it already. */
+  has: boolean;
   /** It would do, if the node took the pod. */
   near: boolean;
 }
@@ -162,6 +165,7 @@ interface DrawnGroup {
   own: Place[];
   section: HTMLElement;
   more: HTMLElement;
+  drawn: HTMLElement;
   tiles: HTMLElement;
   paint: SVGElement;
   links: HTMLElement[];

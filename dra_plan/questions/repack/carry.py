@@ -88,7 +88,8 @@ class MoveCarrier:
         after = come_to_rest(inventory, self.target, self.question, lambda pod: pod_key(pod) in keys, self.common)
         if after.evicts:
             return Stopped("pods would be evicted for those that the room is for")
-        devices = devices_of(after.inventory)
+        records = [after.records[key] for key in self.room.pods if key in after.records]
+        devices = devices_of(after.inventory, {pod_key(record.pod) for record in records})
         told, message = [], ""
         for key in self.room.pods:
             record = after.records.get(key)
@@ -172,13 +173,14 @@ class _Attempt:
         self, moves: Sequence[Move], cordons: Collection[str] | None = None, *, may_wait: bool = False
     ) -> Stopped | None:
         """Evict the pods, and schedule them and those that wait; with `may_wait`, some may stay without a node."""
-        going = self._going(moves) if moves else []
+        index = Index(self._now)
+        going = self._going(moves, index) if moves else []
         if isinstance(going, Stopped) or (may_wait and len(going) < len(moves)):
             return going if isinstance(going, Stopped) else Stopped("a budget does not let all of the pods go")
         cordons = self._cordons(moves) if cordons is None else cordons
         given, before = self._given, self._now
         nodes = [cordoned(node) if node.metadata.name in cordons else node for node in before.nodes]
-        vacated = replaced(replace(before, nodes=nodes), going, Index(before), recreates=True).inventory
+        vacated = replaced(replace(before, nodes=nodes), going, index, recreates=True).inventory
         keys = {pod_key(pod) for pod in going}
         chosen = keys | set(self._waiting)
         after = come_to_rest(vacated, given.target, given.question, lambda pod: pod_key(pod) in chosen, given.common)
@@ -191,7 +193,7 @@ class _Attempt:
         meant = {move.resident.key: move for move in moves}
         waited = {key: pod for key, (_, pod) in self._waiting.items()}
         left = dict(self._waiting) | {pod_key(pod): (meant[pod_key(pod)], pod) for pod in going}
-        told = list(self._moved(before, after, waited | {pod_key(pod): pod for pod in going}))
+        told = list(self._moved(index, after, waited | {pod_key(pod): pod for pod in going}))
         if not told:
             return Stopped("pods that wait for each other do not get their nodes")
         placed = {(each.namespace, each.name) for each in told}
@@ -208,11 +210,13 @@ class _Attempt:
         self._path.append(self._now)
         return None
 
-    def _moved(self, before: Inventory, after: AtRest, pods: Mapping[PodKey, Pod]) -> Iterator[RepackedPod]:
+    def _moved(self, index: Index, after: AtRest, pods: Mapping[PodKey, Pod]) -> Iterator[RepackedPod]:
         """Yield those of the pods that have a node now, by the name of the pod that waited for it."""
-        devices, owners = devices_of(after.inventory), _Owners(Index(before))
+        records = {key: after.records[key] for key in pods}
+        devices = devices_of(after.inventory, {pod_key(record.pod) for record in records.values()})
+        owners = _Owners(index)
         for key, pod in pods.items():
-            record = after.records[key]
+            record = records[key]
             if record.node:
                 yield RepackedPod(
                     namespace=pod.metadata.namespace,
@@ -225,13 +229,13 @@ class _Attempt:
                     price=self._given.prices[pod_key(pod)],
                 )
 
-    def _going(self, moves: Sequence[Move]) -> list[Pod] | Stopped:
+    def _going(self, moves: Sequence[Move], index: Index) -> list[Pod] | Stopped:
         """Return the pods of these moves that budgets allow to evict now."""
         keys = {move.resident.key: position for position, move in enumerate(moves)}
         leaving = [pod for pod in self._now.pods if pod_key(pod) in keys]
         if self._way is Way.IN_TURN:
             leaving.sort(key=lambda pod: keys[pod_key(pod)])
-        going, budget = let_go(Index(self._now), leaving)
+        going, budget = let_go(index, leaving)
         if not going or len(leaving) < len(keys):
             return Stopped(f"budget {budget} does not let the pods go" if budget else "a pod is gone before its move")
         return going

@@ -72,12 +72,14 @@ class Replay(PrintedAnswer[ReplayDocument]):
 
 def _comparison(first: Sequence[RunResult], second: Sequence[RunResult]) -> ReplayComparison:
     ends = [_share(two.samples[-1]) - _share(one.samples[-1]) for one, two in zip(first, second, strict=True)]
-    over_time = fmean(two.used - one.used for one, two in zip(first, second, strict=True))
+    over_time = [two.used - one.used for one, two in zip(first, second, strict=True)]
     return ReplayComparison(
         at_the_end=_POINTS * fmean(ends),
         least=_POINTS * min(ends),
         most=_POINTS * max(ends),
-        over_time=_POINTS * over_time,
+        over_time=_POINTS * fmean(over_time),
+        over_time_least=_POINTS * min(over_time),
+        over_time_most=_POINTS * max(over_time),
     )
 
 
@@ -97,6 +99,8 @@ def _run(setting: Setting, results: Sequence[RunResult]) -> ReplayRun:
         samples=first.samples,
         bands=list(_bands([each.samples for each in results])) if len(results) > 1 else [],
         used=first.used,
+        used_least=min(each.used for each in results),
+        used_most=max(each.used for each in results),
         waiting_times=first.waiting_times,
         models=first.models,
         pods=first.pods,

@@ -27,7 +27,8 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         str | None,
         Flag(
             "--policy",
-            "Policy for scoring nodes and ordering devices (default: the policy in the configuration).",
+            "How to score nodes and order devices: default (as configured), balanced, best-fit, fgd, most-allocated or"
+            " whole-nodes.",
             metavar="NAME",
             complete=POLICIES,
         ),

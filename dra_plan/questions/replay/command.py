@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dra_plan.cli import options
+from dra_plan.cli import completing, options
 from dra_plan.cli.configuration import read_configuration, read_events
 from dra_plan.cli.declared import given, takes
 from dra_plan.cli.reporting import Reporting, page_of
@@ -45,7 +45,16 @@ def replay(
         ),
     ] = None,
     fail_on: options.FailOn = "error",
-    output: options.Output = "table",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.series,
+            metavar="FORMAT",
+            help="table, wide, csv, json, yaml, name (of the pods without a node at the end) or jsonpath=TEMPLATE.",
+        ),
+    ] = "table",
     report: options.Pages = None,
 ) -> Exit:
     """Show how the devices in a cluster are used over time.
@@ -56,9 +65,9 @@ def replay(
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
     The simulation creates, schedules, evicts and completes pods, and adds and removes nodes, in simulated time. The
-    output shows waiting times, allocated devices, and idle devices that no pod in the run can use. Events are JSON
-    lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object,
-    name, count and duration. PATH contains the cluster: a file, a directory, or - for standard input.
+    output shows waiting times, allocated devices, and how many idle devices the pods in the run cannot use on average.
+    Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time,
+    action, object, name, count and duration. PATH contains the cluster: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

@@ -87,6 +87,8 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
     samples: list[FleetSample]
     bands: Annotated[list[Band], Meta(description="One per sample, if there are several orders.")] = []
     used: Annotated[float, Meta(description="The share of all devices that was allocated, on average over time.")]
+    used_least: Annotated[float, Meta(description="The same, over all orders.")]
+    used_most: Annotated[float, Meta(description="The same, over all orders.")]
     waiting_times: WaitingTimes
     models: Annotated[list[ModelUse], Meta(description="At the end.")] = []
     pods: list[ReplayedPod]
@@ -104,6 +106,8 @@ class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
     least: Annotated[float, Meta(description="Over all orders.")]
     most: Annotated[float, Meta(description="Over all orders.")]
     over_time: Annotated[float, Meta(description="The same for the average over time.")]
+    over_time_least: Annotated[float, Meta(description="Over all orders.")]
+    over_time_most: Annotated[float, Meta(description="Over all orders.")]
 
 
 class ReplayDocument(PrintedDocument, frozen=True, kw_only=True):

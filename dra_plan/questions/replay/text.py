@@ -109,11 +109,20 @@ def _sentences(document: ReplayDocument) -> Iterator[str]:
     found = document.comparison
     if found:
         first, second = document.runs
-        band = f" ({found.least:+.1f} to {found.most:+.1f} across node orders)" if first.orders > 1 else ""
+        orders = first.orders
         yield (
             f"Devices allocated with {second.name}, compared with {first.name}: {found.at_the_end:+.1f} percentage"
-            f" points at the end{band}, {found.over_time:+.1f} averaged over time."
+            f" points at the end{_range(f'{found.least:+.1f}', f'{found.most:+.1f}', orders)},"
+            f" {found.over_time:+.1f} averaged over time"
+            f"{_range(f'{found.over_time_least:+.1f}', f'{found.over_time_most:+.1f}', orders)}."
         )
+
+
+def _range(least: str, most: str, orders: int) -> str:
+    """Return a figure's range over the node orders, if there are several."""
+    if orders == 1:
+        return ""
+    return f" ({least} to {most} across node orders)" if least != most else " in every node order"
 
 
 def _waited(run: ReplayRun, *, named: bool) -> str:
@@ -131,7 +140,10 @@ def _waited(run: ReplayRun, *, named: bool) -> str:
         )
     if not times.pods:
         waited = "No pods were scheduled"
-    return f"{who}{waited}. Averaged over time, {100 * run.used:.1f}% of all devices were allocated."
+    elif run.orders > 1:
+        waited = f"With nodes ordered by name, {waited}"
+    band = _range(f"{100 * run.used_least:.1f}%", f"{100 * run.used_most:.1f}%", run.orders)
+    return f"{who}{waited}. Averaged over time, {100 * run.used:.1f}% of all devices were allocated{band}."
 
 
 def names(document: ReplayDocument) -> str:

@@ -63,9 +63,9 @@ class ShapeAnswers(Generic[_Answer]):
             self.renewed.update(positions)
         for position in positions:
             answers[position] = unknown
-            if position in closed:
-                closed.remove(position)
-                insort(self.open, position)
+        for position in closed.intersection(positions) if closed else ():
+            closed.remove(position)
+            insort(self.open, position)
 
     def close(self, position: int) -> None:
         """Skip the node from now on, until it changes."""
@@ -107,6 +107,6 @@ class NodeAnswers(Generic[_Answer]):
             found.forget_all(self._unknown, len(cluster.nodes))
         elif found.read < end:
             positions = cluster.positions
-            found.forget(self._unknown, [positions[name] for name in journal.since(found.read) if name in positions])
+            found.forget(self._unknown, [positions[name] for name in journal.after(found.read) if name in positions])
         found.read = end
         return found

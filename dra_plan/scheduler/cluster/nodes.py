@@ -7,9 +7,10 @@ nodes are examined.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 from dra_plan.api.core import (
     Node,
@@ -176,9 +177,13 @@ class Journal:
         if self._seen == len(self._names) or self._names[-1] != name:
             self._names.append(name)
 
+    def after(self, read: int) -> Sequence[str]:
+        """Return the nodes that changed since the journal had this many entries; some may be listed several times."""
+        return self._names[read:]
+
     def since(self, read: int) -> Iterable[str]:
         """Yield the nodes that changed since the journal had this many entries, without duplicates."""
-        return dict.fromkeys(self._names[read:])
+        return dict.fromkeys(self.after(read))
 
     def forked(self) -> None:
         """Keep nodes that change from now on."""
@@ -274,9 +279,14 @@ class PodInfo:
         return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
 
     @cached_property
+    def defaulted(self) -> Amounts:
+        """The amounts that count for a placed pod, with defaults filled in."""
+        return pod_requests(self.pod, defaults=True, claimed=self.claimed)
+
+    @cached_property
     def scored_requests(self) -> tuple[int, int]:
         """The CPU and memory that count for a placed pod in scores, with defaults filled in."""
-        found = pod_requests(self.pod, defaults=True, claimed=self.claimed)
+        found = self.defaulted
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
     @cached_property
@@ -466,6 +476,30 @@ class NodeInfo:
         self.anti_affinity_pods = dict(other.anti_affinity_pods)
         self.volume_pods = dict(other.volume_pods)
         self._labelled = None
+
+
+class PassedNodes(Sequence[NodeInfo]):
+    """The nodes that passed, by position among all nodes; looked up only on access, because there can be hundreds."""
+
+    __slots__ = ("all", "positions")
+
+    def __init__(self, nodes: Sequence[NodeInfo], positions: Sequence[int]) -> None:
+        self.all, self.positions = nodes, positions
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @overload
+    def __getitem__(self, index: int) -> NodeInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NodeInfo]: ...
+    def __getitem__(self, index: int | slice) -> NodeInfo | list[NodeInfo]:
+        if isinstance(index, slice):
+            return [self.all[at] for at in self.positions[index]]
+        return self.all[self.positions[index]]
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        return map(self.all.__getitem__, self.positions)
 
 
 # -- the order of nodes ------------------------------------------------------------------------------------------------

@@ -8,13 +8,14 @@ data that pods in one group share. Devices are allocated by `dra_plan.allocator`
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
+from dra_plan.allocator.kinds import NodeStates
 from dra_plan.allocator.pools import KnownPools
 from dra_plan.allocator.signature import Likeness
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod
@@ -87,8 +88,6 @@ class PodState:
     """The UIDs of the claims that are reserved for the group instead of the pod."""
     is_plain: bool = False
     """True if the pod has only its own claims that wait for devices, so that only these claims decide."""
-    known: KnownAnswers | None = None
-    """The known results for pods with that key, once a node has been examined."""
     taken_from: str = ""
     """The reserved node, if the pod's status says that devices take something from it."""
 
@@ -136,7 +135,7 @@ class PodState:
 
 UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(plugin_names.DYNAMIC_RESOURCES)
 """The status for an allocated claim that can't be used on the node. It is recognized by object identity."""
-_NO_DEVICES = unresolvable(Reason(CANNOT_ALLOCATE, NoDevices()))
+_NO_DEVICES = unresolvable(Reason(CANNOT_ALLOCATE, NoDevices())).by(plugin_names.DYNAMIC_RESOURCES)
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
 _DOES_NOT_FIT = NodeAnswer(_NO_DEVICES)
 _CANNOT_FIT = unresolvable("cannot fit resource")
@@ -159,12 +158,15 @@ class NodeCheck:
         self._taking: NodeAllocatable | None = None
         self._known = _KnownLooks()
 
-    def answer(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
-        """Return the reason why the claims can't be satisfied on the node, or the allocations on it."""
+    def asking(self, kept: PodState, pod: Pod) -> Callable[[NodeInfo], NodeAnswer]:
+        """Return the function from a node to the reason why the claims can't be satisfied, or the allocations there."""
+        if kept.is_plain and self._node_allocatable() is None:
+            return self._by_state(kept, pod)
+        return lambda node: self._answer(kept, pod, node)
+
+    def _answer(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
         served: tuple[str, ...] = ()
         taking = self._node_allocatable()
-        if kept.is_plain and taking is None:
-            return self._by_state(kept, pod, node)
         if kept.special is not None:
             mapped = self._handle.cluster.extended_names()
             if kept.special.spec.devices.requests:
@@ -187,29 +189,39 @@ class NodeCheck:
             return NodeAnswer(status, answer.allocations, claimed=claimed)
         return answer
 
-    def _by_state(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
-        """Return the result for a plain pod, which is that of an earlier node in the same state, if there is one."""
-        cluster, known = self._handle.cluster, kept.known
-        if known is None and kept.key is not None:
-            known = kept.known = self._known.get(cluster.view, (kept.key, ()))
-        states = known.likeness.node_states if known is not None else None
-        pools = self._known.pools
-        if known is None or states is None or pools is None:
-            return self._allocated(kept, pod, node)
-        state = states.get(node.name, node.version, lambda: pools.gather(node.node), cluster.claims.state)
-        if state is None:
-            return self._allocated(kept, pod, node)
-        answer = known.by_state.get(state)
-        if answer is None:
-            fits = known.likeness.fits_in(state)
-            if fits is None:
-                answer = self._allocated(kept, pod, node)
-                if answer.status is None:
-                    known.by_state[state] = _FITS
-                elif answer.status is _NO_DEVICES:
-                    known.by_state[state] = answer
-            else:
-                answer = known.by_state[state] = _FITS if fits else _DOES_NOT_FIT
+    def _by_state(self, kept: PodState, pod: Pod) -> Callable[[NodeInfo], NodeAnswer]:
+        """Return the function for a plain pod; a node's result is that of an earlier node in the same state, if any."""
+        cluster, looks = self._handle.cluster, self._known
+        in_use = cluster.claims.state
+        known: KnownAnswers | None = None
+        states: NodeStates | None = None
+
+        def of(node: NodeInfo) -> NodeAnswer:
+            nonlocal known, states
+            if states is None:  # there are none before the first few nodes
+                known = looks.get(cluster.view, (kept.key, ())) if kept.key is not None else None
+                states = known.likeness.node_states if known is not None else None
+            pools = looks.pools
+            if known is None or states is None or pools is None:
+                return self._allocated(kept, pod, node)
+            state = states.get(node.name, node.version, lambda: pools.gather(node.node), in_use)
+            if state is None:
+                return self._allocated(kept, pod, node)
+            return known.by_state.get(state) or self._of_state(kept, pod, node, known, state)
+
+        return of
+
+    def _of_state(self, kept: PodState, pod: Pod, node: NodeInfo, known: KnownAnswers, state: int) -> NodeAnswer:
+        """Return the result for a plain pod on the first node in a state, and remember it for the other nodes."""
+        fits = known.likeness.fits_in(state)
+        if fits is not None:
+            answer = known.by_state[state] = _FITS if fits else _DOES_NOT_FIT
+            return answer
+        answer = self._allocated(kept, pod, node)
+        if answer.status is None:
+            known.by_state[state] = _FITS
+        elif answer.status is _NO_DEVICES:
+            known.by_state[state] = answer
         return answer
 
     def allocations(self, kept: PodState, pod: Pod, node: NodeInfo, answer: NodeAnswer) -> Allocations | None:

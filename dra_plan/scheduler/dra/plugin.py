@@ -166,17 +166,26 @@ class DynamicResources(
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes where the claims can't be satisfied; remember what would be allocated."""
+        return self.filter_each(state, pod, [node])[0]
+
+    def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
+        """Return the results of `filter` for these nodes."""
         kept: PodState = state.read(self.name)
         if kept.empty:
-            return None
-        answers = self._answers(kept)
-        known = answers.get(node.name)
-        if known is not None and known[0] == node.version:
-            return known[1].status
-        answer = self._check.answer(kept, pod, node)
-        if not answer.only_this_pod:
-            answers[node.name] = (node.version, answer)
-        return answer.status
+            return [None] * len(nodes)
+        answers, ask = self._answers(kept), self._check.asking(kept, pod)
+        found = []
+        for node in nodes:
+            name, version = node.name, node.version
+            known = answers.get(name)
+            if known is not None and known[0] == version:
+                answer = known[1]
+            else:
+                answer = ask(node)
+                if not answer.only_this_pod:
+                    answers[name] = (version, answer)
+            found.append(answer.status)
+        return found
 
     def take_over(self, claims: Sequence[ResourceClaim], outcomes: Iterable[NodeOutcome]) -> None:
         """Remember the allocator's outcomes for these claims, which were found with the devices that are in use now."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, ItemsView, Iterator, Mapping, Sequence
-from itertools import compress, groupby, repeat
+from itertools import compress, count, groupby, repeat
 from operator import is_not
 
 from dra_plan.api.core import Pod
 from dra_plan.remembered import Remembered
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.memo import MOST_SHAPES, NodeAnswers, ShapeAnswers
-from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PassedNodes
 
 from .interface import FilterPlugin
 from .runtime import FilterPhase
@@ -26,7 +26,7 @@ class Scan:
     """The result of a scan: the nodes that `passed`, and how many were `examined`, in order from the start."""
 
     def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
-        self.passed: list[NodeInfo] = []
+        self.passed = PassedNodes(nodes, ())
         self.examined = len(nodes)
         self.others: dict[int, Status | None] = {}
         """The results for this pod alone, by position: errors, and the results for nodes that other pods are nominated
@@ -156,8 +156,8 @@ class _Run:
 
 
 def _not_passing(places: Sequence[int], answers: Sequence[Status | None]) -> Iterator[int]:
-    """Return the positions whose answer is not success: of nodes that are open, those not asked yet."""
-    return compress(places, map(is_not, map(answers.__getitem__, places), repeat(None)))
+    """Return the indices of the places whose answer is not success: of nodes that are open, those not asked yet."""
+    return compress(count(), map(is_not, map(answers.__getitem__, places), repeat(None)))
 
 
 class NodeFilter:
@@ -225,25 +225,29 @@ class NodeFilter:
         answers, scan = known.answers, Scan(nodes, start, known.answers)
         places = known.open if not crowded else sorted(crowded.union(known.open))
         first = bisect_left(places, start)
-        places = [*places[first:], *places[:first]]
-        passed, others, done = scan.passed, scan.others, 0
+        places = places[first:] + places[:first]
+        passed: list[int] = []
+        others, done = scan.others, 0
         while len(passed) < enough and done < len(places):
             some = places[done : done + enough - len(passed)]  # so that no extra node is examined if all of them pass
             done += len(some)
-            asked = [nodes[at] for at in _not_passing(some, answers)]
+            indices = [*_not_passing(some, answers)]
+            asked = [some[index] for index in indices]
             if crowded:
                 others.update((at, self(nodes[at])) for at in some if at in crowded)
-                asked = [node for node in asked if node.position not in crowded and answers[node.position] is UNKNOWN]
+                asked = [at for at in asked if at not in crowded and answers[at] is UNKNOWN]
             if asked:
-                others.update(self._fill(run, asked))
+                others.update(self._fill(run, [nodes[at] for at in asked]))
             if others:
                 some = [at for at in some if (others[at] if at in others else answers[at]) is None]
-            elif asked:
-                refused = set(_not_passing([node.position for node in asked], answers))
-                some = [at for at in some if at not in refused] if refused else some
-            passed += [nodes[at] for at in some]
+            else:
+                for index in reversed(indices):
+                    if answers[some[index]] is not None:
+                        del some[index]
+            passed += some
         if len(passed) >= enough:
-            scan.examined = (passed[-1].position - start) % len(nodes) + 1
+            scan.examined = (passed[-1] - start) % len(nodes) + 1
+        scan.passed = PassedNodes(nodes, passed)
         return scan
 
     def __call__(self, node: NodeInfo) -> Status | None:
@@ -273,30 +277,39 @@ class NodeFilter:
         first = run.known.answers
         errors: dict[int, Status] = {}
         for plugins, answers in run.parts:
+            unknown = [node for node in nodes if answers[node.position] is UNKNOWN]
+            errors |= self._ask(plugins, answers, unknown)
             passed = []
             for node in nodes:
-                position = node.position
-                status = answers[position]
-                if status is UNKNOWN:
-                    status = self._ask(plugins, node)
-                    if status is None or status.code is not Code.ERROR:
-                        answers[position] = status
+                status = answers[node.position]
                 if status is None:
                     passed.append(node)
-                elif status.code is Code.ERROR:
-                    errors[position] = status
-                else:
-                    first[position] = status
-                    run.known.close(position)
+                elif status is not UNKNOWN:
+                    first[node.position] = status
+                    run.known.close(node.position)
             nodes = passed
         for node in nodes:
             first[node.position] = None
         return errors
 
-    def _ask(self, plugins: Sequence[FilterPlugin], node: NodeInfo) -> Status | None:
-        ask, state, pod = self._phase.ask_filter, self._state, self._pod
-        for plugin in plugins:
-            status = ask(plugin, state, pod, node)
-            if status is not None:
-                return status
-        return None
+    def _ask(
+        self, plugins: Sequence[FilterPlugin], answers: list[Status | None], nodes: Sequence[NodeInfo]
+    ) -> dict[int, Status]:
+        """Fill in the first result that is not success, or None; return errors, which are not filled in."""
+        errors: dict[int, Status] = {}
+        for plugin in plugins if nodes else ():
+            found = self._phase.ask_filter_each(plugin, self._state, self._pod, nodes)
+            if not any(found):
+                continue
+            passed = []
+            for node, status in zip(nodes, found, strict=True):
+                if status is None:
+                    passed.append(node)
+                elif status.code is Code.ERROR:
+                    errors[node.position] = status
+                else:
+                    answers[node.position] = status
+            nodes = passed
+        for node in nodes:
+            answers[node.position] = None
+        return errors

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError, UsageError
 from dra_plan.scheduler.cluster.memo import NodeAnswers
-from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PassedNodes
 from dra_plan.scheduler.events import Event, Interest, wakes
 
 from .interface import MAX_NODE_SCORE, MIN_NODE_SCORE, Handle, Plugin, QueueSortPlugin, ScorePlugin
@@ -68,8 +68,9 @@ class ScorePhase(ProfilePlugins):
     ) -> list[int] | Status:
         """Return the sums of the weighted scores in the order of the nodes (at least one), or an Error.
 
-        The plugins that cache their scores and do not normalize them share one cached sum for each node, unless
-        `scores` is passed; each plugin's weighted scores are then added to it.
+        Scores that are the same for all nodes are left out of the sums. The plugins that cache their scores and do not
+        normalize them share one cached sum for each node, unless `scores` is passed; each plugin's weighted scores are
+        then added to it.
         """
         row, plugins = _Scored(nodes), self._scoring(state)
         keys: dict[ScorePlugin, Hashable] = {}
@@ -105,8 +106,7 @@ class ScorePhase(ProfilePlugins):
         with Guard("Score", pod) as guard:
             for plugin in guard.each(keys):
                 weight = self.weights.get(plugin.name, 1)
-                for at, node in enumerate(nodes):
-                    score = plugin.score(state, pod, node)
+                for at, score in enumerate(plugin.score_each(state, pod, nodes)):
                     if isinstance(score, Status) or not MIN_NODE_SCORE <= score <= MAX_NODE_SCORE:
                         return None
                     totals[at] += score * weight
@@ -177,7 +177,8 @@ class _Scored:
 
     def __init__(self, nodes: Sequence[NodeInfo]) -> None:
         self.nodes = nodes
-        self.where = where = [node.position for node in nodes]
+        where = nodes.positions if isinstance(nodes, PassedNodes) else [node.position for node in nodes]
+        self.where = where
         self._read: Callable[[Sequence[Any]], tuple[Any, ...]] | None = itemgetter(*where) if len(where) > 1 else None
 
     def of(self, known: Sequence[_Value]) -> tuple[_Value, ...]:
@@ -241,7 +242,8 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
         """Return the first rejection, with its plugin; `first` names the plugin to call before the others."""
         with Guard("PreEnqueue", pod) as guard:
-            for plugin in guard.each(sorted(self._at_pre_enqueue, key=lambda p: p.name != first)):
+            plugins = sorted(self._at_pre_enqueue, key=lambda p: p.name != first) if first else self._at_pre_enqueue
+            for plugin in guard.each(plugins):
                 status = plugin.pre_enqueue(pod)
                 if failed(status):
                     return status.by(plugin.name)

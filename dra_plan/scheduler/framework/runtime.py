@@ -189,11 +189,17 @@ class FilterPhase(ProfilePlugins, TrialFilter):
             raise PluginPanicError(plugin.name, "Filter", pod.key, cause) from cause
         if self.tracer and not self.quiet:
             self.tracer.filter(plugin.name, node.name, status)
-        if status is None or status.code is Code.SUCCESS:
-            return None
-        if not status.rejected:
-            return error(f'running "{plugin.name}" filter plugin: {status.message}').by(plugin.name)
-        return status.by(plugin.name)
+        return None if status is None else _reported(plugin, status)
+
+    def ask_filter_each(
+        self, plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> Sequence[Status | None]:
+        """Return one plugin's results for these nodes, as `ask_filter` does if nothing is traced."""
+        with Guard("Filter", pod, plugin):
+            found = plugin.filter_each(state, pod, nodes)
+        if not any(found):
+            return found
+        return [None if status is None else _reported(plugin, status) for status in found]
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Run the filters with the node's nominated pods of the same or higher priority added, then without them."""
@@ -262,6 +268,15 @@ class FilterPhase(ProfilePlugins, TrialFilter):
                 reasons += status.reasons
                 rejected_by = rejected_by or plugin.name
         return nomination, Status(Code.UNSCHEDULABLE, *reasons, plugin=rejected_by)
+
+
+def _reported(plugin: FilterPlugin, status: Status) -> Status | None:
+    """Return a filter's result with its name. Anything that is neither success nor rejection becomes an Error."""
+    if status.code is Code.SUCCESS:
+        return None
+    if not status.rejected:
+        return error(f'running "{plugin.name}" filter plugin: {status.message}').by(plugin.name)
+    return status.by(plugin.name)
 
 
 def _none_left(plugins: Sequence[str]) -> Status:
@@ -388,15 +403,15 @@ def is_level(scores: Sequence[int]) -> bool:
 
 
 def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
-    """Return the sum of each of `number` columns (at least one); rows of equal scores take almost no time."""
-    base = 0
+    """Return the sum of each of `number` columns (at least one), less what all columns have in common.
+
+    Rows of equal scores are left out, because they do not decide which column has the highest sum.
+    """
     totals: Sequence[int] | None = None
     for row in rows:
-        if is_level(row):
-            base += row[0]
-        else:
+        if not is_level(row):
             totals = row if totals is None else list(map(add, totals, row))
-    return [base] * number if totals is None else [base + total for total in totals]
+    return [0] * number if totals is None else list(totals)
 
 
 def normalize(scores: list[int], *, reverse: bool = False) -> None:
@@ -409,7 +424,9 @@ def normalize(scores: list[int], *, reverse: bool = False) -> None:
         if reverse:
             scores[:] = [MAX_NODE_SCORE] * len(scores)
         return
-    if reverse:
+    if is_level(scores):
+        scores[:] = [0 if reverse else MAX_NODE_SCORE] * len(scores)
+    elif reverse:
         scores[:] = [MAX_NODE_SCORE - MAX_NODE_SCORE * score // most for score in scores]
     else:
         scores[:] = [MAX_NODE_SCORE * score // most for score in scores]

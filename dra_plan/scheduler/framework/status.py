@@ -191,9 +191,10 @@ class Status:
     A reason that is given as plain text has no `about`.
     """
 
-    __slots__ = ("code", "plugin", "reasons")
+    __slots__ = ("_rejection", "code", "plugin", "reasons")
 
     def __init__(self, code: Code, *reasons: Reason | str, plugin: str = "") -> None:
+        self._rejection: Rejection
         self.code = code
         self.reasons: tuple[Reason, ...] = ()
         if reasons:
@@ -224,8 +225,12 @@ class Status:
     @property
     def rejection(self) -> Rejection:
         """The status without its reasons' subjects."""
-        code, texts = self.code, tuple([reason.text for reason in self.reasons])
-        return Rejection(self.plugin, code is Code.UNSCHEDULABLE, code is Code.PENDING, texts)
+        try:
+            return self._rejection
+        except AttributeError:
+            code, texts = self.code, tuple([reason.text for reason in self.reasons])
+            self._rejection = Rejection(self.plugin, code is Code.UNSCHEDULABLE, code is Code.PENDING, texts)
+            return self._rejection
 
     def by(self, plugin: str) -> Status:
         """Return the same status with the plugin's name, unless it already has one."""

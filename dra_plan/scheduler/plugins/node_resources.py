@@ -6,9 +6,9 @@ A node's usage and the strategies that score it come first, then the two plugins
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.scheduler.cluster.nodes import NodeInfo
@@ -61,8 +61,13 @@ class Strategy:
         """Return the score, 0 to 100."""
         if self.kind == "RequestedToCapacityRatio":
             return self._ratio(used)
-        one = _least if self.kind == "LeastAllocated" else _most
-        return _weighted(used, one)
+        total = weights = 0
+        most = self.kind != "LeastAllocated"
+        for amount, capacity, weight, _ in used:
+            amount = min(amount, capacity)
+            total += (amount if most else capacity - amount) * MAX_NODE_SCORE // capacity * weight
+            weights += weight
+        return total // weights if weights else 0
 
     def _ratio(self, used: Usage) -> int:
         total = weights = 0
@@ -94,48 +99,37 @@ def _cut(numerator: int, denominator: int) -> int:
     return quotient if numerator >= 0 else -quotient
 
 
-def _weighted(used: Usage, one: Callable[[int, int], int]) -> int:
-    total = weights = 0
-    for amount, capacity, weight, _ in used:
-        total += one(amount, capacity) * weight
-        weights += weight
-    return total // weights if weights else 0
+def usages(
+    nodes: Iterable[NodeInfo], strategy: Strategy, wanted: Sequence[int], *, scored: bool, devices: Totals | None = None
+) -> Iterator[Usage]:
+    """Yield each node's usage of each resource; `scored` includes defaults for pods without CPU or memory requests.
 
-
-def _least(used: int, capacity: int) -> int:
-    return 0 if used > capacity else (capacity - used) * MAX_NODE_SCORE // capacity
-
-
-def _most(used: int, capacity: int) -> int:
-    return min(used, capacity) * MAX_NODE_SCORE // capacity
-
-
-def usage(
-    node: NodeInfo, strategy: Strategy, wanted: Sequence[int], *, scored: bool, devices: Totals | None = None
-) -> Usage:
-    """Return the usage of each resource; `scored` includes defaults for pods without requests (CPU and memory).
-
-    `devices` counts the node's devices for an extended resource that the node does not offer itself.
+    `devices` counts a node's devices for an extended resource that the node does not offer itself.
     """
-    found: Usage = []
-    allocatable, requested = node.allocatable, node.requested
-    for (name, weight, scalar), value in zip(strategy.parts, wanted, strict=True):
-        if scalar and value == 0:
-            continue
-        capacity = allocatable.get(name, 0)
-        if capacity <= 0:
-            total, in_use = devices(name, node) if devices is not None and scalar else (0, 0)
-            if total:
-                found.append((in_use + value, total, weight, value))
-            continue
-        if scored and name == CPU:
-            base = node.scored_cpu
-        elif scored and name == MEMORY:
-            base = node.scored_memory
-        else:
-            base = requested.get(name, 0)
-        found.append((base + value, capacity, weight, value))
-    return found
+    parts = zip(strategy.parts, wanted, strict=True)
+    counted = [
+        (name, weight, scalar, value, scored and name == CPU, scored and name == MEMORY)
+        for (name, weight, scalar), value in parts
+        if value or not scalar
+    ]
+    for node in nodes:
+        found: Usage = []
+        allocatable, requested = node.allocatable, node.requested
+        for name, weight, scalar, value, scores_cpu, scores_memory in counted:
+            capacity = allocatable.get(name, 0)
+            if capacity <= 0:
+                total, in_use = devices(name, node) if devices is not None and scalar else (0, 0)
+                if total:
+                    found.append((in_use + value, total, weight, value))
+                continue
+            if scores_cpu:
+                base = node.scored_cpu
+            elif scores_memory:
+                base = node.scored_memory
+            else:
+                base = requested.get(name, 0)
+            found.append((base + value, capacity, weight, value))
+        yield found
 
 
 # -- NodeResourcesFit --------------------------------------------------------------------------------------------------
@@ -190,7 +184,27 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
         Preemption can't help if a request alone exceeds the node's capacity.
         """
+        return self.filter_each(state, pod, [node])[0]
+
+    def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
+        """Return the results of `filter` for these nodes."""
         wanted: _FitRequest = state.read(self.name)
+        amounts = [(name, value) for name, (value, _) in wanted.requests.items()]
+        found: list[Status | None] = []
+        for node in nodes:
+            requested, allocatable = node.requested, node.allocatable
+            if len(node.pods) < node.allowed_pods:
+                for name, value in amounts:
+                    if value > allocatable.get(name, 0) - requested.get(name, 0):
+                        break
+                else:
+                    found.append(None)
+                    continue
+            found.append(self._refusal(wanted, node))
+        return found
+
+    @staticmethod
+    def _refusal(wanted: _FitRequest, node: NodeInfo) -> Status | None:
         reasons = [_TOO_MANY] if len(node.pods) + 1 > node.allowed_pods else []
         hopeless = False
         requested, allocatable = node.requested, node.allocatable
@@ -203,9 +217,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
                 continue  # devices will serve this resource
             reasons.append(insufficient(name, value, left, room))
             hopeless = hopeless or value > room
-        if not reasons:
-            return None
-        return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE, *reasons)
+        return _short(hopeless, *reasons) if reasons else None
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Return the request as a key."""
@@ -219,15 +231,24 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
         Pod-level requests are omitted (P12) unless the defect is fixed.
         """
-        left_out = self._handle.target.quirks.fit_score_without_pod_level
-        counted = pod_requests(pod, pod_level=not left_out, defaults=True)
+        info = self._handle.cluster.info(pod)
+        left_out = self._handle.target.quirks.fit_score_without_pod_level and pod.spec.resources is not None
+        if left_out or info.claimed:
+            counted = pod_requests(pod, pod_level=not left_out, defaults=True)
+        else:
+            counted = info.defaulted
         state.write(f"{self.name}/score", tuple(counted.get(name, 0) for name in self._strategy.names))
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Return the score according to the strategy."""
+        return self.score_each(state, pod, [node])[0]
+
+    def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
+        """Return the results of `score` for these nodes."""
         counted: tuple[int, ...] = state.read(f"{self.name}/score")
-        return self._strategy.score(usage(node, self._strategy, counted, scored=True, devices=self._devices))
+        used = usages(nodes, self._strategy, counted, scored=True, devices=self._devices)
+        return [*map(self._strategy.score, used)]
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Return the amounts that are counted for the pod as a key."""
@@ -262,6 +283,12 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return Hint.QUEUE if grown else Hint.SKIP
 
 
+@lru_cache(maxsize=4096)  # many nodes have the same amount left
+def _short(hopeless: bool, *reasons: Reason) -> Status:
+    code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE
+    return Status(code, *reasons, plugin=plugin_names.FIT)
+
+
 class _FitRequest:
     """The requests that count, as a map from name to (amount, whether a device class serves the name)."""
 
@@ -280,14 +307,19 @@ _NEUTRAL = 50
 
 def balance(shares: Sequence[float]) -> int:
     """Return 100 if all resources are used to the same share, and less if the shares are further apart."""
-    shares = [share if share < 1.0 else 1.0 for share in shares]
     if len(shares) == 2:
-        apart = abs(shares[0] - shares[1]) / 2
-    elif len(shares) > 2:
+        return _balance_of_two(*shares)
+    if len(shares) > 2:
+        shares = [share if share < 1.0 else 1.0 for share in shares]
         mean = sum(shares) / len(shares)
         apart = math.sqrt(sum((share - mean) ** 2 for share in shares) / len(shares))
     else:
         apart = 0.0
+    return int((1 - apart) * MAX_NODE_SCORE)
+
+
+def _balance_of_two(one: float, other: float) -> int:
+    apart = abs((one if one < 1.0 else 1.0) - (other if other < 1.0 else 1.0)) / 2
     return int((1 - apart) * MAX_NODE_SCORE)
 
 
@@ -296,13 +328,14 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
 
     name = plugin_names.BALANCED_ALLOCATION
 
-    def __init__(self, strategy: Strategy, devices: Totals | None = None) -> None:
+    def __init__(self, handle: Handle, strategy: Strategy, devices: Totals | None = None) -> None:
+        self._handle = handle
         self._strategy = strategy
         self._devices = devices
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Skip pods that request none of the resources."""
-        requests = pod_requests(pod)
+        requests = self._handle.cluster.info(pod).requests
         wanted = tuple(requests.get(name, 0) for name in self._strategy.names)
         if not any(wanted):
             return SKIP
@@ -311,11 +344,22 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Return 50 plus half of the sum of 50 and the gain in balance."""
-        with_pod = usage(node, self._strategy, state.read(self.name), scored=False, devices=self._devices)
-        then = balance([used / capacity for used, capacity, _, _ in with_pod])
-        before = balance([(used - own) / capacity for used, capacity, _, own in with_pod])
-        gain = _NEUTRAL + then - before
-        return _NEUTRAL + (gain // 2 if gain >= 0 else -(-gain // 2))
+        return self.score_each(state, pod, [node])[0]
+
+    def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
+        """Return the results of `score` for these nodes."""
+        scores: list[int | Status] = []
+        for with_pod in usages(nodes, self._strategy, state.read(self.name), scored=False, devices=self._devices):
+            if len(with_pod) == 2:
+                (used, capacity, _, own), (other_used, other_capacity, _, other_own) = with_pod
+                then = _balance_of_two(used / capacity, other_used / other_capacity)
+                before = _balance_of_two((used - own) / capacity, (other_used - other_own) / other_capacity)
+            else:
+                then = balance([used / capacity for used, capacity, _, _ in with_pod])
+                before = balance([(used - own) / capacity for used, capacity, _, own in with_pod])
+            gain = _NEUTRAL + then - before
+            scores.append(_NEUTRAL + (gain // 2 if gain >= 0 else -(-gain // 2)))
+        return scores
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Return the request as a key."""
