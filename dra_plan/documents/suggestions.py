@@ -65,6 +65,10 @@ class CapacityChanged(RequestChange, frozen=True, kw_only=True):
     capacity: str
     from_: str = ""
     to: str = ""
+    also: Annotated[
+        dict[str, str],
+        Meta(description="request-capacity: the amounts of other capacities that are requested together with it."),
+    ] = {}
 
 
 class ClassChanged(RequestChange, frozen=True, kw_only=True):

@@ -441,6 +441,10 @@ def _users(of: SelectorChanged) -> str:
 def _capacity(of: CapacityChanged) -> str:
     if not of.to:
         return f"do not ask for capacity {of.capacity}"
+    if of.code == "request-capacity" and of.also:
+        amounts = {of.capacity: of.to, **of.also}
+        told = words.listed([f"{to} of {name}" for name, to in amounts.items()], len(amounts))
+        return f"ask for {told}, not for all that a device has,"
     if of.code == "request-capacity":
         return f"ask for {of.to} of capacity {of.capacity}, not the default {of.from_},"
     if of.from_:

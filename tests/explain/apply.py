@@ -40,7 +40,8 @@ def count(objects: Objects, change: dict[str, Any]) -> None:
 
 
 def capacity(objects: Objects, change: dict[str, Any]) -> None:
-    asked(objects, change).setdefault("capacity", {}).setdefault("requests", {})[change["capacity"]] = change["to"]
+    amounts = {change["capacity"]: change["to"], **change.get("also", {})}
+    asked(objects, change).setdefault("capacity", {}).setdefault("requests", {}).update(amounts)
 
 
 def rename_capacity(objects: Objects, change: dict[str, Any]) -> None:
