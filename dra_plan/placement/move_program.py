@@ -16,7 +16,6 @@ from .limits import SearchTime
 from .node_capacity import Combination
 from .solver import Model, Solved, SolverEnd, relax, solve
 
-
 _ALL = 1_000_000
 """More pods than any cluster has."""
 

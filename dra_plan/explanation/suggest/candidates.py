@@ -443,7 +443,7 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
         elif isinstance(element, CounterElement):
             held = counter_holders(offer, element.pool, element.counter_set, element.counter)
             yield from (release(offer.placement, key) for key in held)
-        elif several:
+        elif several and not _is_constrained(offer.placement, element):
             yield _drop_request(offer.placement, element)
 
 
@@ -455,12 +455,17 @@ def of_claims(placement: Placement) -> list[Change]:
         for index, claim in claims
         for number in range(len(claim.spec.devices.constraints))
     ]
-    requests = [
-        _drop_request(placement, RequestElement(index, request.name))
-        for index, claim in claims
-        for request in reversed(claim.spec.devices.requests)
+    every = [
+        RequestElement(index, one.name) for index, claim in claims for one in reversed(claim.spec.devices.requests)
     ]
-    return [*constraints, *requests] if len(requests) > 1 else [*constraints]
+    requests = [_drop_request(placement, one) for one in every if not _is_constrained(placement, one)]
+    return [*constraints, *requests] if len(every) > 1 else [*constraints]
+
+
+def _is_constrained(placement: Placement, element: RequestElement) -> bool:
+    """Return whether a constraint names the request: its device belongs to those of others, and is not left out."""
+    constraints = placement.claims[element.claim].spec.devices.constraints
+    return any(name.partition("/")[0] == element.request for each in constraints for name in each.requests)
 
 
 def _drop_constraint(placement: Placement, element: ConstraintElement) -> Change:

@@ -7,9 +7,9 @@ from typing import Any
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
 from dra_plan.api.well_known import KUEUE_QUEUE, UNREACHABLE
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.verdicts import AwaitedCondition, LeavingClaim, VolumeElsewhere
@@ -119,11 +119,18 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
     ]
 
 
-def queue_of(inventory: Inventory, metadata: ObjectMeta) -> dict[str, Any]:
-    """Return the queue that the label for Kueue names; if the input has none of that name, those that exist."""
-    queue, namespace = (metadata.labels or {}).get(KUEUE_QUEUE, ""), metadata.namespace
+def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:
+    """Return the queue that the label for Kueue names, and what Kueue says.
+
+    If the input has no queue of that name, those that exist.
+    """
+    queue, namespace = (of.metadata.labels or {}).get(KUEUE_QUEUE, ""), of.metadata.namespace
+    controller = of.metadata.controller
+    keys = [(of.kind, namespace, of.metadata.name)]
+    keys += [(controller.kind, namespace, controller.name)] if controller is not None else []
+    said = next((inventory.queued[key] for key in keys if key in inventory.queued), "")
     if not queue or not inventory.queues or (namespace, queue) in inventory.queues:
-        return {"queue": queue, "queue_exists": bool(queue and inventory.queues)}
+        return {"queue": queue, "queue_exists": bool(queue and inventory.queues), "queue_message": said}
     here = sorted(name for space, name in inventory.queues if space == namespace)
     elsewhere = sorted(f"{space}/{name}" for space, name in inventory.queues if space != namespace)
     return {"queue": queue, "queues": here or elsewhere, "near_queue": the_nearest(queue, here) or ""}

@@ -281,7 +281,7 @@ class _Verdicts:
         if fate is None and owner not in self._forbidden:
             if pods:
                 return self._of_placed(made, workload, pods)
-            about = queue_of(self._inventory, workload.metadata)
+            about = queue_of(self._inventory, workload)
             made = structs.replace(made, verdict="Suspended", held=[about["queue"]] if about["queue"] else [], **about)
             made = self._refused(made, workload)
             shows_devices = made.verdict != "Suspended" or self._plan_of(owner) is not None
@@ -298,7 +298,10 @@ class _Verdicts:
         return structs.replace(made, verdict="Held", held_by="Order", held=waiting[:1], pods=made.wanted - len(pods))
 
     def _refused_last(self, made: OwnerVerdict, workload: AnyWorkload) -> OwnerVerdict:
-        """Return Refused if the cluster reports that its API server rejects the pods for an unknown reason."""
+        """Return Refused if the cluster reports that its API server rejects the pods for an unknown reason.
+
+        A quota of the input is known: that it would admit the pods now was checked, and differs from the report.
+        """
         info = self._inventory.cluster_info
         failure = replica_failure(workload) if info is None or not info.anonymized else None
         if failure is None or made.verdict not in ("WouldBind", "WouldPreempt"):
@@ -309,6 +312,9 @@ class _Verdicts:
             time=failure.last_transition_time or "",
             same_today=False,
         )
+        quotas = [one.metadata.name for one in self._inventory.quotas if one.metadata.namespace == made.namespace]
+        if any(f"quota: {name}" in failure.message.split(",")[0].split(":", 1)[-1] for name in quotas):
+            return structs.replace(made, last_message=last)
         return structs.replace(made, verdict="Refused", node_name="", victims=[], last_message=last)
 
     @cached_property
@@ -364,7 +370,7 @@ class _Verdicts:
         if record is None:
             return made
         if fate.held_by == "SchedulingGates":
-            made = structs.replace(made, **queue_of(self._inventory, record.pod.metadata))
+            made = structs.replace(made, **queue_of(self._inventory, record.pod))
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
         if fate.held_by == "MissingClaim":
