@@ -7,6 +7,7 @@ scheduler changes take precedence: an object that the API server rejects, and a 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -75,6 +76,10 @@ MOST_HELPED = 10
 
 SLICES = "resourceslices"
 """What the input lacks if no devices are known."""
+
+
+_QUOTA = re.compile(r"\b(?:failed|exceeded) quota: ([a-z0-9][-a-z0-9.]*)")
+"""The quota that the API server's message names."""
 
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
@@ -312,8 +317,9 @@ class _Verdicts:
             time=failure.last_transition_time or "",
             same_today=False,
         )
-        quotas = [one.metadata.name for one in self._inventory.quotas if one.metadata.namespace == made.namespace]
-        if any(f"quota: {name}" in failure.message.split(",")[0].split(":", 1)[-1] for name in quotas):
+        named = _QUOTA.search(failure.message)
+        quotas = {(one.metadata.namespace, one.metadata.name) for one in self._inventory.quotas}
+        if named is not None and (made.namespace, named[1]) in quotas:
             return structs.replace(made, last_message=last)
         return structs.replace(made, verdict="Refused", node_name="", victims=[], last_message=last)
 
