@@ -7,7 +7,6 @@ scheduler changes take precedence: an object that the API server rejects, and a 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended, is_over, wanted
@@ -47,7 +46,14 @@ from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
 from dra_plan.questions.explain.peaks import defaulted
 from dra_plan.questions.explain.placed import PlacedPods
-from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
+from dra_plan.questions.explain.reasons import (
+    OwnersOfPods,
+    RunQuestion,
+    VerdictRun,
+    last_message,
+    quota_named,
+    replica_failure,
+)
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
@@ -76,10 +82,6 @@ MOST_HELPED = 10
 
 SLICES = "resourceslices"
 """What the input lacks if no devices are known."""
-
-
-_QUOTA = re.compile(r"\b(?:failed|exceeded) quota: ([a-z0-9][-a-z0-9.]*)")
-"""The quota that the API server's message names."""
 
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
@@ -317,9 +319,10 @@ class _Verdicts:
             time=failure.last_transition_time or "",
             same_today=False,
         )
-        named = _QUOTA.search(failure.message)
-        quotas = {(one.metadata.namespace, one.metadata.name) for one in self._inventory.quotas}
-        if named is not None and (made.namespace, named[1]) in quotas:
+        named = quota_named(failure.message)
+        if any(
+            (one.metadata.namespace, one.metadata.name) == (made.namespace, named) for one in self._inventory.quotas
+        ):
             return structs.replace(made, last_message=last)
         return structs.replace(made, verdict="Refused", node_name="", victims=[], last_message=last)
 
@@ -585,13 +588,6 @@ _OF_SETS: dict[Outcome, Verdict] = {
 def is_ready(pod: Pod) -> bool:
     """Return whether the kubelet reports the pod as ready."""
     return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
-
-
-def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
-    """Return the condition by which a Deployment or ReplicaSet reports that the API server rejects its pods."""
-    conditions = workload.status.conditions if isinstance(workload, Workload) else []
-    found = (each for each in conditions if each.type == "ReplicaFailure" and each.status == "True" and each.message)
-    return next(found, None)
 
 
 def _number(minor: str) -> list[int]:
