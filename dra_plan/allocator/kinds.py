@@ -20,6 +20,9 @@ from .pools import Pool, PoolDevice, PoolSlice
 from .reasons import SelectorError
 from .requests import ClaimRequests, SelectorCondition, Want
 
+_MOST_PARTS = 10_000
+"""The maximum number of devices whose parts are kept to recognize them in similar devices."""
+
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
@@ -88,6 +91,8 @@ class DeviceKinds:
         """Equal results, shared by similar slices."""
         self._by_list: dict[tuple[str, int], tuple[int | None, ...]] = {}
         """The kinds, keyed by driver and by the identity of the device list, which similar slices may share."""
+        self._by_parts: dict[tuple[Hashable, ...], tuple[int | None, object, object]] = {}
+        """The kinds, keyed by the identity of the parts that are read, which are kept alive."""
         self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._versions: set[str] = set()
         self.states = NodeStates(self)
@@ -116,21 +121,35 @@ class DeviceKinds:
         return numbers
 
     def _number(self, device: PoolDevice) -> int | None:
-        published, taints = device.device, device.taints
-        attributes = published.attributes
+        published, taints, driver = device.device, device.taints, device.id.driver
+        attributes, versions = published.attributes, self._versions
         for each in attributes.values():
             is_plain = each.string_value is not None or each.int_value is not None
-            if not is_plain and each.version_value not in self._versions and not self._is_readable(each):
+            if not is_plain and each.version_value not in versions and not self._is_readable(each):
                 return None
-        names = self._read_from(device.id.driver)
+        values = [attributes.get(name) or attributes.get(other) for name, other in self._read_from(driver)]  # type: ignore[arg-type]
+        special = taints or published.consumes_counters or published.binding_conditions
+        if special or self._names.reads_all:
+            return self._of_facts(device, values)
+        capacity, shared = published.capacity, published.allow_multiple_allocations
+        key = (driver, shared, id(capacity) if capacity else 0, *map(id, values))
+        known = self._by_parts.get(key)
+        if known is None:
+            known = self._of_facts(device, values), capacity, values
+            if len(self._by_parts) < _MOST_PARTS:
+                self._by_parts[key] = known
+        return known[0]
+
+    def _of_facts(self, device: PoolDevice, values: Sequence[DeviceAttribute | None]) -> int | None:
+        published, taints = device.device, device.taints
         special = taints or published.consumes_counters or published.binding_conditions
         kind = DeviceFacts(
             device.id.driver,
-            tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
+            tuple(values),
             device.capacity_key if published.capacity else b"",
             _encode((taints, published.consumes_counters, published.binding_conditions)) if special else b"",
             bool(published.allow_multiple_allocations),
-            _encode(attributes) if self._names.reads_all else None,
+            _encode(published.attributes) if self._names.reads_all else None,
         )
         try:
             number = self._numbers.setdefault(kind, len(self.kinds))

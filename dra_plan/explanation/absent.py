@@ -20,6 +20,7 @@ from dra_plan.cel.rewrite import comparison
 
 from .funnel import Funnel, NodeOffer, Removal
 from .groups import NodeGroup
+from .like_devices import LikeDevices
 from .reasons import PoolUnusable, Refusal, SelectorFailed
 from .selectors import DecisivePart, Publications, decisive_parts, look_up
 
@@ -55,7 +56,8 @@ def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> 
     asked = [found for want in _failing(groups) for found in _asked(want)]
     if not asked:
         return []
-    known.update(_values(view, {reference for _, _, _, _, reference, _ in asked} - known.keys()))
+    like = next(group.offer.placement.like_devices for group in groups if group.offer is not None)
+    known.update(_values(view, like, {reference for _, _, _, _, reference, _ in asked} - known.keys()))
     made: dict[tuple[object, ...], AbsentValue] = {}
     for want, class_name, position, clause, reference, wanted in asked:
         values = known[reference]
@@ -88,18 +90,16 @@ def _asked(want: Want) -> Iterator[tuple[Want, str | None, int, str, Reference, 
                     yield want, condition.class_name, condition.index, clause, reference, wanted
 
 
-def _values(view: View, wanted: Iterable[Reference]) -> Published:
-    """Return the values of all devices in the cluster, by name."""
+def _values(view: View, like: LikeDevices, wanted: Iterable[Reference]) -> Published:
+    """Return the values of all devices in the cluster, by name; devices of one kind have the same."""
     found: Published = {reference: Counter() for reference in wanted}
     if not found:
         return found
-    for slices in view.gatherer.slices.values():
-        for slice_ in slices:
-            for device in slice_.devices:
-                for reference, values in found.items():
-                    value = look_up(device, reference)
-                    if value is not None:
-                        values[value] += 1
+    for device, count in like.counted(each for slices in view.gatherer.slices.values() for each in slices):
+        for reference, values in found.items():
+            value = look_up(device, reference)
+            if value is not None:
+                values[value] += count
     return found
 
 

@@ -6,9 +6,11 @@ shared capacity or their own node selection are compared: what others lack also 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from dra_plan.allocator import PoolDevice, View
+from dra_plan.allocator.pools import PoolSlice
 from dra_plan.allocator.requests import ClaimRequests, Want
 
 from .reasons import Refusal, SelectorFailed
@@ -30,13 +32,31 @@ class LikeDevices:
             return None
         return None if device.slice.object.spec.per_device_node_selection else self._kinds.of_device(device)
 
+    def number(self, device: PoolDevice) -> int | None:
+        """Return the number of the device's kind; None if it cannot be compared."""
+        return self._kinds.of_device(device) if self._kinds is not None else None
+
+    def counted(self, slices: Iterable[PoolSlice]) -> list[tuple[PoolDevice, int]]:
+        """Return one device of each kind in the slices, in their order, with the number of such devices."""
+        firsts: dict[int | PoolDevice, PoolDevice] = {}
+        counts: Counter[int | PoolDevice] = Counter()
+        for slice_ in slices:
+            numbers = self._kinds.of(slice_) if self._kinds is not None else (None,) * len(slice_.devices)
+            kinds: list[int | PoolDevice] = [
+                device if number is None else number for device, number in zip(slice_.devices, numbers, strict=True)
+            ]
+            for device, kind in zip(slice_.devices, kinds, strict=True):
+                firsts.setdefault(kind, device)
+            counts.update(kinds)
+        return [(device, counts[kind]) for kind, device in firsts.items()]
+
     def refusal(self, want: Want, kind: int, find: Callable[[], Refusal | None]) -> Refusal | None:
         """Return the first reason against a free device of the kind; `find` finds it for one of them."""
         return _known(self._refusals, (want, kind), find)
 
     def selector(self, want: Want, device: PoolDevice, find: Callable[[], Refusal | None]) -> Refusal | None:
         """Return the result of the selectors; `find` finds it for this device."""
-        kind = self._kinds.of_device(device) if self._kinds is not None else None
+        kind = self.number(device)
         return find() if kind is None else _known(self._selectors, (want, kind), find)
 
 

@@ -201,14 +201,10 @@ def _simulation(
 
     What happens to it is taken back at the end.
     """
-    first: Simulation | None = common.standing_by.get(ordered) if common is not None else None
+    first = standing_by(inventory, target, question, common, view, ordered=ordered) if common is not None else None
     if first is None or not first.can_become(inventory):
-        simulation = simulation_of(inventory, target, question, chosen, common, view, ordered=ordered)
-        if common is None or first is not None:
-            yield simulation
-            return
-        simulation.stand_by()
-        first = common.standing_by[ordered] = simulation
+        yield simulation_of(inventory, target, question, chosen, common, view, ordered=ordered)
+        return
     with first.forks.trial():
         first.become(inventory, chosen)
         first.handle.deadline = question.deadline()
@@ -247,6 +243,24 @@ def simulation_of(
     )
     keep_refusals(simulation)
     return simulation
+
+
+def standing_by(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    common: Common,
+    view: View | None = None,
+    *,
+    ordered: bool = False,
+) -> Simulation:
+    """Return the simulation of the first state, of which those of later states are forks; it has not been started."""
+    if ordered not in common.standing_by:
+        made = simulation_of(inventory, target, question, lambda _pod: False, common, view, ordered=ordered)
+        made.stand_by()
+        common.standing_by[ordered] = made
+    first: Simulation = common.standing_by[ordered]
+    return first
 
 
 def with_successors(chosen: Chosen, pods: Sequence[Pod]) -> Chosen:

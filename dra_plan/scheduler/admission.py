@@ -20,6 +20,7 @@ from dra_plan.claims.owners import counts_for, ended, is_over, is_ready, wanted
 from dra_plan.claims.pod_claims import ClaimOwner, is_unmade, make_claim
 from dra_plan.errors import InputError
 from dra_plan.releases import Features
+from dra_plan.scheduler.cluster.claims import StoredClaims, with_uid
 from dra_plan.scheduler.cluster.keys import ClaimKey, claim_key, group_key
 from dra_plan.scheduler.groups.admission import GroupAdmission, times_are_a_servers
 
@@ -53,15 +54,18 @@ class Admission:
         *,
         makes: bool = True,
         ordered: bool = False,
+        stored: StoredClaims | None = None,
     ) -> None:
         """Set up the admission; if `makes` is set, the objects that controllers create exist from the start.
+
+        `stored` is shared by admissions of related inputs.
 
         These objects are the workloads' pods and the pods' claims. `ordered` StatefulSets create one pod after the
         other, and only the first pod exists at the start. The same is true of StatefulSets with pods that are
         `returning`.
         """
         self._inventory = inventory
-        self._makes, self._ordered = makes, ordered
+        self._makes, self._ordered, self._stored = makes, ordered, StoredClaims() if stored is None else stored
         self.ordered_sets: list[AnyWorkload] = []
         """The StatefulSets that create one pod after the other, in the order in which `pods` found them."""
         self._order = order
@@ -83,6 +87,8 @@ class Admission:
 
     def _is_returning(self, pod: Pod) -> bool:
         return not pod.spec.node_name and (pod.metadata.namespace, pod.metadata.name) in self._inventory.returning
+
+    not_kept = ("_stored",)
 
     def parts(self) -> Iterable[object]:
         """Return the part that changes on its own."""
@@ -206,7 +212,8 @@ class Admission:
     @cached_property
     def _claims(self) -> _Claims:
         later = {id(each) for pod in self.returning.values() for each in self._index.dependent_claims.of(pod)}
-        return _Claims(each for each in self._inventory.claims if id(each) not in later)
+        given = [each for each in self._inventory.claims if id(each) not in later]
+        return _Claims(map(self._stored.of, given))
 
     def _with_group_claims(self, group: PodGroup) -> PodGroup:
         """Return the group with its generated claims recorded in its status."""
@@ -272,8 +279,7 @@ class _Claims:
 
     def put(self, claim: ResourceClaim) -> ResourceClaim:
         """Store the claim, and return it as it is stored."""
-        if not claim.metadata.uid:
-            claim = replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
+        claim = with_uid(claim)
         key = claim_key(claim)
         if key not in self.by_key:
             self.new.append(claim)

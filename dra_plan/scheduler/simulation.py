@@ -319,15 +319,19 @@ class Simulation:
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
-        self._admission = Admission(inventory, order, target.features, makes=makes, ordered=ordered)
+        is_shared = common is not None
+        common = Common() if common is None else common
+        self._stored = common.stored
+        self._admission = Admission(
+            inventory, order, target.features, makes=makes, ordered=ordered, stored=common.stored
+        )
         self.pods, claims = self._admission.claims(self._admission.pods())
-        if common is None:
-            common = Common()
-        else:
+        if is_shared:
             self.pods = [common.objects.admitted(pod) for pod in self.pods]
         self.groups = self._admission.groups
         self.ordered_sets = self._admission.ordered_sets
-        store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
+        consumable = target.features.consumable_capacity
+        store = (common.objects.claims if is_shared else ClaimStore)(claims, consumable_capacity=consumable)
         self.cluster = SimulatedCluster(
             inventory,
             self.pods,
@@ -367,7 +371,7 @@ class Simulation:
         self.forks = Forks(self)
         """The changes that can be taken back. While one is open, results that were read before it stay as they are."""
 
-    not_kept = ("forks", "_plugins")
+    not_kept = ("forks", "_plugins", "_stored")
 
     def parts(self) -> Iterable[object]:
         """Return the parts that change on their own."""
@@ -422,7 +426,8 @@ class Simulation:
         gone += [pod_uid(before.admitted(pod)) for pod in left]
         self.scheduler.records.forget(gone)
         self.inventory, self._chosen = inventory, chosen
-        self._admission = Admission(inventory, self.order, self.target.features, ordered=self.ordered)
+        features = self.target.features
+        self._admission = Admission(inventory, self.order, features, ordered=self.ordered, stored=self._stored)
         self.pods, claims = self._admission.claims(self._admission.pods(without_node=True))
         self.groups, self.ordered_sets = self._admission.groups, self._admission.ordered_sets
         self.clock.now = latest(_times(inventory))

@@ -2,15 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 from scripts import names
-
-
-def test_no_two_classes_have_one_name(capsys: pytest.CaptureFixture[str]) -> None:
-    status = names.main()
-    assert capsys.readouterr().out == ""
-    assert status == 0
 
 
 def test_two_classes_with_one_name_are_found(tmp_path: Path) -> None:

@@ -18,12 +18,6 @@ def package(folder: Path, **modules: str) -> Path:
     return made
 
 
-def test_the_package_keeps_both_laws(capsys: pytest.CaptureFixture[str]) -> None:
-    status = texts.main()
-    assert capsys.readouterr().out == ""
-    assert status == 0
-
-
 @pytest.mark.parametrize(
     "again",
     [f"SAID = {SAID!r}\n", f"def f(x):\n    return [x, {SAID!r}]\n", f"def f(x):\n    return f'{{x}}{SAID}{{x}}'\n"],

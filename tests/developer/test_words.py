@@ -14,12 +14,6 @@ GOLDEN = [
 ]
 
 
-def test_the_package_has_none_of_them(capsys: pytest.CaptureFixture[str]) -> None:
-    status = words.main()
-    assert capsys.readouterr().out == ""
-    assert status == 0
-
-
 def test_a_refused_word_is_found_with_what_is_better(tmp_path: Path) -> None:
     made = tmp_path / "package"
     made.mkdir()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
@@ -9,7 +12,7 @@ from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.scheduler.cluster.claims import ClaimStore
 from dra_plan.scheduler.dra.extended import new_special_claim
-from tests.build import allocation, claim, pod
+from tests.build import allocation, claim, pod, reserved
 
 ALLOCATED = {"status": {"allocation": allocation("a", "d")}}
 
@@ -60,6 +63,37 @@ def test_the_special_claim_of_a_pod_is_the_stored_one_that_it_controls() -> None
     claims.put(special)
     claims.remove(special)
     assert claims.special(asking) is None
+
+
+def parts(of: ClaimStore) -> dict[str, object]:
+    """Everything that a store keeps but the number of its changes, with the order of arrival."""
+    kept = {name: value for name, value in vars(of).items() if name not in ("_state", "revision")}
+    return {name: list(value.items()) if isinstance(value, dict) else value for name, value in kept.items()}
+
+
+def test_a_copy_with_other_contents_is_the_store_of_these_claims() -> None:
+    r, special = random.Random(7), new_special_claim(pod_of("p"))
+    contents: list[dict[str, Any]] = [{}, ALLOCATED, {"status": {"reservedFor": reserved("p", "q")}}]
+    for _ in range(200):
+        names = r.sample("abcdefgh", r.randrange(1, 8))
+        before = [one(name, **r.choice(contents)) for name in names] + r.choice(([], [special]))
+        after = [r.choice((each, replace(each, status=ResourceClaimStatus()))) for each in before]
+        first, unchanged = store(*before), parts(store(*before))
+        copy = first.copy(after)
+        assert copy is not None
+        assert parts(copy) == parts(store(*after))
+        assert copy.state.dedicated == store(*after).state.dedicated
+        copy.put(one("new", **ALLOCATED))
+        copy.remove(after[0])
+        assert parts(first) == unchanged
+
+
+def test_there_is_no_copy_with_other_claims() -> None:
+    first = store(one("a"), one("b"))
+    assert first.copy([one("a")]) is None
+    assert first.copy([one("a"), one("c")]) is None
+    assert first.copy([one("b"), one("a")]) is None
+    assert first.copy([one("a"), one("b", uid="made again")]) is None
 
 
 def pod_of(name: str) -> Pod:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from typing import NamedTuple
 
 from msgspec import structs
@@ -291,6 +292,7 @@ class SuggestionSearch:
         self._needed = bool(self._errors) or not self._fitting
         known = {answer.node: answer for group in groups for answer in group.answers}
         self._others = OtherNodes(map(placements.on, _others(groups, self._errors)), known)
+        self._nodes: dict[int, _ChosenNodes] = {}
         self._sources: list[ObjectKey] | None = None
         self._templates: list[ObjectKey | None] = []
         asker = Asker(self._confirmed, self._fits_elsewhere, self._suggestion)
@@ -314,16 +316,21 @@ class SuggestionSearch:
             return
         told = (self._errors or [group for group in self._groups if not group.elsewhere])[:MOST_TRIED]
         for group in told:
-            for position in _places(group):
+            for position in self._chosen(group).tried:
                 placement, made = self._candidates(group, position)
                 self._trials.try_each(placement, made)
         for group in told:
-            for position in _held(group):
+            for position in self._chosen(group).held:
                 self._trials.try_each(*self._releases(group, position))
         for group in told:
-            for position in _places(group):
+            for position in self._chosen(group).tried:
                 if len(self._trials.found()) < (ENOUGH if self._is_in_pairs() else 1):
                     self._trials.try_two(*self._candidates(group, position))
+
+    def _chosen(self, group: NodeGroup) -> _ChosenNodes:
+        if id(group) not in self._nodes:
+            self._nodes[id(group)] = _chosen_nodes(group)
+        return self._nodes[id(group)]
 
     def _is_in_pairs(self) -> bool:
         return all(len(found.changes) > 1 for found in self._trials.found())
@@ -396,34 +403,57 @@ class SuggestionSearch:
         return replace(change, told=structs.replace(told, used_by=others))
 
 
-def _places(group: NodeGroup) -> list[int]:
+class _ChosenNodes(NamedTuple):
+    """The positions in a group of the nodes on which all changes are tried, and of those for releasing claims."""
+
+    tried: list[int]
+    held: list[int]
+
+
+def _chosen_nodes(group: NodeGroup) -> _ChosenNodes:
     """Return the nodes of a group on which changes are tried.
 
     They are the one with the fewest lacking or used devices, the first, and the first of each kind by the devices that
-    selectors reject, because the values that may be asked for instead differ.
+    selectors reject, because the values that may be asked for instead differ. The others are each held by other claims;
+    those with the fewest lacking come first.
     """
     lacking = [_lack(offer) for offer in group.offers]
     kinds: dict[object, int] = {}
+    known: dict[tuple[str, int | None], object] = {}
     for at, offer in enumerate(group.offers):
-        for shape in _rejected(offer):
+        for shape in _rejected(offer, known):
             kinds.setdefault(shape, at)
-    return list(dict.fromkeys((lacking.index(min(lacking)), 0, *list(kinds.values())[:MOST_KINDS])))
+        if len(kinds) >= MOST_KINDS:
+            break
+    tried = list(dict.fromkeys((lacking.index(min(lacking)), 0, *list(kinds.values())[:MOST_KINDS])))
+    others = set(range(len(group.nodes))).difference(tried)
+    return _ChosenNodes(tried, nsmallest(MOST_HELD, others, key=lambda at: (lacking[at], at)))
 
 
-def _rejected(offer: NodeOffer | None) -> Iterator[object]:
-    """Yield what each rejecting selector of a failing request reads of the first device that it rejects."""
-    for told in (each for funnels in offer.failing() for each in funnels) if offer is not None else ():
-        for removal in told.removals:
-            refusal = removal.refusal
-            if isinstance(refusal, SelectorRefused):
-                read = references(refusal.expression)
-                yield tuple(str(look_up(removal.devices[0], reference)) for reference in read)
+def _rejected(offer: NodeOffer | None, known: dict[tuple[str, int | None], object]) -> Iterator[object]:
+    """Yield what each rejecting selector of a failing request reads of the first device that it rejects.
+
+    `known` has what was read of devices, by selector and kind of device.
+    """
+    if offer is None:
+        return
+    like = offer.placement.like_devices
+    for removal in (each for funnels in offer.failing() for told in funnels for each in told.removals):
+        if not isinstance(removal.refusal, SelectorRefused):
+            continue
+        device, expression = removal.devices[0], removal.refusal.expression
+        key = expression, like.number(device)
+        shape = known.get(key)
+        if shape is None:
+            read = references(expression)
+            shape = tuple(str(look_up(device, reference)) for reference in read)
+            if key[1] is not None and all(reference.kind in _OF_KIND for reference in read):
+                known[key] = shape
+        yield shape
 
 
-def _held(group: NodeGroup) -> list[int]:
-    """Return the other nodes of a group: each is held by other claims. Those with the fewest lacking come first."""
-    others = set(range(len(group.nodes))).difference(_places(group))
-    return sorted(others, key=lambda at: (_lack(group.offers[at]), at))[:MOST_HELD]
+_OF_KIND = ("attribute", "capacity", "driver")
+"""The references that say the same of all devices of one kind."""
 
 
 def _lack(offer: NodeOffer | None) -> tuple[int, bool, int]:

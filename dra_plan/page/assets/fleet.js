@@ -406,7 +406,7 @@ export function makeFleet(model, drawing, told) {
     });
     let wide = part("groups").clientWidth;
     new ResizeObserver(() => {
-      if (part("groups").clientWidth === wide) return;
+      if (part("groups").clientWidth === wide) return drawWays();
       wide = part("groups").clientWidth;
       requestAnimationFrame(() => (small ? drawWays() : draw(true)));
     }).observe(part("groups"));

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Notice
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import is_waiting
@@ -20,6 +19,7 @@ from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.nodes import of_devices
 from dra_plan.planner.question import Question
+from dra_plan.planner.settling import standing_by
 from dra_plan.planner.waves import pod_key
 from dra_plan.questions.repack.carry import MoveCarrier, RepackedCluster, Stopped
 from dra_plan.questions.repack.document import AllowedMoves, PodsKept, RepackDocument, RepackOutcome, RepackWave
@@ -148,10 +148,9 @@ class _Started:
     def __init__(self, room: RoomAsked, target: Target, question: Question, rules: MoveRules, common: Common) -> None:
         self._room, self._target, self._question, self._common = room, target, question, common
         self._index = Index(room.inventory)
-        self._ground = PlacementCluster(room.inventory, target, question.max_steps, common)
+        self._now = standing_by(room.inventory, target, question, common, ordered=True)
         self.rules = self._up_to(rules)
-        profiles = self._ground.simulation.frameworks
-        self.movability = Movability.of(self._ground.cluster, self._index, self.rules, profiles)
+        self.movability = Movability.of(self._now.cluster, self._index, self.rules, self._now.frameworks)
         self._prices = {pod_key(each.pod): each.price for each in self.movability.pods}
         self._carrying = MoveCarrier(room.inventory, target, question, room, self._prices, common)
 
@@ -160,16 +159,14 @@ class _Started:
         if rules.priority is not None or self._room.asked == "Free":
             return rules
         wanted = set(self._room.pods)
-        highest = [self._ground.cluster.info(pod).priority for pod in self._pods() if pod_key(pod) in wanted]
+        pods = self._now.cluster.pods.values()
+        highest = [self._now.cluster.info(pod).priority for pod in pods if pod_key(pod) in wanted]
         return replace(rules, priority=max(highest, default=None))
-
-    def _pods(self) -> Sequence[Pod]:
-        return list(self._ground.cluster.pods.values())
 
     def highest_priority(self) -> int:
         """Return the highest priority of pods that stay because of their priority; 0 without any."""
         pods = self.movability.alone.get("HigherPriority", ())
-        return max((self._ground.cluster.info(pod).priority for pod in pods), default=0)
+        return max((self._now.cluster.info(pod).priority for pod in pods), default=0)
 
     def with_rules(self, rules: MoveRules) -> _Started:
         """Return the same cluster with other rules."""

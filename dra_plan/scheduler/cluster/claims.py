@@ -7,8 +7,10 @@ The binding conditions of claims are at the end. They are for devices that drive
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import is_
+
+from msgspec.structs import replace
 
 from dra_plan.allocator.ledger import AllocatedState
 from dra_plan.api.core import Pod
@@ -17,6 +19,30 @@ from dra_plan.claims.pod_claims import special_claim_owner
 from dra_plan.scheduler.clock import parse_time
 
 from .keys import ClaimKey, claim_key
+
+
+def with_uid(claim: ResourceClaim) -> ResourceClaim:
+    """Return the claim with a UID, as the API server would give it."""
+    if claim.metadata.uid:
+        return claim
+    return replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
+
+
+class StoredClaims:
+    """The input's claims without a UID, as they are stored: the same objects for all admissions."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[ResourceClaim, ResourceClaim]] = {}
+        """The claims by the identity of the given one, which is kept alive."""
+
+    def of(self, claim: ResourceClaim) -> ResourceClaim:
+        """Return the claim with a UID."""
+        if claim.metadata.uid:
+            return claim
+        known = self._found.get(id(claim))
+        if known is None:
+            known = self._found[id(claim)] = claim, with_uid(claim)
+        return known[1]
 
 
 class ClaimStore:
@@ -46,6 +72,25 @@ class ClaimStore:
         """The claims that were stored since this was last emptied."""
         for claim in claims:
             self.put(claim)
+
+    def copy(self, claims: Sequence[ResourceClaim]) -> ClaimStore | None:
+        """Return a store of these claims, as copied from this one, which has not changed since it was created.
+
+        None if it would not have the same claims but for their contents.
+        """
+        if len(claims) != len(self._claims):
+            return None
+        changed = [(old, new) for old, new in zip(self._claims.values(), claims, strict=True) if old is not new]
+        if any(_name(old) != _name(new) for old, new in changed):
+            return None
+        made = ClaimStore((), consumable_capacity=self._consumable)
+        made._claims, made._keys, made._numbers = self._claims.copy(), self._keys.copy(), self._numbers.copy()
+        made._special = {owner: keys.copy() for owner, keys in self._special.items()}
+        made._uses = {uid: keys.copy() for uid, keys in self._uses.items()}
+        made.written, made._arrivals, made.revision = self.written.copy(), self._arrivals, self.revision
+        for _, claim in changed:
+            made.put(claim)
+        return made
 
     counters = ("revision",)
 
@@ -226,6 +271,10 @@ class ClaimStore:
             claims = [c for c in self._claims.values() if c.metadata.uid not in self._in_flight]
             self._state = AllocatedState.of([*claims, *self._in_flight.values()], consumable_capacity=self._consumable)
         return self._state
+
+
+def _name(claim: ResourceClaim) -> tuple[ClaimKey, str]:
+    return claim_key(claim), claim.metadata.uid
 
 
 def users(claim: ResourceClaim) -> list[str]:

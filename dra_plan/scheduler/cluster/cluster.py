@@ -1,8 +1,7 @@
 """The simulated cluster: the objects in the API server, and the scheduler's view of nodes and pods.
 
-The pod groups with their pods come first, then the nodes and pods that simulations of related clusters share, then the
-cluster. Every change goes through a method of the cluster, which updates the nodes' totals and notifies the listener.
-Claims, volumes and nodes have their own modules in this package.
+The pod groups with their pods come first, then the cluster. Every change goes through a method of the cluster, which
+updates the nodes' totals and notifies the listener. Claims, volumes and nodes have their own modules in this package.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from msgspec.structs import replace
 from dra_plan.allocator import View
 from dra_plan.api.core import Namespace, Node, NodeAllocatableResourceClaimStatus, Pod, PodDisruptionBudget, Service
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceSlice
+from dra_plan.api.resource import ResourceClaim, ResourceSlice
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import ended
@@ -24,7 +23,8 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.events import Action, Event, Resource
 
 from .claims import ClaimStore
-from .keys import ClaimKey, GroupKey, claim_key, class_names, group_key, pod_uid, pool_reach
+from .keys import GroupKey, class_names, group_key, pod_uid, pool_reach
+from .known_objects import KnownObjects
 from .nodes import Journal, NodeInfo, PodInfo, scheduling_order
 from .volumes import VolumeStore
 
@@ -109,90 +109,6 @@ class PodGroups:
     def count(self, key: GroupKey) -> int:
         """Return the number of pods in the group that the scheduler knows, in any state."""
         return len(self._waiting.get(key, {}).keys() | self._placed.get(key, {}).keys())
-
-
-# -- nodes and pods shared by simulations ------------------------------------------------------------------------------
-# Nodes and pods, as the scheduler knows them before it schedules, are created once for simulations that share them. A
-# node that is unchanged, with the same pods and the same devices in use, has the same version in all simulations, so
-# results for the node in one simulation are valid in the others.
-
-
-class KnownObjects:
-    """The nodes and pods of the first simulation, reused by later ones.
-
-    Stored objects never change: each simulation gets copies of the nodes.
-    """
-
-    def __init__(self) -> None:
-        self._view: View | None = None
-        self._pods: dict[int, PodInfo] = {}
-        """The derived pods by the identity of the pod, which is kept alive."""
-        self._admitted: dict[str, Pod] = {}
-        self._nodes: dict[str, NodeInfo] = {}
-        self._in_use: dict[ClaimKey, AllocationResult] = {}
-        self._reach: dict[str, dict[str, None] | None] = {}
-        self._changed: set[str] | None = set()
-        """The nodes that reach devices whose claims have changed; None stands for all nodes."""
-        self._first = False
-
-    def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
-        """Start a simulation of the cluster in the view, with these claims."""
-        in_use = {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
-        self._first = self._view is None
-        if self._view is None:
-            self._view, self._in_use, self._reach = view, in_use, pool_reach(view.slices)
-        else:
-            self._changed = self._touched(self._view, view, in_use)
-
-    def _touched(self, old: View, new: View, in_use: Mapping[ClaimKey, AllocationResult]) -> set[str] | None:
-        same = old.slices is new.slices and old.given_rules is new.given_rules and old.classes == new.classes
-        if not same or old.target != new.target:
-            return None
-        before = self._in_use
-        changed = [before[key] for key in before if in_use.get(key) is not before[key]]
-        changed += [in_use[key] for key in in_use if before.get(key) is not in_use[key]]
-        names: set[str] = set()
-        for pool in {result.pool for allocation in changed for result in allocation.devices.results}:
-            reached = self._reach.get(pool, {})
-            if reached is None:
-                return None
-            names.update(reached)
-        return names
-
-    def admitted(self, pod: Pod) -> Pod:
-        """Return the first simulation's object for the pod, if the two are equal.
-
-        Pods without a UID or priority in the input are created again for each simulation.
-        """
-        return pod if (known := self._admitted.setdefault(pod_uid(pod), pod)) != pod else known
-
-    def pod(self, pod: Pod, *, devices_count: bool) -> PodInfo:
-        """Return the pod with everything derived from it."""
-        known = self._pods.get(id(pod))
-        if known is None:
-            known = PodInfo(pod, devices_count=devices_count)
-            if self._first:
-                self._pods[id(pod)] = known
-        return known
-
-    def node(self, node: Node, pods: Mapping[str, PodInfo], journal: Journal) -> NodeInfo:
-        """Return the node with these pods on it; its changes go into the journal."""
-        known = self._nodes.get(node.metadata.name)
-        if known is not None and known.node is node and _same(known.pods, pods):
-            copy = known.copy(journal)
-            if self._changed is None or known.name in self._changed:
-                copy.touch()
-            return copy
-        made = NodeInfo(node, journal)
-        for info in pods.values():
-            made.add(info)
-        if self._first:
-            self._nodes[made.name] = made.copy(None)
-        return made
-
-
-def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
-    return len(known) == len(pods) and all(a is b for a, b in zip(known.values(), pods.values(), strict=True))
 
 
 # -- the cluster -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .cluster import KnownObjects
+from .claims import StoredClaims
+from .known_objects import KnownObjects
 from .memo import NodeTables
 
 
@@ -15,6 +16,7 @@ class Common:
     """The data shared by successive simulations with the same target and step budget. No results depend on it."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
+    stored: StoredClaims = field(default_factory=StoredClaims)
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
     """The answers about nodes that plugins remember, by plugin and its arguments."""
     standing_by: dict[Hashable, Any] = field(default_factory=dict)

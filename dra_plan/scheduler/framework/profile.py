@@ -5,7 +5,7 @@ The framework has every run that the queue and the cycle need; the other extensi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count, repeat
 from operator import eq, itemgetter
 from typing import Any, TypeVar
@@ -102,7 +102,7 @@ class ScorePhase(ProfilePlugins):
         sums = list(remembered)
         missing = [*places_of(sums, UNSCORED)]
         totals = [0] * len(missing)
-        nodes = [row.nodes[index] for index in missing]
+        nodes = row.nodes_at(missing)
         with Guard("Score", pod) as guard:
             for plugin in guard.each(keys):
                 weight = self.weights.get(plugin.name, 1)
@@ -180,6 +180,13 @@ class _Scored:
         where = nodes.positions if isinstance(nodes, PassedNodes) else [node.position for node in nodes]
         self.where = where
         self._read: Callable[[Sequence[Any]], tuple[Any, ...]] | None = itemgetter(*where) if len(where) > 1 else None
+
+    def nodes_at(self, indices: Iterable[int]) -> list[NodeInfo]:
+        """Return some of these nodes."""
+        nodes, where = self.nodes, self.where
+        if isinstance(nodes, PassedNodes):
+            return [nodes.all[where[index]] for index in indices]
+        return [nodes[index] for index in indices]
 
     def of(self, known: Sequence[_Value]) -> tuple[_Value, ...]:
         """Return the entries of these nodes."""

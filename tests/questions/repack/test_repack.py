@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster, InputError, UsageError
+from dra_plan.questions.repack.answer import RepackPlan
 from dra_plan.questions.repack.document import RepackDocument, RepackedPod, RepackWave
 from dra_plan.questions.repack.script import script
 from tests.build import GPU, claim, device, device_class, manifest, node, on_node, owned, pod, request, reserved, slice_
@@ -272,10 +273,11 @@ def test_names_in_the_script_never_become_commands(tmp_path: Path) -> None:
     )
     fake = tmp_path / "kubectl"
     fake.write_text(
-        '#!/bin/sh\nfor each in "$@"; do printf "%s\\0" "$each"; done >> "$NOTES"\ncat >/dev/null </dev/null\n'
+        '#!/bin/sh\nfor each in "$@"; do printf "%s\\0" "$each"; done >> "$NOTES"\n'
+        'case "$*" in *nodeName*uid*) printf "%s u" "$NODE" ;; esac\n'
     )
     fake.chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NOTES": str(tmp_path / "notes")}
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NOTES": str(tmp_path / "notes"), "NODE": HOSTILE}
     ran = subprocess.run(
         ["sh"], input=script(document), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
@@ -293,6 +295,42 @@ def test_the_script_has_the_waves_in_order() -> None:
     assert commands[-1] == ["kubectl", "uncordon", "--", "gpu-1"]
     evictions = [line for line in ran.out.splitlines() if "/eviction" in line]
     assert [json.loads(shlex.split(line)[2])["metadata"]["name"] for line in evictions] == ["serve-a", "embed"]
+
+
+def bare_moves() -> RepackPlan:
+    return Cluster.of(fleet(("p", "a", 0), ("q", "b", 0), p={}, q={})).repack(free="2xA=2", movable="bare")
+
+
+def run_script(tmp_path: Path, kubectl: str) -> tuple[int, str, list[str]]:
+    """Run the script that moves a bare pod with a kubectl; return its status, errors, and the kubectl commands."""
+    text = script(bare_moves().document)
+    fake = tmp_path / "kubectl"
+    fake.write_text(f'#!/bin/sh\necho "$*" >> "$NOTES"\n{kubectl}\n')
+    fake.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NOTES": str(tmp_path / "notes"), "TMPDIR": str(tmp_path)}
+    ran = subprocess.run(["sh"], input=text, env=environment, capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stderr, (tmp_path / "notes").read_text().splitlines()
+
+
+def test_the_script_evicts_no_pod_that_is_not_where_the_plan_says(tmp_path: Path) -> None:
+    status, errors, commands = run_script(tmp_path, 'case "$*" in *nodeName*) echo "elsewhere u" ;; esac')
+    assert status == 1
+    assert "is not on node" in errors
+    assert "kubectl uncordon -- " in errors
+    assert not any("create" in each for each in commands)
+
+
+def test_a_script_that_stops_keeps_the_pods_that_it_has_not_created_again(tmp_path: Path) -> None:
+    kubectl = """case "$*" in
+      *nodeName*) echo "$PLANNED u" ;;
+      "create -f -") exit 1 ;;
+      *"-o json -- "*) echo "{}" ;;
+    esac"""
+    node = bare_moves().waves[0].moved[0].from_node
+    status, errors, _ = run_script(tmp_path, kubectl.replace("$PLANNED", node))
+    assert status == 1
+    [file] = [line.partition(": ")[2] for line in errors.splitlines() if line.startswith("Pod not created again")]
+    assert Path(file).read_text() == "{}\n"
 
 
 def test_devices_of_the_driver(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""Nodes and pods, as the scheduler knows them before it schedules, created once for simulations that share them.
+
+A node that is unchanged, with the same pods and the same devices in use, has the same version in all simulations, so
+results for the node in one simulation are valid in the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
+
+from dra_plan.allocator import View
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.resource import AllocationResult, ResourceClaim
+
+from .claims import ClaimStore
+from .keys import ClaimKey, claim_key, pod_uid, pool_reach
+from .nodes import Journal, NodeInfo, PodInfo
+
+
+class KnownObjects:
+    """The nodes and pods of the first simulation, reused by later ones.
+
+    Stored objects never change: each simulation gets copies of the nodes.
+    """
+
+    def __init__(self) -> None:
+        self._view: View | None = None
+        self._pods: dict[int, PodInfo] = {}
+        """The derived pods by the identity of the pod, which is kept alive."""
+        self._admitted: dict[str, Pod] = {}
+        self._nodes: dict[str, NodeInfo] = {}
+        self._claims: ClaimStore | None = None
+        self._in_use: dict[ClaimKey, AllocationResult] = {}
+        self._allocations: list[AllocationResult | None] = []
+        self._reach: dict[str, dict[str, None] | None] = {}
+        self._changed: set[str] | None = set()
+        """The nodes that reach devices whose claims have changed; None stands for all nodes."""
+        self._first = False
+
+    def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
+        """Start a simulation of the cluster in the view, with these claims."""
+        claims = list(claims)
+        allocations = [claim.allocation for claim in claims]
+        self._first = self._view is None
+        if self._view is None:
+            self._view, self._reach = view, pool_reach(view.slices)
+            self._in_use, self._allocations = _in_use(claims), allocations
+        else:
+            same = len(allocations) == len(self._allocations) and all(map(is_, allocations, self._allocations))
+            self._changed = self._touched(self._view, view, self._in_use if same else _in_use(claims))
+
+    def claims(self, claims: Sequence[ResourceClaim], *, consumable_capacity: bool) -> ClaimStore:
+        """Return a store of these claims: a copy of the first simulation's, if only few of the claims differ."""
+        if self._claims is None:
+            self._claims = ClaimStore(claims, consumable_capacity=consumable_capacity)
+        return self._claims.copy(claims) or ClaimStore(claims, consumable_capacity=consumable_capacity)
+
+    def _touched(self, old: View, new: View, in_use: Mapping[ClaimKey, AllocationResult]) -> set[str] | None:
+        same = old.slices is new.slices and old.given_rules is new.given_rules and old.classes == new.classes
+        if not same or old.target != new.target:
+            return None
+        before = self._in_use
+        if in_use is before:
+            return set()
+        changed = [before[key] for key in before if in_use.get(key) is not before[key]]
+        changed += [in_use[key] for key in in_use if before.get(key) is not in_use[key]]
+        names: set[str] = set()
+        for pool in {result.pool for allocation in changed for result in allocation.devices.results}:
+            reached = self._reach.get(pool, {})
+            if reached is None:
+                return None
+            names.update(reached)
+        return names
+
+    def admitted(self, pod: Pod) -> Pod:
+        """Return the first simulation's object for the pod, if the two are equal.
+
+        Pods without a UID or priority in the input are created again for each simulation.
+        """
+        return pod if (known := self._admitted.setdefault(pod_uid(pod), pod)) != pod else known
+
+    def pod(self, pod: Pod, *, devices_count: bool) -> PodInfo:
+        """Return the pod with everything derived from it."""
+        known = self._pods.get(id(pod))
+        if known is None:
+            known = PodInfo(pod, devices_count=devices_count)
+            if self._first:
+                self._pods[id(pod)] = known
+        return known
+
+    def node(self, node: Node, pods: Mapping[str, PodInfo], journal: Journal) -> NodeInfo:
+        """Return the node with these pods on it; its changes go into the journal."""
+        known = self._nodes.get(node.metadata.name)
+        if known is not None and known.node is node and _same(known.pods, pods):
+            copy = known.copy(journal)
+            if self._changed is None or known.name in self._changed:
+                copy.touch()
+            return copy
+        made = NodeInfo(node, journal)
+        for info in pods.values():
+            made.add(info)
+        if self._first:
+            self._nodes[made.name] = made.copy(None)
+        return made
+
+
+def _in_use(claims: Iterable[ResourceClaim]) -> dict[ClaimKey, AllocationResult]:
+    return {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
+
+
+def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
+    return len(known) == len(pods) and all(a is b for a, b in zip(known.values(), pods.values(), strict=True))
