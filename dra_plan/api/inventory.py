@@ -177,10 +177,10 @@ class Inventory:
     the objects that a later source replaced (with the earlier and the later place). `template_makers` contains the
     kinds whose controllers create claim templates, by namespace and name of the template. `skipped` is the number of
     objects whose kinds planning does not use, and `accounts` contains the namespaces and names of the service accounts
-    among them, `queues` those of Kueue's LocalQueues. `events` are the warnings about pods. `texts` contains the text
-    of new objects that a query can be about. `notices` are the warnings from loading (dropped fields, deprecated
-    versions). `returning` contains the namespaces and names of pods that an edit
-    removed and that are pending again, because their controllers still have to create them.
+    among them, `queues` those of Kueue's LocalQueues, and `queued` what its Workloads wait for, by owner. `events` are
+    the warnings about pods. `texts` contains the text of new objects that a query can be about. `notices` are the
+    warnings from loading (dropped fields, deprecated versions). `returning` contains the namespaces and names of pods
+    that an edit removed and that are pending again, because their controllers still have to create them.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -214,6 +214,7 @@ class Inventory:
     skipped: Counter[str] = field(default_factory=Counter)
     accounts: set[tuple[str, str]] = field(default_factory=set)
     queues: set[tuple[str, str]] = field(default_factory=set)
+    queued: dict[ObjectKey, str] = field(default_factory=dict)
     events: list[HeardEvent] = field(default_factory=list)
     texts: dict[ObjectKey, WrittenText] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)

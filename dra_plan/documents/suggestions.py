@@ -65,6 +65,10 @@ class CapacityChanged(RequestChange, frozen=True, kw_only=True):
     capacity: str
     from_: str = ""
     to: str = ""
+    also: Annotated[
+        dict[str, str],
+        Meta(description="request-capacity: the amounts of other capacities that are requested together with it."),
+    ] = {}
 
 
 class ClassChanged(RequestChange, frozen=True, kw_only=True):
@@ -220,6 +224,17 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     pods: list[str] = []
 
 
+class PodsGone(DocumentPart, frozen=True, kw_only=True):
+    """Pods of one node that are being deleted are gone.
+
+    `await-pods`: they end by themselves. `force-delete-pods`: their node does not report, so they do not.
+    """
+
+    code: Annotated[str, one_of("await-pods", "force-delete-pods")]
+    pods: Annotated[list[str], Meta(description="NAMESPACE/NAME.", min_length=1)]
+    on: Annotated[Text, Meta(description="Their node.")]
+
+
 class GateEnabled(DocumentPart, frozen=True, kw_only=True):
     """A feature gate is enabled."""
 
@@ -250,10 +265,12 @@ SuggestedChange = (
     | ResourceRenamed
     | ResourceServed
     | ClaimReleased
+    | PodsGone
     | GateEnabled
 )
 
 CHANGES: dict[str, type[SuggestedChange]] = {
+    "await-pods": PodsGone,
     "uncordon-node": NodeUncordoned,
     "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
@@ -267,6 +284,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "serve-resource": ResourceServed,
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,
+    "force-delete-pods": PodsGone,
     "loosen-rollout": RolloutLoosened,
     "use-claim-template": ClaimTemplated,
     "lower-count": CountLowered,

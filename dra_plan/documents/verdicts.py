@@ -318,6 +318,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         ""
     )
     queue_exists: Annotated[bool, Meta(description="The input has this LocalQueue.")] = False
+    queue_message: Annotated[str, Meta(description="Why Kueue does not admit it yet, from its Workload.")] = ""
     queues: Annotated[
         list[str],
         Meta(description="If the input lacks the queue: others of its namespace, else NAMESPACE/NAME."),

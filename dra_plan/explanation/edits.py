@@ -142,12 +142,12 @@ def _selectors(old: list[DeviceSelector], position: int, expression: str | None)
     return [*old[:position], *new, *old[position + 1 :]]
 
 
-def set_capacity(name: str, amount: str) -> Edit:
-    """Return an edit that requests another amount of a capacity."""
+def set_capacities(amounts: Mapping[str, str]) -> Edit:
+    """Return an edit that requests other amounts of capacities."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         wanted = asked.capacity or CapacityRequirements()
-        return replace(asked, capacity=replace(wanted, requests={**wanted.requests, name: amount}))
+        return replace(asked, capacity=replace(wanted, requests={**wanted.requests, **amounts}))
 
     return edit
 

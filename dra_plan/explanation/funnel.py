@@ -22,7 +22,7 @@ from dra_plan.allocator import (
     Probe,
     SelectorError,
 )
-from dra_plan.allocator.capacity import Counters
+from dra_plan.allocator.capacity import Counters, short
 from dra_plan.allocator.pools import PoolSlice, is_searched
 from dra_plan.allocator.reasons import CapacityShort, CounterShort, DeviceReason, InUse
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
@@ -98,6 +98,12 @@ class Checks:
             return self._pool(pool) is None and self._taker.all_includes(want, device)
         except AllocationError:
             return False
+
+    def shortages(self, want: Want, device: PoolDevice) -> list[CapacityShort]:
+        """Return all capacities of which the device has too little left, not only the first."""
+        portions = self._taker.demand(want, device).portions
+        persisted, taken = self._taker.state.aggregate.get(device.id), self._taker.ledger.shares.get(device.id)
+        return [found for each in portions if (found := short((each,), persisted, taken)) is not None]
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
         """Return the first selector in the class, then in the request, that is false for the device or fails on it."""

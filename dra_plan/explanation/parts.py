@@ -32,7 +32,7 @@ from dra_plan.documents.devices import (
 )
 from dra_plan.documents.reasons import AttemptFault, KnownDefect, OwedToDefects, TriedRewrite, UnusablePool
 from dra_plan.documents.suggestions import PatchedObject, SelectorChanged
-from dra_plan.explanation.suggest.candidates import asked_name
+from dra_plan.explanation.suggest.capacities import asked_name
 
 from .errors import ErrorDetails
 from .funnel import Funnel, NodeOffer, Removal, SkippedPool, holders, wanted

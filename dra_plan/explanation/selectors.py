@@ -377,18 +377,23 @@ def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any
     values = [value for (kind, value), _ in counted.most_common() if kind == compared.type]
     if isinstance(wanted := compared.value, str):
         near = nearest(wanted, values)
-        values.sort(key=lambda value: (*_smaller(wanted, value), value != near))
+        values.sort(key=lambda value: (*_nearness(wanted, value), value != near))
     return values[:MOST_VALUES]
 
 
 _NUMBER = re.compile(r"\d{1,9}")
 
 
-def _smaller(wanted: str, value: str) -> tuple[bool, list[int]]:
-    """Return a sort key: values with the same words and smaller numbers first, the largest of them before others."""
+def _nearness(wanted: str, value: str) -> tuple[int, list[int]]:
+    """Return a sort key for values with the same words and other numbers: `3g.20gb`, `2g.10gb` for `2g.20gb`.
+
+    Those that have one of the numbers and are nowhere smaller come first, the smallest before others; then those that
+    are nowhere larger, the largest before others.
+    """
     if value == wanted or _NUMBER.sub("0", value) != _NUMBER.sub("0", wanted) or not _NUMBER.search(value):
-        return True, []
+        return 2, []
     asked, there = ([int(each) for each in _NUMBER.findall(text)] for text in (wanted, value))
-    if any(one > other for one, other in zip(there, asked, strict=True)):
-        return True, []
-    return False, [-number for number in there]
+    pairs = list(zip(there, asked, strict=True))
+    if all(one >= other for one, other in pairs):
+        return (0, there) if any(one == other for one, other in pairs) else (2, [])
+    return (2, []) if any(one > other for one, other in pairs) else (1, [-number for number in there])

@@ -21,7 +21,7 @@ from dra_plan.api.workloads import CustomWorkload, CustomWorkloadSpec, JobCondit
 
 from . import defaults, kinds
 from .diagnose import Report, expected
-from .events import EVENTS, heard
+from .events import EVENTS, KUEUE_WORKLOAD, heard, queued
 from .faults import ManifestErrors, given_twice
 from .json_reader import Envelope, JsonError, JsonObject, JsonObjects
 from .kinds import Kind, split_version
@@ -343,6 +343,8 @@ class Collector:
                 self._inventory.skipped[name] += 1
             if name == "ServiceAccount":
                 self._note_name(item, self._inventory.accounts)
+            elif name == KUEUE_WORKLOAD:
+                self._inventory.queued.update(queued(item.value))
             elif name == LOCAL_QUEUE:
                 self._note_name(item, self._inventory.queues)
             return None

@@ -1,11 +1,11 @@
-"""Events: warnings about pods, of which planning uses none and `explain` those of the kubelet and other components."""
+"""What other components say of pods: warnings in Events, and Kueue of what it does not admit. Planning uses neither."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dra_plan.api.inventory import HeardEvent
+from dra_plan.api.inventory import HeardEvent, ObjectKey
 
 EVENTS = ("Event", "Event.events.k8s.io")
 """KIND.GROUP in both API groups."""
@@ -41,6 +41,25 @@ def heard(value: Mapping[str, Any]) -> HeardEvent | None:
         time=next(filter(None, times), ""),
         times=next((count for count in counts if isinstance(count, int) and count > 0), 1),
     )
+
+
+KUEUE_WORKLOAD = "Workload.kueue.x-k8s.io"
+"""Kueue's object for a pod, Job or other workload that it admits; KIND.GROUP."""
+
+
+def queued(value: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, str]]:
+    """Yield why Kueue does not admit the owners of its Workload yet; nothing if it admits them, or does not say."""
+    metadata, said = _part(value, "metadata"), ""
+    for condition in _list(_part(value, "status"), "conditions"):
+        if condition.get("type") == "QuotaReserved" and condition.get("status") == "False":
+            said = _text(condition, "message")
+    for owner in _list(metadata, "ownerReferences") if said else []:
+        yield (_text(owner, "kind"), _text(metadata, "namespace"), _text(owner, "name")), said
+
+
+def _list(value: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = value.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _part(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -286,6 +286,9 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         if both
         else ("pods", "cpu and memory", "`kubectl get pods -A -o yaml`")
     )
+    of_others = [one for one in inventory.workloads if one.metadata.namespace != namespace]
+    if namespace == _OF_SYSTEM and any(_is_of_cluster(one.metadata) for one in of_others):
+        return  # nobody lists these of one namespace, and the others' pods of another: the others have no pods
     has_others = any(space not in ("", namespace) for _, space, _ in inventory.origins)
     supposed, others = (
         ("", "other namespaces, if there are any,")
@@ -298,6 +301,9 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         f" pods in {others} count as free: add the output of {command}",
         brings=("pods", "resourceclaims") if both else ("pods",),
     )
+
+
+_OF_SYSTEM = "kube-system"
 
 
 def _is_of_cluster(metadata: ObjectMeta) -> bool:

@@ -34,6 +34,7 @@ from dra_plan.documents.suggestions import (
     NodeTaintMet,
     NodeUncordoned,
     PodRuleRelaxed,
+    PodsGone,
     PoolAwaited,
     ReplicasLowered,
     RequestDropped,
@@ -401,10 +402,21 @@ def change(of: SuggestedChange) -> str:
                 f"give each pod its own claim: create ResourceClaimTemplate {of.template} with the spec of {claim}, "
                 "and name it in the pods (resourceClaimTemplateName)"
             )
+        case PodsGone():
+            return _pods_gone(of)
         case ClaimReleased():
             return f"release claim {words.released(of.release, of.pods)}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+def _pods_gone(of: PodsGone) -> str:
+    pods = f"pod {of.pods[0]}" if len(of.pods) == 1 else f"pods {words.listed(of.pods)}"
+    is_deleted = "is being deleted" if len(of.pods) == 1 else "are being deleted"
+    if of.code == "await-pods":
+        return f"wait until {pods} on {of.on}, which {is_deleted}, {'is' if len(of.pods) == 1 else 'are'} gone"
+    they = "it cannot end by itself" if len(of.pods) == 1 else "they cannot end by themselves"
+    return f"delete {pods} with --force, if node {of.on} is off: the node does not report, so {they}"
 
 
 def _selector(of: SelectorChanged) -> str:
@@ -429,6 +441,10 @@ def _users(of: SelectorChanged) -> str:
 def _capacity(of: CapacityChanged) -> str:
     if not of.to:
         return f"do not ask for capacity {of.capacity}"
+    if of.code == "request-capacity" and of.also:
+        amounts = {of.capacity: of.to, **of.also}
+        told = words.listed([f"{to} of {name}" for name, to in amounts.items()], len(amounts))
+        return f"ask for {told}, not for all that a device has,"
     if of.code == "request-capacity":
         return f"ask for {of.to} of capacity {of.capacity}, not the default {of.from_},"
     if of.from_:

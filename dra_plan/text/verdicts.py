@@ -330,14 +330,14 @@ def _queue_lines(of: OwnerVerdict) -> Iterator[str]:
         meant = f" Did you mean {of.near_queue}?" if of.near_queue else f" There are: {words.listed(of.queues)}."
         yield f"Namespace {of.namespace} has no LocalQueue {of.queue}, so Kueue never admits it.{meant}"
         return
-    shows = f"-n {of.namespace} shows the queues, and what each workload is waiting for."
-    if of.queue_exists:
-        yield f"kubectl get localqueues,workloads {shows}"
+    if of.queue_message:
+        yield f"Kueue says: {words.one_line(of.queue_message)}"
         return
-    yield (
-        f"If there is no such LocalQueue in namespace {of.namespace}, it is never admitted: kubectl get "
-        f"localqueues,workloads {shows}"
-    )
+    shown = f"kubectl describe workloads.kueue.x-k8s.io -n {of.namespace} shows what each workload is waiting for."
+    if of.queue_exists:
+        yield shown
+        return
+    yield f"If there is no such LocalQueue in namespace {of.namespace}, it is never admitted. {shown}"
 
 
 def _there(of: OwnerVerdict) -> str:
@@ -556,7 +556,9 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
-    return f"{said} It would fit now." if of.verdict in GOOD and not of.partial else said
+    if of.verdict not in GOOD or of.partial:
+        return said
+    return f"{said} It would fit now." if of.kind == "Pod" else f"{said}. Now they would be created."
 
 
 def _since(of: ChangedReason) -> str:

@@ -46,6 +46,7 @@ class Apply:
         changed["skipped"] = Counter(inventory.skipped) + self.objects.skipped
         changed["accounts"] = inventory.accounts | self.objects.accounts
         changed["queues"] = inventory.queues | self.objects.queues
+        changed["queued"] = {**inventory.queued, **self.objects.queued}
         changed["events"] = [*inventory.events, *self.objects.events]
         after = replace(inventory, **changed)
         return Edited(after, AppliedEdit(edit="Apply", applied=written), list(self.objects.notices))

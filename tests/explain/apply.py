@@ -40,7 +40,8 @@ def count(objects: Objects, change: dict[str, Any]) -> None:
 
 
 def capacity(objects: Objects, change: dict[str, Any]) -> None:
-    asked(objects, change).setdefault("capacity", {}).setdefault("requests", {})[change["capacity"]] = change["to"]
+    amounts = {change["capacity"]: change["to"], **change.get("also", {})}
+    asked(objects, change).setdefault("capacity", {}).setdefault("requests", {}).update(amounts)
 
 
 def rename_capacity(objects: Objects, change: dict[str, Any]) -> None:
@@ -87,6 +88,26 @@ def of_requests(entries: Iterable[dict[str, Any]], names: Collection[str]) -> It
 
 def release(objects: Objects, change: dict[str, Any]) -> None:
     objects.remove(find(objects, "ResourceClaim", change["release"]["name"]))
+
+
+def delete_pods(objects: Objects, change: dict[str, Any]) -> None:
+    """Without the pods, what was reserved for them, and claims that nothing uses any more."""
+    names = [tuple(key.split("/")) for key in change["pods"]]
+    for namespace, name in names:
+        objects.remove(
+            next(
+                o
+                for o in objects
+                if o["kind"] == "Pod" and (o["metadata"].get("namespace"), o["metadata"]["name"]) == (namespace, name)
+            )
+        )
+    for one in [o for o in objects if o["kind"] == "ResourceClaim"]:
+        status, users = one.get("status", {}), one.get("status", {}).get("reservedFor", [])
+        left = [user for user in users if (one["metadata"].get("namespace"), user["name"]) not in names]
+        if len(left) < len(users):
+            status["reservedFor"] = left
+            if not left:
+                status.pop("allocation", None)
 
 
 def add_alternative(objects: Objects, change: dict[str, Any]) -> None:
@@ -268,6 +289,8 @@ _APPLY = {
     "uncordon-node": uncordon,
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,
+    "await-pods": delete_pods,
+    "force-delete-pods": delete_pods,
     "wait-for-slice": complete,
 }
 """Every code but enable-gate, which changes no object."""

@@ -97,6 +97,15 @@ def test_of_smaller_profiles_the_largest_is_suggested() -> None:
     assert change["replacement"].endswith('== "2g.20gb"')
 
 
+def test_a_profile_with_as_much_comes_before_smaller_ones() -> None:
+    devices = [device(f"mig-{at}", profile=profile) for at, profile in enumerate(["1g.5gb", "2g.10gb", "3g.20gb"])]
+    wanted = request("r", 'device.attributes["gpu.example.com"].profile == "2g.20gb"')
+    objects = [node("a"), device_class(), slice_("a", *devices), claim("c", wanted), pod("p", claims={"gpu": "c"})]
+    found = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"][0]["suggestions"]
+    [change] = next(each["changes"] for each in found if each["changes"][0]["code"] == "change-value")
+    assert change["replacement"].endswith('== "3g.20gb"')
+
+
 def test_a_pod_of_a_daemon_set_says_which_node_it_is_for() -> None:
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
     only = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}

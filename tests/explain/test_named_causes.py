@@ -12,6 +12,7 @@ from tests.build import (
     Object,
     allocated,
     claim,
+    device,
     device_class,
     mounts,
     node,
@@ -259,3 +260,40 @@ def test_a_pod_that_kueue_holds_names_its_queue() -> None:
     assert "LocalQueue" not in text([node("a"), pod("p", **gates)])
     other = {"schedulingGates": [{"name": "example.com/later"}]}
     assert "queue" not in text([node("a"), pod("p", labels=label, **other)])
+
+
+# -- several capacities of a device that is requested as a whole -------------------------------------------------------
+
+
+def shared_device(amounts: dict[str, str] | None = None, *, memory: str = "6Gi") -> list[Object]:
+    """A device of 100 cores and 48Gi, of which another pod has a part."""
+    whole = device("gpu-0", capacity={"cores": "100", "memory": "48Gi"}, allowMultipleAllocations=True)
+    consumed = {"cores": "10", "memory": memory}
+    held = allocated("old", "a/gpu-0", pod="w", consumedCapacity=consumed, shareID="0000")
+    asked = request("r", **({"capacity": {"requests": amounts}} if amounts else {}))
+    users = [running("w", "a", claims={"g": "old"}), pod("p", claims={"g": "c"})]
+    return [node("a"), device_class(), slice_("a", whole), held, claim("c", asked), *users]
+
+
+def requested(objects: list[Object]) -> list[Object]:
+    [verdict] = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"]
+    changes = [change for one in verdict["suggestions"] for change in one["changes"]]
+    return [change for change in changes if change["code"] in ("request-capacity", "lower-capacity")]
+
+
+def test_every_capacity_that_is_short_is_requested() -> None:
+    objects = shared_device()
+    [change] = requested(objects)
+    assert (change["capacity"], change["to"], change["also"]) == ("cores", "90", {"memory": "42Gi"})
+    assert Cluster.of(applied(objects, [change])).explain("pod/p").verdict == "WouldBind"
+    more = {**change, "also": {"memory": "43Gi"}}
+    assert Cluster.of(applied(objects, [more])).explain("pod/p").verdict == "Unschedulable"
+    told = "ask for 90 of cores and 42Gi of memory, not for all that a device has, in request r of claim c"
+    assert told in " ".join(str(Cluster.of(objects).explain("pod/p")).split())
+
+
+def test_capacities_that_are_not_short_or_used_up() -> None:
+    [change] = requested(shared_device(memory="0"))
+    assert "also" not in change
+    assert requested(shared_device(memory="48Gi")) == []  # no memory is left
+    assert [each.get("also") for each in requested(shared_device({"memory": "20Gi"}))] == [None]

@@ -195,7 +195,7 @@ def test_a_pod_that_its_kubelet_has_not_started() -> None:
     assert [each["reason"] for each in owner["waiting"]] == ["ImagePullBackOff"]
     assert "has not started container c: ImagePullBackOff (Back-off pulling)." in str(explain(objects, "pod/p"))
     objects[1]["status"]["phase"] = "Running"
-    assert "kubelet" not in str(explain(objects, "pod/p"))
+    assert "has not started container c: ImagePullBackOff (Back-off pulling)." in str(explain(objects, "pod/p"))
 
 
 def test_what_is_being_deleted_says_which_finalizers_keep_it() -> None:

@@ -14,6 +14,7 @@ from tests.build import (
     device_class,
     manifest,
     node,
+    owned,
     owned_by,
     placed,
     pod,
@@ -146,9 +147,26 @@ def test_a_queue_that_does_not_exist() -> None:
 
 def test_a_queue_that_exists_or_may_exist() -> None:
     there = text([node("a"), gated("team"), local_queue("team")])
-    assert "kubectl get localqueues,workloads -n default shows" in there
+    assert "kubectl describe workloads.kueue.x-k8s.io -n default shows what each workload is waiting for." in there
     assert "no such LocalQueue" not in there
     assert "If there is no such LocalQueue in namespace default" in text([node("a"), gated("team")])
+
+
+def kueue_workload(kind: str, name: str, status: str = "False") -> Object:
+    made = manifest("Event", f"w-{name}", namespace="default", metadata=owned(kind, name))
+    condition = {"type": "QuotaReserved", "status": status, "message": "insufficient unused quota for cpu"}
+    return {**made, "apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "status": {"conditions": [condition]}}
+
+
+def test_what_kueue_says() -> None:
+    told = "Kueue says: insufficient unused quota for cpu"
+    objects = [node("a"), gated("team"), local_queue("team")]
+    assert told in text([*objects, kueue_workload("Pod", "p")])
+    assert told not in text([*objects, kueue_workload("Pod", "p", "True")])
+    assert told not in text([*objects, kueue_workload("Pod", "q")])
+    job = workload("Job", "p", pod(), suspend=True)
+    job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team"}
+    assert told in text([node("a"), job, kueue_workload("Job", "p")], "job/p")
 
 
 def test_a_suspended_job_and_its_queue() -> None:
@@ -201,3 +219,37 @@ def test_a_claim_that_the_pods_of_a_workload_will_share() -> None:
     assert told in text(objects, "deployment/w")
     without = [one for one in objects if one["kind"] != "ResourceSlice"]
     assert told not in text(without, "deployment/w")  # none would be bound, and sharing is not why
+
+
+def test_pods_that_leave_do_not_share() -> None:
+    held = allocated("c", "b/gpu-0", pod="w-1", on="b")
+    leaves = owned_by(running("w-1", "b", claims={"g": "c"}), "ReplicaSet", "w")
+    leaves["metadata"]["deletionTimestamp"] = "2026-11-26T00:00:00Z"
+    waits = owned_by(pod("p", claims={"g": "c"}, cpu="6"), "ReplicaSet", "w")
+    sharing = workload("ReplicaSet", "w", pod(claims={"g": "c"}, cpu="6"), replicas=1)
+    objects = [node("a"), node("b", cpu="4"), device_class(), slice_("b", "gpu-0"), held, sharing, waits]
+    assert "share" not in text([*objects, leaves])
+    stays = {**leaves, "metadata": {**leaves["metadata"], "deletionTimestamp": None}}
+    assert "The 2 pods of replicaset w all name claim c" in text([*objects, stays])
+
+
+# -- what the cluster said of pods that do not exist -------------------------------------------------------------------
+
+
+def refused_by(quota: str, limits: bool) -> list[Object]:
+    shape = pod()
+    shape["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "1"} if limits else {}
+    made = workload("ReplicaSet", "w", shape, replicas=1)
+    message = f'pods "w-x" is forbidden: failed quota: {quota}: must specify limits.cpu for: c'
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message}
+    made["status"] = {"conditions": [failure]}
+    there = manifest("ResourceQuota", "team", namespace="default", spec={"hard": {"limits.cpu": "4"}})
+    return [node("a"), made, {**there, "status": {"hard": {"limits.cpu": "4"}, "used": {"limits.cpu": "0"}}}]
+
+
+def test_pods_that_a_quota_no_longer_rejects() -> None:
+    said = text(refused_by("team", limits=True), "replicaset/w")
+    assert "its pod would be bound now" in said
+    assert "must specify limits.cpu for: c. Now they would be created." in said
+    assert "the API server rejects its pod" in text(refused_by("team", limits=False), "replicaset/w")
+    assert "the API server rejects its pod" in text(refused_by("other", limits=True), "replicaset/w")  # not known

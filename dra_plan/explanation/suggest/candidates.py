@@ -1,8 +1,8 @@
 """Changes that might make a claim set fit, which are candidates drawn from the findings and not tried here.
 
-Changes to a request's capacities come first, then other classes, labels that a node lacks, and changes to selectors;
-then all candidates for a node together: these, others for the reasons that reject devices, and those for errors and
-pools.
+Other classes come first, then labels that a node lacks, and changes to selectors (those to capacities are in
+`capacities`); then all candidates for a node together: these, others for the reasons that reject devices, and those
+for errors and pools.
 """
 
 from __future__ import annotations
@@ -27,16 +27,14 @@ from dra_plan.allocator.reasons import (
     SelectorRefused,
 )
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
-from dra_plan.api import quantity
 from dra_plan.api.core import NodeSelector, NodeSelectorTerm
-from dra_plan.api.resource import CapacityRequestPolicy, DeviceClass, DeviceToleration, ResourceSliceSpec
+from dra_plan.api.resource import DeviceClass, DeviceToleration, ResourceSliceSpec
 from dra_plan.cel.parts import clauses, references, strings
 from dra_plan.cel.rewrite import without_clause
 from dra_plan.documents.base import ClaimName
 from dra_plan.documents.stories import NearSlice
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
-    CapacityChanged,
     ClaimReleased,
     ClassChanged,
     ConstraintDropped,
@@ -55,101 +53,13 @@ from dra_plan.explanation.funnel import Funnel, NodeOffer, Removal, counter_hold
 from dra_plan.explanation.hints import of_text
 from dra_plan.explanation.names import claim_name, pods_using, pool_name, request_name
 from dra_plan.explanation.placement import Placement
-from dra_plan.explanation.reasons import SelectorFailed, amount
+from dra_plan.explanation.reasons import SelectorFailed
 from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
 from dra_plan.near import misspelt, nearest
 
+from .capacities import of_missing, of_policy, of_short
 from .nearness import with_nearness
 from .patches import Change, edit_want
-
-# -- capacities --------------------------------------------------------------------------------------------------------
-
-
-def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
-    """Yield another capacity, which the devices have and which was perhaps meant, or none at all."""
-    asked = (want.capacity or {}).get(missing.name)
-    told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)
-    published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
-    identifier = missing.name.rpartition("/")[2]
-    meant = next((name for name in published if name.rpartition("/")[2] == identifier), None)
-    meant = meant or nearest(missing.name, published)
-    if meant is not None and asked is not None:
-        edit = edits.rename_capacity(missing.name, meant)
-        yield Change(replace(told, code="rename-capacity", to=meant), edit_want(want, edit))
-    yield Change(told, edit_want(want, edits.rename_capacity(missing.name, None)))
-
-
-def of_short(want: Want, short: CapacityShort, removal: Removal) -> Iterator[Change]:
-    """Yield a request for only as much of the capacity as is left and as the first device's policy allows."""
-    most = _allowed(removal.devices[0].device.capacity[short.name].request_policy, short.left)
-    if most <= 0:
-        return
-    name = asked_name(want, short.name)
-    if name is not None:
-        yield _lowered(want, name, amount(most), most)
-        return
-    told = CapacityChanged(
-        code="request-capacity",
-        **request_name(want),
-        capacity=short.name,
-        from_=amount(short.need),
-        to=amount(most),
-    )
-    yield Change(told, edit_want(want, edits.set_capacity(short.name, amount(most))), most)
-
-
-def _allowed(policy: CapacityRequestPolicy | None, left: int) -> int:
-    """Return the largest amount up to `left` that the policy accepts as it is, in nano-units; 0 for none."""
-    if policy is None:
-        return left
-    if policy.valid_values:
-        values = (quantity.parse(value).nano for value in policy.valid_values)
-        return max((value for value in values if value <= left), default=0)
-    ends = policy.valid_range
-    if ends is None:
-        return left
-    least = quantity.parse(ends.min).nano if ends.min is not None else 0
-    left = left if ends.max is None else min(left, quantity.parse(ends.max).nano)
-    if left < least:
-        return 0
-    step = quantity.parse(ends.step).nano if ends.step is not None else 0
-    return left - (left - least) % step if step > 0 else left
-
-
-def of_policy(want: Want, refusal: PolicyViolated, removal: Removal) -> Iterator[Change]:
-    """Yield the most that the devices' request policies allow of it, if that is less than the request."""
-    name = asked_name(want, refusal.name)
-    if name is None:
-        return
-    asked = quantity.parse((want.capacity or {})[name])
-    for device in removal.devices:
-        policy = device.device.capacity[refusal.name].request_policy
-        most = quantity.parse(largest) if (largest := _largest(policy)) is not None else None
-        if most is not None and most.nano < asked.nano:
-            yield _lowered(want, name, most.text, most.nano)
-
-
-def _largest(policy: CapacityRequestPolicy | None) -> str | None:
-    """Return the largest amount that a policy allows; None if it sets no bound."""
-    if policy is None:
-        return None
-    if policy.valid_range is not None:
-        return None if policy.valid_range.max is None else str(policy.valid_range.max)
-    values = list(map(str, policy.valid_values or ()))
-    return max(values, key=lambda value: quantity.parse(value).nano, default=None)
-
-
-def _lowered(want: Want, name: str, to: str, nano: int) -> Change:
-    asked = str((want.capacity or {})[name])
-    told = CapacityChanged(code="lower-capacity", **request_name(want), capacity=name, from_=asked, to=to)
-    return Change(told, edit_want(want, edits.set_capacity(name, to)), nano)
-
-
-def asked_name(want: Want, name: str) -> str | None:
-    """Return the capacity as the request spells it, with or without the domain; None if it is not requested."""
-    identifier = name.rpartition("/")[2]
-    return next((key for key in want.capacity or () if key.rpartition("/")[2] == identifier), None)
-
 
 # -- other device classes ----------------------------------------------------------------------------------------------
 # Classes for devices of the same driver.
@@ -468,7 +378,7 @@ def _of_removal(
         elif isinstance(refusal, CapacityMissing):
             yield from of_missing(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):
-            yield from of_short(want, refusal, removal)
+            yield from of_short(want, refusal, removal, offer.checks)
         elif isinstance(refusal, PolicyViolated):
             yield from of_policy(want, refusal, removal)
     if isinstance(removal.refusal, CountersOff | BindingConditionsOff):
@@ -533,7 +443,7 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
         elif isinstance(element, CounterElement):
             held = counter_holders(offer, element.pool, element.counter_set, element.counter)
             yield from (release(offer.placement, key) for key in held)
-        elif several:
+        elif several and not _is_constrained(offer.placement, element):
             yield _drop_request(offer.placement, element)
 
 
@@ -545,12 +455,17 @@ def of_claims(placement: Placement) -> list[Change]:
         for index, claim in claims
         for number in range(len(claim.spec.devices.constraints))
     ]
-    requests = [
-        _drop_request(placement, RequestElement(index, request.name))
-        for index, claim in claims
-        for request in reversed(claim.spec.devices.requests)
+    every = [
+        RequestElement(index, one.name) for index, claim in claims for one in reversed(claim.spec.devices.requests)
     ]
-    return [*constraints, *requests] if len(requests) > 1 else [*constraints]
+    requests = [_drop_request(placement, one) for one in every if not _is_constrained(placement, one)]
+    return [*constraints, *requests] if len(every) > 1 else [*constraints]
+
+
+def _is_constrained(placement: Placement, element: RequestElement) -> bool:
+    """Return whether a constraint names the request: its device belongs to those of others, and is not left out."""
+    constraints = placement.claims[element.claim].spec.devices.constraints
+    return any(name.partition("/")[0] == element.request for each in constraints for name in each.requests)
 
 
 def _drop_constraint(placement: Placement, element: ConstraintElement) -> Change:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
 from dra_plan.api.well_known import KUEUE_QUEUE, UNREACHABLE
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.verdicts import AwaitedCondition, LeavingClaim, VolumeElsewhere
@@ -49,6 +49,12 @@ def _results(inventory: Inventory, pod: Pod) -> Iterator[tuple[ResourceClaim, De
     for claim in inventory.claims:
         if claim.metadata.namespace == pod.metadata.namespace and claim.allocation is not None and _is_of(claim, pod):
             yield from ((claim, result) for result in claim.allocation.devices.results)
+
+
+def users_of(inventory: Inventory, namespace: str, claims: Sequence[str]) -> set[str]:
+    """Return the pods for which one of the claims is reserved."""
+    own = [one for one in inventory.claims if one.metadata.namespace == namespace and one.metadata.name in claims]
+    return {name for claim in own for name in _users(claim)}
 
 
 def _users(claim: ResourceClaim) -> list[str]:
@@ -105,7 +111,7 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
             pod=other.metadata.name,
             node_name=other.spec.node_name,
             deleted=bool(other.metadata.deletion_timestamp),
-            unreachable=_is_unreachable(nodes.get(other.spec.node_name)),
+            unreachable=is_unreachable(nodes.get(other.spec.node_name)),
         )
         for other in others
         for name in single
@@ -113,17 +119,25 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
     ]
 
 
-def queue_of(inventory: Inventory, metadata: ObjectMeta) -> dict[str, Any]:
-    """Return the queue that the label for Kueue names; if the input has none of that name, those that exist."""
-    queue, namespace = (metadata.labels or {}).get(KUEUE_QUEUE, ""), metadata.namespace
+def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:
+    """Return the queue that the label for Kueue names, and what Kueue says.
+
+    If the input has no queue of that name, those that exist.
+    """
+    queue, namespace = (of.metadata.labels or {}).get(KUEUE_QUEUE, ""), of.metadata.namespace
+    controller = of.metadata.controller
+    keys = [(of.kind, namespace, of.metadata.name)]
+    keys += [(controller.kind, namespace, controller.name)] if controller is not None else []
+    said = next((inventory.queued[key] for key in keys if key in inventory.queued), "")
     if not queue or not inventory.queues or (namespace, queue) in inventory.queues:
-        return {"queue": queue, "queue_exists": bool(queue and inventory.queues)}
+        return {"queue": queue, "queue_exists": bool(queue and inventory.queues), "queue_message": said}
     here = sorted(name for space, name in inventory.queues if space == namespace)
     elsewhere = sorted(f"{space}/{name}" for space, name in inventory.queues if space != namespace)
     return {"queue": queue, "queues": here or elsewhere, "near_queue": the_nearest(queue, here) or ""}
 
 
-def _is_unreachable(node: Node | None) -> bool:
+def is_unreachable(node: Node | None) -> bool:
+    """Return whether the kubelet of the node does not report, so that no pod there can end; None does not exist."""
     return node is None or any(one.key in _UNREACHABLE for one in node.spec.taints)
 
 

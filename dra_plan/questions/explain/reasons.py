@@ -16,6 +16,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import IMPLICIT_PREFIX
+from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import Owner
@@ -336,3 +337,19 @@ def _of_nodes(refusals: NodeRefusals) -> str:
         ", ".join(reason.text for one in [*first.values()][:1] for reason in one.reasons) if refusals.of_all else ""
     )
     return fit_error(len(statuses), statuses, pre_filter=for_all)
+
+
+def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
+    """Return the condition by which a Deployment or ReplicaSet reports that the API server rejects its pods."""
+    conditions = workload.status.conditions if isinstance(workload, Workload) else []
+    found = (each for each in conditions if each.type == "ReplicaFailure" and each.status == "True" and each.message)
+    return next(found, None)
+
+
+_QUOTA = re.compile(r"\b(?:failed|exceeded) quota: ([a-z0-9][-a-z0-9.]*)")
+
+
+def quota_named(text: str) -> str:
+    """Return the ResourceQuota for which the API server rejects pods, from its own text; "" for other rejections."""
+    found = _QUOTA.search(text)
+    return found[1] if found is not None else ""

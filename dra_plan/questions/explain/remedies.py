@@ -35,6 +35,7 @@ from dra_plan.questions.explain.editing import (
     found,
     spec_of,
 )
+from dra_plan.questions.explain.leaving import without_leaving
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy
 from dra_plan.questions.explain.shared_claims import claim_per_pod
 from dra_plan.questions.explain.spec_edits import of_spec
@@ -126,6 +127,9 @@ class Remedies:
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         if 0 < verdict.would_bind < verdict.pods and (fewer := self._of_obstacles.fewer(verdict)) is not None:
             yield (fewer,)
+        spec = self._pods.spec
+        own = [entry.resource_claim_name or "" for entry in (spec.resource_claims if spec is not None else ())]
+        yield from ((one,) for one in without_leaving(self._inventory, verdict, own))
         yield from ((one,) for one in claim_per_pod(self._inventory, self._pods, verdict))
         groups = 0
         for group, obstacles in self._groups(verdict):

@@ -66,16 +66,20 @@ def _pods(index: Index, by: ObjectName, claim: ResourceClaim) -> int:
     workload = found(index.inventory, owner)
     number = 0
     if workload is not None and not isinstance(workload, Pod):
-        number = wanted(workload, [pod for pod in index.pods_of(workload) if not ended(pod)]).number
+        number = wanted(workload, [pod for pod in index.pods_of(workload) if _stays(pod)]).number
     same = [
         pod
         for pod in index.inventory.pods
         if pod.metadata.namespace == by.namespace
-        and not ended(pod)
+        and _stays(pod)
         and any(entry.resource_claim_name == claim.metadata.name for entry in pod.spec.resource_claims)
         and _controller(index, pod) == by
     ]
     return max(number, len(same))
+
+
+def _stays(pod: Pod) -> bool:
+    return not ended(pod) and not pod.metadata.deletion_timestamp
 
 
 def _only_node(index: Index, claim: ResourceClaim) -> str:

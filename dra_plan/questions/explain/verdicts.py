@@ -19,7 +19,7 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended, is_over, wanted
@@ -46,7 +46,14 @@ from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
 from dra_plan.questions.explain.peaks import defaulted
 from dra_plan.questions.explain.placed import PlacedPods
-from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
+from dra_plan.questions.explain.reasons import (
+    OwnersOfPods,
+    RunQuestion,
+    VerdictRun,
+    last_message,
+    quota_named,
+    replica_failure,
+)
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
@@ -281,7 +288,7 @@ class _Verdicts:
         if fate is None and owner not in self._forbidden:
             if pods:
                 return self._of_placed(made, workload, pods)
-            about = queue_of(self._inventory, workload.metadata)
+            about = queue_of(self._inventory, workload)
             made = structs.replace(made, verdict="Suspended", held=[about["queue"]] if about["queue"] else [], **about)
             made = self._refused(made, workload)
             shows_devices = made.verdict != "Suspended" or self._plan_of(owner) is not None
@@ -298,7 +305,10 @@ class _Verdicts:
         return structs.replace(made, verdict="Held", held_by="Order", held=waiting[:1], pods=made.wanted - len(pods))
 
     def _refused_last(self, made: OwnerVerdict, workload: AnyWorkload) -> OwnerVerdict:
-        """Return Refused if the cluster reports that its API server rejects the pods for an unknown reason."""
+        """Return Refused if the cluster reports that its API server rejects the pods for an unknown reason.
+
+        A quota of the input is known: that it would admit the pods now was checked, and differs from the report.
+        """
         info = self._inventory.cluster_info
         failure = replica_failure(workload) if info is None or not info.anonymized else None
         if failure is None or made.verdict not in ("WouldBind", "WouldPreempt"):
@@ -309,6 +319,11 @@ class _Verdicts:
             time=failure.last_transition_time or "",
             same_today=False,
         )
+        named = quota_named(failure.message)
+        if any(
+            (one.metadata.namespace, one.metadata.name) == (made.namespace, named) for one in self._inventory.quotas
+        ):
+            return structs.replace(made, last_message=last)
         return structs.replace(made, verdict="Refused", node_name="", victims=[], last_message=last)
 
     @cached_property
@@ -364,7 +379,7 @@ class _Verdicts:
         if record is None:
             return made
         if fate.held_by == "SchedulingGates":
-            made = structs.replace(made, **queue_of(self._inventory, record.pod.metadata))
+            made = structs.replace(made, **queue_of(self._inventory, record.pod))
         if fate.held_by == "Preemption":
             made = structs.replace(made, until=self._gone_by(fate.held))
         if fate.held_by == "MissingClaim":
@@ -573,13 +588,6 @@ _OF_SETS: dict[Outcome, Verdict] = {
 def is_ready(pod: Pod) -> bool:
     """Return whether the kubelet reports the pod as ready."""
     return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
-
-
-def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
-    """Return the condition by which a Deployment or ReplicaSet reports that the API server rejects its pods."""
-    conditions = workload.status.conditions if isinstance(workload, Workload) else []
-    found = (each for each in conditions if each.type == "ReplicaFailure" and each.status == "True" and each.message)
-    return next(found, None)
 
 
 def _number(minor: str) -> list[int]:

@@ -1,0 +1,57 @@
+"""`explain`: pods that are being deleted: without them, a pod may fit, and some of them never end by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.claims.owners import ended
+from dra_plan.documents.node_obstacles import RefusingNodes
+from dra_plan.documents.suggestions import PatchOperation, PodsGone
+from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.explanation.suggest import patches
+from dra_plan.questions.explain.bindings import is_unreachable, users_of
+from dra_plan.questions.explain.obstacle_remedies import Remedy
+from dra_plan.whatif.edits import depart
+
+MOST_NODES = 3
+"""The number of nodes whose pods are tried to be gone."""
+
+
+def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequence[str]) -> Iterator[Remedy]:
+    """Yield the pods of one node that are being deleted as gone, if they may be in the way.
+
+    They leave no room there, or use one of these `claims`, which the owner's pods use, too.
+    """
+    there: dict[str, list[Pod]] = {}
+    for pod in inventory.pods:
+        if pod.metadata.deletion_timestamp and pod.spec.node_name and not ended(pod):
+            there.setdefault(pod.spec.node_name, []).append(pod)
+    if not there:
+        return
+    users = users_of(inventory, verdict.namespace, claims)
+    shared = [name for name, pods in there.items() if any(pod.metadata.name in users for pod in pods)]
+    full = [name for group in verdict.nodes for name in group.nodes if _are_in_the_way(there.get(name, []), group)]
+    nodes = {node.metadata.name: node for node in inventory.nodes}
+    for name in list(dict.fromkeys([*shared, *full]))[:MOST_NODES]:
+        yield _gone(name, nodes.get(name), there[name])
+
+
+def _are_in_the_way(pods: Sequence[Pod], group: RefusingNodes) -> bool:
+    if any(one.is_of_room or one.kind == "VolumeInUse" for one in group.about):
+        return bool(pods)
+    return any(pod.spec.resource_claims for pod in pods) and any(one.kind == "Devices" for one in group.about)
+
+
+def _gone(name: str, node: Node | None, pods: Sequence[Pod]) -> Remedy:
+    """Return the remedy that these pods of a node are gone; if the node does not report, they have to be forced."""
+    code = "force-delete-pods" if is_unreachable(node) else "await-pods"
+    told = PodsGone(code=code, pods=[pod.key for pod in pods], on=name)
+    keys = [("Pod", pod.metadata.namespace, pod.metadata.name) for pod in pods]
+    made = tuple(patches.of_object(key, "v1", [PatchOperation(op="remove", path="")]) for key in keys)
+
+    def apply(of: Inventory) -> Inventory:
+        return depart(of, [pod for pod in of.pods if pod.key in told.pods]).inventory
+
+    return Remedy((told,), apply, patches=made)
