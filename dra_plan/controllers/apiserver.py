@@ -18,12 +18,11 @@ from msgspec import structs
 
 from dra_plan.api.core import Node, Pod, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import ResourceClaim, ResourceSlice
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
-from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.scheduler.admission import NAME
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.cluster.claims import users
@@ -36,7 +35,7 @@ from dra_plan.scheduler.simulation import Simulation
 from .absent_owners import absent_owners, unlisted_templates
 from .disruption import budgets
 from .endings import EXPECTED, FINISHED
-from .node_eviction import is_troubled
+from .looked import Looked
 from .quota import BESIDE_PODS, QuotaLedger, Quotas
 from .state import ClusterState, DeviceWithTaint, EndCause, EndedPod, needs_none
 from .workloads import given_revisions, revision
@@ -206,7 +205,7 @@ class ApiServer:
         such claims.
         """
         claims, looked = self._cluster.claims, self._looked_at
-        self._note_changed()
+        looked.note(self._cluster.changed_pods)
         if not looked.to_release and not claims.written:
             return None
         found = claims.listed([*claims.written, *claims.keys_used_by(looked.to_release)])
@@ -226,12 +225,9 @@ class ApiServer:
 
         None if none do.
         """
-        self._note_changed()
         pods, looked = self._cluster.pods, self._looked_at
-        if not looked.to_generate:
-            return None
-        lacking = [uid for uid in looked.to_generate if uid in pods and _lacks_claims(pods[uid])]
-        looked.to_generate = dict.fromkeys(lacking)
+        looked.note(self._cluster.changed_pods)
+        lacking = looked.lacking(pods)
         if not lacking:
             return None
         named = [*lacking, *(pods[uid].key for uid in lacking)]
@@ -239,14 +235,6 @@ class ApiServer:
         is_given = self._has_orphans or any(uid not in looked.created for uid in lacking)
         claims = list(self._cluster.claims) if is_given else self._cluster.claims.used_by(named)
         return self._part(lacking, claims, self.ended[-1:])
-
-    def _note_changed(self) -> None:
-        changed = self._cluster.changed_pods
-        if not changed:
-            return
-        self._looked_at.to_release.update(changed)
-        self._looked_at.to_generate.update(changed)
-        changed.clear()
 
     def _part(self, uids: Sequence[str], claims: list[ResourceClaim], ended: Sequence[EndedPod]) -> ClusterState:
         pods = [self._cluster.pods[uid] for uid in uids if uid in self._cluster.pods]
@@ -571,42 +559,6 @@ class ApiServer:
             return list(self._cluster.claims)
         objects: list[Any] = getattr(self.inventory, holder)
         return objects
-
-
-class Looked:
-    """The objects already examined, recorded so that only later changes are examined again."""
-
-    def __init__(self) -> None:
-        self.to_release: dict[str, None] = {}
-        """The UIDs of the pods that may have changed since claims were last freed."""
-        self.to_generate: dict[str, None] = {}
-        """The UIDs of the pods that may lack claims."""
-        self.created: set[str] = set()
-        """The UIDs of the pods that were created since the start."""
-        self._slices: Sequence[ResourceSlice] | None = None
-        self._tainted = False
-        self._nodes: Sequence[Node] | None = None
-        self._troubled = False
-
-    def is_device_tainted(self, slices: Sequence[ResourceSlice]) -> bool:
-        """Return whether any published device has a taint."""
-        if self._slices is not slices:
-            self._slices = slices
-            self._tainted = any(device.taints for each in slices for device in each.spec.devices)
-        return self._tainted
-
-    def is_node_troubled(self, nodes: Sequence[Node]) -> bool:
-        """Return whether any node evicts pods, or is not ready."""
-        if self._nodes is not nodes:
-            self._nodes = nodes
-            self._troubled = any(map(is_troubled, nodes))
-        return self._troubled
-
-
-def _lacks_claims(pod: Pod) -> bool:
-    if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
-        return False
-    return any(is_unmade(pod, entry) for entry in pod.spec.resource_claims)
 
 
 def _name(workload: AnyWorkload) -> tuple[str, str, str]:
