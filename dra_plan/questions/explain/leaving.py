@@ -13,7 +13,6 @@ from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.bindings import is_unreachable, users_of
 from dra_plan.questions.explain.obstacle_remedies import Remedy
-from dra_plan.whatif.edits import depart
 
 MOST_NODES = 3
 """The number of nodes whose pods are tried to be gone."""
@@ -52,6 +51,8 @@ def _gone(name: str, node: Node | None, pods: Sequence[Pod]) -> Remedy:
     made = tuple(patches.of_object(key, "v1", [PatchOperation(op="remove", path="")]) for key in keys)
 
     def apply(of: Inventory) -> Inventory:
+        from dra_plan.whatif.edits import depart  # most inputs have no such pods
+
         return depart(of, [pod for pod in of.pods if pod.key in told.pods]).inventory
 
     return Remedy((told,), apply, patches=made)

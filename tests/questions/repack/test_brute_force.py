@@ -130,7 +130,7 @@ def test_one_of_two_that_swap_waits_until_the_other_has_left(first: str, second:
     [start] = [number for number, line in enumerate(lines) if line.startswith("# Wave 2")]
     assert len(evictions) == 2
     assert max(evictions) < start
-    assert any("wait" in line and "--for=delete" in line for line in lines[evictions[0] : evictions[1]])
+    assert any(line.startswith("gone default ") for line in lines[evictions[0] : evictions[1]])
 
 
 def check_shares(seed: int) -> str:
