@@ -35,6 +35,8 @@ CLAIMS = {
     "three on one PCIe root of two": (f'device.capacity["{GPU}"].memory.compareTo(quantity("80Gi")) >= 0', 3),
 }
 
+STATUS = {"allocatable": {"cpu": "96", "memory": "1Ti", "pods": "110"}}
+
 
 def fleet(nodes: int) -> list[dict[str, Any]]:
     """The cluster: the same one on every run."""
@@ -42,7 +44,7 @@ def fleet(nodes: int) -> list[dict[str, Any]]:
     objects = [_object("DeviceClass", name, _selected(f'device.driver == "{name}"')) for name in (GPU, NIC)]
     for number in range(nodes):
         name = f"node-{number:05}"
-        objects.append({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+        objects.append({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": STATUS})
         model, memory = r.choice(MODELS)
         gpus = [_gpu(at, model, memory, r) for at in range(8)]
         nics = [{"name": f"nic-{at}", "attributes": {ROOT_PORT: {"string": f"root-{at}"}}} for at in range(4)]
