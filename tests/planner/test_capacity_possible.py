@@ -101,10 +101,10 @@ def test_as_many_copies_as_brute_force_finds() -> None:
 
 @pytest.mark.long
 def test_as_many_copies_as_brute_force_finds_in_many_cases() -> None:
-    seen = check(range(10_000, 12_000))
-    assert min(seen[name] for name in ("all", "some", "none")) >= 100, seen
+    seen = check(range(10_000, 11_200))
+    assert min(seen[name] for name in ("all", "some", "none")) >= 60, seen
     assert seen["wasted"], seen
-    assert seen["too many"] <= 20, seen
+    assert seen["too many"] <= 12, seen
 
 
 @pytest.mark.long
