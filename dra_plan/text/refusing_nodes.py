@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from dra_plan.api.quantity import parse
-from dra_plan.claims.sets import CANNOT_ALLOCATE
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.documents.verdicts import DEVICES, AloneVerdict, OwnerVerdict
 from dra_plan.text import words
@@ -91,12 +90,9 @@ def who(nodes: Sequence[str]) -> str:
 
 
 def phrase(reason: NodeRefusalReason) -> str:
-    """Return the wording of an obstacle; the scheduler's message if nothing more is known.
-
-    Only some of the nodes that other reasons exclude, too, have their devices examined.
-    """
+    """Return the wording of an obstacle; the scheduler's message if nothing more is known."""
     if not reason.about:
-        return "devices: the claims do not fit" if reason.message == CANNOT_ALLOCATE else reason.message
+        return reason.message
     return ", ".join(obstacle(one) for one in reason.about)
 
 
