@@ -76,3 +76,6 @@ KUEUE_QUEUE = f"{KUEUE}queue-name"
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
 """The taint of a node whose kubelet no longer reports."""
+
+SYSTEM_NAMESPACE = "kube-system"
+"""The namespace of the cluster's own pods."""

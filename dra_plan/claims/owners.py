@@ -47,12 +47,16 @@ def is_ready(pod: Pod) -> bool:
     return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")
 
 
+CRASHING = "CrashLoopBackOff"
+"""Why a container waits that has run and ended several times."""
+
+
 def why_waiting(status: ContainerStatus) -> str:
     """Return the kubelet's message on a container that waits; of one that crashes, how its last run ended."""
     waiting, last = status.state.waiting, status.last_state.terminated
     if waiting is None:
         return ""
-    if waiting.reason != "CrashLoopBackOff" or last is None:
+    if waiting.reason != CRASHING or last is None:
         return waiting.message
     reason = f", {last.reason}" if last.reason not in ("", "Error") else ""
     message = f": {last.message.strip()}" if last.message.strip() else ""

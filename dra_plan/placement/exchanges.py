@@ -114,21 +114,12 @@ class NodeRoom:
 
     def has(self, needs: Asked, stay: Collection[int]) -> bool:
         """Return whether these needs are free once only these residents, given by position, are left."""
-        if not stay:
-            return all(self.total[sort] >= need for sort, need in needs)
-        staying = [self.held[position] for position in stay] if 2 * len(stay) <= len(self.held) else None
-        gone = [] if len(stay) == len(self.held) or staying is not None else self._gone_beside(stay)
-        for sort, need in needs:
-            if staying is not None:
-                left = self.total[sort] - sum([held[sort] for held in staying])
-            else:
-                left = self.free[sort] + sum([held[sort] for held in gone])
-            if left < need:
-                return False
-        return True
-
-    def _gone_beside(self, stay: Collection[int]) -> list[Amounts]:
-        return [amounts for position, amounts in enumerate(self.held) if position not in stay]
+        if 2 * len(stay) <= len(self.held):  # the shorter of two sums
+            start, sign, some = self.total, -1, [self.held[position] for position in stay]
+        else:
+            gone = [amounts for position, amounts in enumerate(self.held) if position not in stay]
+            start, sign, some = self.free, 1, gone
+        return all(start[sort] + sign * sum([held[sort] for held in some]) >= need for sort, need in needs)
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
         """Return how many pods with a shape the numbers allow once these residents have left."""

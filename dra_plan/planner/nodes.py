@@ -10,6 +10,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaimSpec
+from dra_plan.api.well_known import SYSTEM_NAMESPACE
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index, missing_templates, owner_of
 from dra_plan.claims.owners import ended
@@ -287,7 +288,7 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         else ("pods", "cpu and memory", "`kubectl get pods -A -o yaml`")
     )
     of_others = [one for one in inventory.workloads if one.metadata.namespace != namespace]
-    if namespace == _OF_SYSTEM and any(_is_of_cluster(one.metadata) for one in of_others):
+    if namespace == SYSTEM_NAMESPACE and any(_is_of_cluster(one.metadata) for one in of_others):
         return  # nobody lists these of one namespace, and the others' pods of another: the others have no pods
     has_others = any(space not in ("", namespace) for _, space, _ in inventory.origins)
     supposed, others = (
@@ -301,9 +302,6 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         f" pods in {others} count as free: add the output of {command}",
         brings=("pods", "resourceclaims") if both else ("pods",),
     )
-
-
-_OF_SYSTEM = "kube-system"
 
 
 def _is_of_cluster(metadata: ObjectMeta) -> bool:

@@ -84,6 +84,7 @@ def nodes_to_find(total: int, percentage: int) -> int:
 
 
 _FEW = 100
+"""The number of best nodes up to which searching for each takes less time than comparing all scores."""
 
 
 def best_of(scores: Sequence[int]) -> list[int]:

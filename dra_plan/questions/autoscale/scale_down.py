@@ -15,14 +15,13 @@ from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import ResourceSlice
-from dra_plan.api.well_known import MIRROR_POD
+from dra_plan.api.well_known import MIRROR_POD, SYSTEM_NAMESPACE
 from dra_plan.claims.index import Index
 from dra_plan.questions.autoscale.groups import AutoscalerOptions, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import ClusterSnapshot, TooManyUsersError
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
 _SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-_SYSTEM = "kube-system"
 _LISTED = ("ReplicaSet", "Job", "StatefulSet", "ReplicationController")
 """The kinds of controllers that are looked up."""
 NOT_UNDERUTILIZED, NO_PLACE, UNEXPECTED = "NotUnderutilized", "NoPlaceToMovePods", "UnexpectedError"
@@ -242,7 +241,7 @@ class EvictionRules:
             and key not in self._workloads
         ):
             return "ControllerNotFound"
-        if pod.metadata.namespace == _SYSTEM and not any(
+        if pod.metadata.namespace == SYSTEM_NAMESPACE and not any(
             _is_of(one, pod) for one in self._inventory.disruption_budgets
         ):
             return "UnmovableKubeSystemPod"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from dra_plan.claims.owners import CRASHING
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
 from dra_plan.questions.explain.document import (
@@ -18,9 +19,6 @@ from dra_plan.text.columns import Lines, indented
 from dra_plan.text.devices import devices_of
 from dra_plan.text.naming import consumed, device_name, named
 from dra_plan.text.words import counted, listed, scheduler_says
-
-CRASHING = "CrashLoopBackOff"
-"""Why a container waits that has run and ended several times."""
 
 NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use any."
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from msgspec import structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import ContainerStatus, Pod
-from dra_plan.api.inventory import Inventory
+from dra_plan.api.inventory import HeardEvent, Inventory
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.stories import DriverPod
@@ -19,6 +19,7 @@ from dra_plan.questions.explain.bindings import devices_of, volumes_elsewhere
 
 if TYPE_CHECKING:
     from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
+    from dra_plan.explanation.driver_pods import DriverPods
 
 MOST_EVENTS = 3
 """The number of reasons of events that are shown for one pod."""
@@ -57,13 +58,28 @@ class PlacedPods:
 
         return ForeseenEvictions(self._inventory, self._view.target)
 
+    @cached_property
+    def drivers(self) -> DriverPods:
+        """The pods that publish devices."""
+        from dra_plan.explanation.driver_pods import DriverPods
+
+        return DriverPods(self._inventory)
+
+    @cached_property
+    def _heard(self) -> Mapping[tuple[str, str], list[HeardEvent]]:
+        """The events by namespace and name of the pod, the latest first."""
+        found: dict[tuple[str, str], list[HeardEvent]] = {}
+        for one in sorted(self._inventory.events, key=lambda one: one.time, reverse=True):
+            found.setdefault((one.namespace, one.pod), []).append(one)
+        return found
+
     def _events(self, pod: Pod) -> list[PodEvent]:
         """Return the last event of each reason about the pod, the latest first."""
-        namespace, name, uid = pod.metadata.namespace, pod.metadata.name, pod.metadata.uid
+        uid = pod.metadata.uid
         last: dict[str, PodEvent] = {}
         repeated = _REPEATED if any(map(_is_told, pod.status.container_statuses)) else ()
-        for one in sorted(self._inventory.events, key=lambda one: one.time, reverse=True):
-            is_it = (one.namespace, one.pod) == (namespace, name) and (not one.uid or not uid or one.uid == uid)
+        for one in self._heard.get((pod.metadata.namespace, pod.metadata.name), ()):
+            is_it = not one.uid or not uid or one.uid == uid
             if is_it and one.reason not in last and one.reason not in repeated:
                 last[one.reason] = PodEvent(
                     reason=one.reason, message=one.message, component=one.said_by, time=one.time, count=one.times
@@ -76,10 +92,7 @@ class PlacedPods:
         drivers = {device.driver for device in devices_of(self._inventory, pod)} if node is not None else set()
         if node is None or not drivers:
             return []
-        from dra_plan.explanation.driver_pods import DriverPods
-
-        found = DriverPods(self._inventory)
-        return [each for driver in sorted(drivers) for each in found.on_node(self._view, driver, node)]
+        return [each for driver in sorted(drivers) for each in self.drivers.on_node(self._view, driver, node)]
 
 
 def _is_told(status: ContainerStatus) -> bool:

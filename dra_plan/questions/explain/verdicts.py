@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
@@ -63,10 +63,6 @@ from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
 from dra_plan.scheduler.notices import GroupSummary
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_LOOKS = 50_000
 """The number of nodes examined closely for owners that were not named, over all of them."""
@@ -249,9 +245,7 @@ class _Verdicts:
         absent = plan.explanation.absent if plan is not None and plan.explanation is not None else []
         if SLICES not in made.missing and not any(one.reference.kind == "driver" for one in absent):
             return made
-        from dra_plan.explanation.driver_pods import DriverPods
-
-        return structs.replace(made, unready_pods=DriverPods(self._inventory).unready())
+        return structs.replace(made, unready_pods=self._placed.drivers.unready())
 
     def _evicted(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         """Return the verdict on a pod that gets a node and is then evicted for another one."""
