@@ -29,7 +29,7 @@ from dra_plan.scheduler.cluster.claims import users
 from dra_plan.scheduler.cluster.keys import claim_key, pod_uid
 from dra_plan.scheduler.events import Action, Event, Resource
 from dra_plan.scheduler.preemption import REASON, is_victim, preemption_message
-from dra_plan.scheduler.simulate import LaterState, eviction_count, evictions_of, pod_change
+from dra_plan.scheduler.simulate import LaterState, decided_evictions, eviction_count, pod_change
 from dra_plan.scheduler.simulation import Simulation
 
 from .absent_owners import absent_owners, unlisted_templates
@@ -324,10 +324,9 @@ class ApiServer:
     def end_victim(self) -> tuple[Pod, str]:
         """Remove the pod that was preempted first, and return it with the message in the scheduler's event."""
         victims = self.victims()
-        decided = {each.victim: each.preemptor for each in evictions_of(self._simulation)}
-        key = next((key for key in decided if key in victims), next(iter(victims)))
-        by = decided.get(key, "another pod")
-        victim = victims[key]
+        decided = next((each for each in decided_evictions(self._simulation) if each.victim in victims), None)
+        by = decided.preemptor if decided is not None else "another pod"
+        victim = victims[decided.victim] if decided is not None else next(iter(victims.values()))
         message = preemption_message(victim)
         self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message, is_disruption=True))
         uids = (pod.metadata.uid for pod in self._cluster.pods.values() if pod.key == by)
@@ -410,7 +409,7 @@ class ApiServer:
 
     def _note_made(self, pod: Pod) -> None:
         uid = pod_uid(pod)
-        going = len(self.victims()) if evictions_of(self._simulation) else 0
+        going = len(self.victims()) if eviction_count(self._simulation) else 0
         self.made[uid] = len(self.ended) + going
         owner = pod.metadata.controller
         workload = self._cluster.workloads.get((owner.kind, pod.metadata.namespace, owner.name)) if owner else None

@@ -33,6 +33,7 @@ from .events import Events, EventStep, RefusedCreate
 from .foreseen import newest_time
 from .later import go_to
 from .quota import Quotas
+from .repeats import ENDLESS, Repeats
 from .state import (
     Action,
     ClusterState,
@@ -49,11 +50,8 @@ from .state import (
 
 MOST_ROUNDS = 10_000
 """The maximum number of rounds of scheduler and controllers after one step of the events."""
-MOST_REPEATS = 4
-"""How many times the cluster may return to an earlier state, with pods evicted meanwhile; after that, it is considered
-never to settle."""
-ENDLESS = "pods are evicted and recreated endlessly"
-"""The reason why such a cluster never settles."""
+MOST_VICTIMS = 50_000
+"""The maximum number of preempted pods that end one after the other, while the scheduler is never idle."""
 PATIENCE_SECONDS = 120.0
 """The quiet time after which a cluster has settled; later actions are listed as pending."""
 SHARERS_AT_ONCE = 2
@@ -275,24 +273,22 @@ class Settling:
         Events that follow each other immediately are all applied before any component reacts to the first.
         """
         self._simulation.scheduler.until = math.inf if end is None else end
-        self._schedule()
         self._unsettled, self._repeats_after = "", None
-        seen: Counter[object] = Counter()
-        last: dict[object, int] = {}
+        self._schedule()
+        repeats = Repeats(self._server, self._simulation.cluster)
         evicted = self._server.evicted
         for _ in range(MOST_ROUNDS):
             if self._simulation.scheduler.is_late():
                 self._unsettled = "the time ran out (--timeout)"
                 return
-            if self._round():
-                if self._server.evicted > evicted:
-                    evicted = self._server.evicted
-                    key = self._fingerprint()
-                    seen[key] += 1
-                    if seen[key] > MOST_REPEATS:
-                        self._unsettled, self._repeats_after = ENDLESS, last[key]
-                        return
-                    last[key] = len(self._server.ended)
+            acted = self._repeats_after is None and self._round()
+            if self._repeats_after is None and self._server.evicted > evicted:
+                evicted = self._server.evicted
+                self._repeats_after = repeats.repeats_after()
+            if self._repeats_after is not None:
+                self._unsettled = ENDLESS
+                return
+            if acted:
                 continue
             due = self._next()
             limit = self._server.now + self._patience if end is None else end
@@ -333,9 +329,15 @@ class Settling:
         The preemptor is tried as soon as its victim is gone, which is before the victim's claims are free. The claims
         are free when the first pod has been rejected, because the scheduler writes the rejection to the pod's status
         before it tries the next pod.
+
+        Victims whose successors preempt others, or are preempted again, can make this endless. More pods than the
+        cluster has must have ended before that is looked for.
         """
+        repeats = Repeats(self._server, self._simulation.cluster, unwatched=len(self._simulation.cluster.pods))
         self._run_scheduler()
-        while self._server.victims():
+        for _ in range(MOST_VICTIMS):
+            if self._repeats_after is not None or not self._server.victims():
+                return
             if self._make():
                 self._run_scheduler()
             victim, text = self._server.end_victim()
@@ -343,6 +345,8 @@ class Settling:
             self._run_scheduler(to_refusal=True)
             self._release()
             self._run_scheduler()
+            self._repeats_after = repeats.repeats_after()
+        self._unsettled = f"pods are still preempted after {MOST_VICTIMS:,} of them ended"
 
     def _run_scheduler(self, *, to_refusal: bool = False) -> None:
         if self._server.crashed:
@@ -455,18 +459,6 @@ class Settling:
         if moment > self._server.now:
             self.before_time_passes(moment)
         self._simulation.clock.advance_to(moment)
-
-    def _fingerprint(self) -> object:
-        """Return the cluster's state without pod names and times."""
-        pods = Counter((_root(pod), pod.spec.node_name) for pod in self._simulation.cluster.pods.values())
-        devices = Counter(
-            (result.driver, result.pool, result.device)
-            for claim in self._simulation.cluster.claims
-            if claim.allocation is not None
-            for result in claim.allocation.devices.results
-        )
-        failed = sum(1 for each in self._server.ended if _of_job(each))
-        return frozenset(pods.items()), frozenset(devices.items()), failed
 
     # Actions
 
@@ -588,13 +580,3 @@ _MAKERS: tuple[Callable[[ClusterState], Iterator[Action]], ...] = (workloads.ste
 def _evictions(state: ClusterState) -> list[DeletePod]:
     """Return the pods that taints evict, now or later."""
     return [each for step in _EVICTORS for each in step(state) if isinstance(each, DeletePod)]
-
-
-def _root(pod: Pod) -> str:
-    owner = pod.metadata.controller
-    return f"{owner.kind}/{pod.metadata.namespace}/{owner.name}" if owner is not None else pod.key
-
-
-def _of_job(each: EndedPod) -> bool:
-    owner = each.pod.metadata.controller
-    return owner is not None and owner.kind == "Job"

@@ -7,7 +7,7 @@ or several states to the end and collects the result. A simulation's parts are p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -358,18 +358,19 @@ def eviction_count(simulation: Simulation) -> int:
     return sum(len(plugin.evictions) for plugin in plugins) + len(simulation.scheduler.groups.evictions)
 
 
+def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
+    """Yield all preemptions, in the order of the decisions; a name may be that of several pods, one after another."""
+    for plugin in simulation.plugins_of(DefaultPreemption):
+        for preemptor, victim, node in plugin.evictions:
+            yield Eviction(victim.key, preemptor.key, node)
+    for group, victim, node in simulation.scheduler.groups.evictions:
+        yield Eviction(victim, f"podgroup/{group}", node)
+
+
 def evictions_of(simulation: Simulation) -> list[Eviction]:
     """Return the preempted pods, each with the first pod that preempted it, in the order of the decisions."""
-    evictions = [
-        Eviction(victim.key, preemptor.key, node)
-        for plugin in simulation.plugins_of(DefaultPreemption)
-        for preemptor, victim, node in plugin.evictions
-    ]
-    evictions += [
-        Eviction(victim, f"podgroup/{group}", node) for group, victim, node in simulation.scheduler.groups.evictions
-    ]
     first: dict[str, Eviction] = {}
-    for each in evictions:
+    for each in decided_evictions(simulation):
         first.setdefault(each.victim, each)
     return list(first.values())
 

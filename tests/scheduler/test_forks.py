@@ -12,8 +12,10 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.api.inventory import Inventory
 from dra_plan.controllers.events import EventStep, read_steps
+from dra_plan.controllers.repeats import ENDLESS
 from dra_plan.controllers.settle import Settling
 from dra_plan.planner.question import Question
+from dra_plan.planner.settling import settle_chosen
 from dra_plan.planner.waves import come_to_rest
 from dra_plan.releases import target
 from dra_plan.scheduler.attempts import PodRecord
@@ -189,18 +191,27 @@ def test_containers_stay_the_same_objects_with_the_contents_of_before() -> None:
 # -- other states of the input -----------------------------------------------------------------------------------------
 
 
-def fleet(seed: int) -> Inventory:
-    """A random cluster in which most pods have found a node, and belong to a workload."""
+def owned_pods(seed: int) -> Cluster:
+    """A random cluster whose pods belong to a workload."""
     objects = cluster(seed)
     for each in objects:
         if each["kind"] == "Pod":
             each["metadata"].update(owned("ReplicaSet", "rs"))
             if seed % 2:
                 del each["metadata"]["uid"]
-    loaded = Cluster.of(objects)
+    return Cluster.of(objects)
+
+
+def later(seed: int) -> set[str]:
+    """The names of a few pods that are not scheduled at first."""
     draw = random.Random(seed)
     late = {draw.randrange(26) for _ in range(4)}
-    waits = {each.metadata.name for index, each in enumerate(loaded.inventory.pods) if index in late}
+    return {each.metadata.name for index, each in enumerate(owned_pods(seed).inventory.pods) if index in late}
+
+
+def fleet(seed: int) -> Inventory:
+    """A random cluster in which most pods have found a node, and belong to a workload."""
+    loaded, waits = owned_pods(seed), later(seed)
     rest = come_to_rest(loaded.inventory, loaded.target, Question(), lambda one: one.metadata.name not in waits)
     return rest.inventory
 
@@ -281,6 +292,16 @@ def check_states(seed: int, number: int) -> int:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_simulation_becomes_what_another_state_would_have_begun_with(seed: int) -> None:
     assert check_states(seed, 8) > 8
+
+
+def test_preemption_without_an_end_is_noticed() -> None:
+    """The successor of each preempted pod is placed, and is then preempted as well."""
+    loaded, waits = owned_pods(1072), later(1072)
+    outcome = settle_chosen(
+        loaded.inventory, loaded.target, Question(), lambda one: one.metadata.name not in waits, ordered=True
+    )
+    assert outcome.settled is not None
+    assert outcome.settled.unsettled == ENDLESS
 
 
 @pytest.mark.long
