@@ -54,7 +54,7 @@ def test_shared_answers_are_the_own_ones(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.long
 def test_shared_answers_are_the_own_ones_in_thousands_of_fleets(monkeypatch: pytest.MonkeyPatch) -> None:
-    check(range(50, 3_500), monkeypatch)
+    check(range(50, 1_500), monkeypatch)
 
 
 def check_going_on(seeds: Iterable[int]) -> tuple[int, int]:
@@ -107,4 +107,4 @@ def test_answers_of_an_earlier_allocator_are_the_own_ones() -> None:
 
 @pytest.mark.long
 def test_answers_of_an_earlier_allocator_are_the_own_ones_in_thousands_of_fleets() -> None:
-    check_going_on(range(60, 2_500))
+    check_going_on(range(60, 1_200))

@@ -27,7 +27,7 @@ from .objects import Plain
 from .samples import SAMPLES
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-LONG = settings(max_examples=12_000, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=6_000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 FORM = ("origins", "notices", "texts")

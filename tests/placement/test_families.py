@@ -48,6 +48,6 @@ def test_each_kind_of_claim(family: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_kind_of_claim_in_many_cases(family: str) -> None:
-    seen = check(family, range(10_000, 14_000), 3_000)
-    assert seen.total() == 3_000
-    assert min(seen[name] for name in ("all", "some", "none")) >= 100, seen
+    seen = check(family, range(10_000, 12_000), 1_200)
+    assert seen.total() == 1_200
+    assert min(seen[name] for name in ("all", "some", "none")) >= 40, seen

@@ -144,7 +144,7 @@ def test_gangs_are_whole_and_as_many_as_brute_force_finds() -> None:
 
 @pytest.mark.long
 def test_gangs_are_whole_in_many_cases() -> None:
-    seen = check(range(20_000, 21_050))
+    seen = check(range(20_000, 20_550))
     kinds = ("Placed", "Impossible", "all start", "some start", "none starts", "in a zone", "left for a gang")
     assert min(seen[name] for name in kinds) >= 5, seen
-    assert seen["Placed"] + seen["Impossible"] >= 1_000, seen
+    assert seen["Placed"] + seen["Impossible"] >= 500, seen

@@ -101,10 +101,10 @@ def test_as_many_copies_as_brute_force_finds() -> None:
 
 @pytest.mark.long
 def test_as_many_copies_as_brute_force_finds_in_many_cases() -> None:
-    seen = check(range(10_000, 11_200))
-    assert min(seen[name] for name in ("all", "some", "none")) >= 60, seen
+    seen = check(range(10_000, 10_600))
+    assert min(seen[name] for name in ("all", "some", "none")) >= 30, seen
     assert seen["wasted"], seen
-    assert seen["too many"] <= 12, seen
+    assert seen["too many"] <= 6, seen
 
 
 @pytest.mark.long

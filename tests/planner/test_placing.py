@@ -53,8 +53,8 @@ def test_verdicts_and_proofs_are_those_of_brute_force() -> None:
 
 @pytest.mark.long
 def test_verdicts_and_proofs_are_those_of_brute_force_in_many_cases() -> None:
-    seen = check_proofs(range(10_000, 13_000))
-    assert min(seen[name] for name in ("Placed", "Impossible", "proof of 1", "proof of 2", "proof of 3")) >= 30, seen
+    seen = check_proofs(range(10_000, 11_500))
+    assert min(seen[name] for name in ("Placed", "Impossible", "proof of 1", "proof of 2", "proof of 3")) >= 15, seen
 
 
 def small_and_large() -> list[Plain]:

@@ -103,7 +103,7 @@ def test_expressions_of_every_function(expression: str) -> None:
 
 
 @pytest.mark.long
-@settings(NO_CHECKS, max_examples=3_000)
+@settings(NO_CHECKS, max_examples=1_500)
 @given(expressions(depth=5))
 def test_very_many_expressions_of_every_function(expression: str) -> None:
     attempt(expression)

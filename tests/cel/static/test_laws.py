@@ -84,7 +84,7 @@ def test_every_expression_is_refused_or_sound(expression):
 
 @pytest.mark.long
 @given(mutated())
-@settings(max_examples=20_000, deadline=None)
+@settings(max_examples=10_000, deadline=None)
 def test_very_many_expressions_are_refused_or_sound(expression):
     assert_sound(expression)
 
