@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dra_plan.cel.selector import _inspector  # pyright: ignore[reportPrivateUsage]
+
 os.environ.pop("COLUMNS", None)  # workers of pytest-xdist have one, and it sets the width of what is printed
 
 settings.register_profile(
