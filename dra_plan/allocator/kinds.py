@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from dra_plan.api import semver
-from dra_plan.api.resource import DeviceAttribute
+from dra_plan.api.resource import Device, DeviceAttribute, DeviceTaint
 from dra_plan.api.semver import SemverError
 
 from .ledger import AllocatedState, DeviceUse
@@ -114,42 +114,43 @@ class DeviceKinds:
         known = self._by_list.get(key) if key is not None else None
         if known is not None:
             return known
-        numbers = tuple([self._number(device) for device in slice_.devices])
+        driver = slice_.object.spec.driver
+        numbers = tuple([self._number(device, driver, slice_.taints_of(device)) for device in devices])
         numbers = self._alike.setdefault(numbers, numbers)
         if key is not None:
             self._by_list[key] = numbers
         return numbers
 
-    def _number(self, device: PoolDevice) -> int | None:
-        published, taints, driver = device.device, device.taints, device.id.driver
-        attributes, versions = published.attributes, self._versions
+    def _number(self, device: Device, driver: str, taints: Sequence[DeviceTaint]) -> int | None:
+        attributes, versions = device.attributes, self._versions
         for each in attributes.values():
             is_plain = each.string_value is not None or each.int_value is not None
             if not is_plain and each.version_value not in versions and not self._is_readable(each):
                 return None
         values = [attributes.get(name) or attributes.get(other) for name, other in self._read_from(driver)]  # type: ignore[arg-type]
-        special = taints or published.consumes_counters or published.binding_conditions
+        special = taints or device.consumes_counters or device.binding_conditions
         if special or self._names.reads_all:
-            return self._of_facts(device, values)
-        capacity, shared = published.capacity, published.allow_multiple_allocations
+            return self._of_facts(device, driver, taints, values)
+        capacity, shared = device.capacity, device.allow_multiple_allocations
         key = (driver, shared, id(capacity) if capacity else 0, *map(id, values))
         known = self._by_parts.get(key)
         if known is None:
-            known = self._of_facts(device, values), capacity, values
+            known = self._of_facts(device, driver, taints, values), capacity, values
             if len(self._by_parts) < _MOST_PARTS:
                 self._by_parts[key] = known
         return known[0]
 
-    def _of_facts(self, device: PoolDevice, values: Sequence[DeviceAttribute | None]) -> int | None:
-        published, taints = device.device, device.taints
-        special = taints or published.consumes_counters or published.binding_conditions
+    def _of_facts(
+        self, device: Device, driver: str, taints: Sequence[DeviceTaint], values: Sequence[DeviceAttribute | None]
+    ) -> int | None:
+        special = taints or device.consumes_counters or device.binding_conditions
         kind = DeviceFacts(
-            device.id.driver,
+            driver,
             tuple(values),
-            device.capacity_key if published.capacity else b"",
-            _encode((taints, published.consumes_counters, published.binding_conditions)) if special else b"",
-            bool(published.allow_multiple_allocations),
-            _encode(published.attributes) if self._names.reads_all else None,
+            _encode(device.capacity) if device.capacity else b"",
+            _encode((taints, device.consumes_counters, device.binding_conditions)) if special else b"",
+            bool(device.allow_multiple_allocations),
+            _encode(device.attributes) if self._names.reads_all else None,
         )
         try:
             number = self._numbers.setdefault(kind, len(self.kinds))
@@ -239,7 +240,7 @@ class NodeStates:
 
     def _of_devices(self, slice_: PoolSlice, state: AllocatedState) -> tuple[int, ...]:
         known, numbers = self._device_numbers, []
-        uses = state.uses(slice_.pool_id, slice_, slice_.device_ids)
+        uses = state.uses(slice_.pool_id, slice_, slice_.device_names)
         for index, raw in enumerate(zip(self._kinds.of(slice_), uses, strict=True)):
             number = known.get(raw)
             if number is None:

@@ -278,6 +278,16 @@ class AllocatedState:
             state.add(claim, consumable_capacity=consumable_capacity)
         return state
 
+    def copy(self) -> AllocatedState:
+        """Return the same state, which changes on its own. Only for a state without open forks."""
+        shared = {device: [*claims] for device, claims in self.shared.items()}
+        aggregate = {device: {**amounts} for device, amounts in self.aggregate.items()}
+        made = AllocatedState({**self.dedicated}, shared, aggregate)
+        made._by_pool = {pool: {*names} for pool, names in self._by_pool.items()}
+        made._sharing, made._given_twice = self._sharing.copy(), {*self._given_twice}
+        made._uses = {pool: {**uses} for pool, uses in self._uses.items()}
+        return made
+
     def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
         """Add the devices that a claim holds; none if it is not allocated, and none with admin access."""
         status = claim.status
@@ -402,14 +412,19 @@ class AllocatedState:
         """Return whether any device of the pool is allocated in shares."""
         return self._sharing[pool] > 0
 
-    def uses(self, pool: PoolID, owner: Hashable, devices: Callable[[], Iterable[DeviceID]]) -> tuple[DeviceUse, ...]:
-        """Return the use of each device in this pool's slice `owner`."""
+    def uses(self, pool: PoolID, owner: Hashable, names: Callable[[], Iterable[str]]) -> tuple[DeviceUse, ...]:
+        """Return the use of each device, by name, in this pool's slice `owner`."""
         known = self._uses.get(pool)
         if known is None:
             known = self._uses[pool] = {}
         found = known.get(owner)
         if found is None:
-            found = known[owner] = tuple([self._use(device) for device in devices()])
+            if self.shares_in(pool):
+                uses = [self._use(DeviceID(*pool, name)) for name in names()]
+            else:
+                whole = self.dedicated_in(pool)
+                uses = [_WHOLE if name in whole else FREE for name in names()]
+            found = known[owner] = tuple(uses)
         return found
 
     def _use(self, device: DeviceID) -> DeviceUse:

@@ -105,14 +105,17 @@ class PoolSlice:
         """The slice's devices in manifest order."""
         if self._devices is None:
             self._devices = tuple(
-                PoolDevice(device, self, tainted(device, self.pool_id, self._rules))
-                for device in self.object.spec.devices
+                PoolDevice(device, self, self.taints_of(device)) for device in self.object.spec.devices
             )
         return self._devices
 
-    def device_ids(self) -> list[DeviceID]:
+    def device_names(self) -> list[str]:
         """Return the names of the devices in manifest order."""
-        return [device.id for device in self.devices]
+        return [device.name for device in self.object.spec.devices]
+
+    def taints_of(self, device: Device) -> Sequence[DeviceTaint]:
+        """Return the taints of a device of the slice, with those that rules add."""
+        return tainted(device, self.pool_id, self._rules)
 
     @property
     def has_rules(self) -> bool:

@@ -232,7 +232,7 @@ class Observer:
             return None
         pool, uses = slice_.pool_id, None
         if self._state.dedicated_in(pool) or self._state.shares_in(pool):
-            uses = self._state.uses(pool, slice_, slice_.device_ids)
+            uses = self._state.uses(pool, slice_, slice_.device_names)
         of = (self._kinds.of(slice_), uses)
         if of not in self._looks:
             rows = self._rows_among(slice_, *of)

@@ -120,6 +120,7 @@ def expand(
     together: bool = False,
     named: Collection[ObjectKey] | None = None,
     group_claims: bool = False,
+    index: Index | None = None,
 ) -> Expansion:
     """Return the claim sets to plan, for pods, then workloads, then standalone claims, each in input order.
 
@@ -127,9 +128,9 @@ def expand(
     Alternatively, `named` lists the objects (pods without a node, workloads, pending claims), each of which is planned
     by itself, regardless of what controls or uses it. If `together` is set, there is exactly one set, which contains
     the claims of all these sets without duplicates. If `group_claims` is set, pod groups have claims, which their pods
-    share (the DRAWorkloadResourceClaims gate).
+    share (the DRAWorkloadResourceClaims gate). `index` is the input's, if it already exists.
     """
-    index = Index(inventory)
+    index = Index(inventory) if index is None else index
     chosen = _Choice(namespace, selector, named)
     builder = _Builder(index, chosen, GroupClaims(index) if group_claims else None)
     sets = [*builder.of_pods(), *builder.of_workloads(), *builder.of_lone_claims()]

@@ -176,7 +176,7 @@ class GeneratedClaims:
     """
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:
-        claims = list(claims)
+        claims = [claim for claim in claims if claim.metadata.owner_references or claim.metadata.annotations]
         self._controlled = Dependents(claims)
         self._orphans: dict[tuple[str, str, str], ResourceClaim] = {}
         for claim in claims:

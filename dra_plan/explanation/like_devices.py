@@ -7,7 +7,7 @@ shared capacity or their own node selection are compared: what others lack also 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dra_plan.allocator import PoolDevice, View
 from dra_plan.allocator.pools import PoolSlice
@@ -40,15 +40,23 @@ class LikeDevices:
         """Return one device of each kind in the slices, in their order, with the number of such devices."""
         firsts: dict[int | PoolDevice, PoolDevice] = {}
         counts: Counter[int | PoolDevice] = Counter()
+        for slice_, numbers, count in self._alike(slices):
+            for device, number in zip(slice_.devices, numbers, strict=True):
+                kind = device if number is None else number
+                firsts.setdefault(kind, device)
+                counts[kind] += count
+        return [(device, counts[kind]) for kind, device in firsts.items()]
+
+    def _alike(self, slices: Iterable[PoolSlice]) -> Iterator[tuple[PoolSlice, Sequence[int | None], int]]:
+        """Yield the first of the slices with devices of the same kinds, these kinds, and the number of such slices."""
+        found: dict[object, tuple[PoolSlice, Sequence[int | None]]] = {}
+        counts: Counter[object] = Counter()
         for slice_ in slices:
             numbers = self._kinds.of(slice_) if self._kinds is not None else (None,) * len(slice_.devices)
-            kinds: list[int | PoolDevice] = [
-                device if number is None else number for device, number in zip(slice_.devices, numbers, strict=True)
-            ]
-            for device, kind in zip(slice_.devices, kinds, strict=True):
-                firsts.setdefault(kind, device)
-            counts.update(kinds)
-        return [(device, counts[kind]) for kind, device in firsts.items()]
+            key = slice_ if None in numbers else numbers
+            found.setdefault(key, (slice_, numbers))
+            counts[key] += 1
+        return ((*each, counts[key]) for key, each in found.items())
 
     def refusal(self, want: Want, kind: int, find: Callable[[], Refusal | None]) -> Refusal | None:
         """Return the first reason against a free device of the kind; `find` finds it for one of them."""

@@ -61,13 +61,7 @@ class Known:
 
     def __init__(self, inventory: Inventory, made: Iterable[ObjectKey] = ()) -> None:
         """Collect the objects; `made` are claims that are not in the input, but would be created for its pods."""
-        self._by_name: dict[str, list[ObjectKey]] = defaultdict(list)
-        objects = (*inventory.pods, *inventory.workloads, *inventory.claims)
-        keys = [(found.kind, found.metadata.namespace, found.metadata.name) for found in objects]
-        self.keys = list(dict.fromkeys([*keys, *made]))
-        for key in self.keys:
-            self._by_name[key[2].lower()].append(key)
-        self._pods = inventory.pods
+        self._inventory, self._made, self._pods = inventory, made, inventory.pods
         self.empty = "".join(f"; {notice.message}" for notice in inventory.notices if notice.code == "file-empty")
         self.nodes = {node.metadata.name.lower(): node.metadata.name for node in inventory.nodes}
         self._kinds = {
@@ -75,6 +69,20 @@ class Known:
             for kind in {workload.kind for workload in inventory.workloads}
             for form in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()}es")
         }
+
+    @cached_property
+    def keys(self) -> list[ObjectKey]:
+        """The objects, in input order."""
+        objects = (*self._inventory.pods, *self._inventory.workloads, *self._inventory.claims)
+        keys = [(found.kind, found.metadata.namespace, found.metadata.name) for found in objects]
+        return list(dict.fromkeys([*keys, *self._made]))
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[ObjectKey]]:
+        found: dict[str, list[ObjectKey]] = defaultdict(list)
+        for key in self.keys:
+            found[key[2].lower()].append(key)
+        return found
 
     def kind(self, word: str) -> str:
         """Return the kind that a word of kubectl means (name, plural or short name), in lower case, or ""."""
@@ -245,7 +253,8 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
     group_claims = target.features.group_claims
     named = _named(inventory, index, states, question, group_claims=group_claims)
     unplanned = {key: state for key in named if (state := states.of(key)) is not None}
-    expansion = claims.expand(inventory, named=frozenset(named) - unplanned.keys(), group_claims=group_claims)
+    planned = frozenset(named) - unplanned.keys()
+    expansion = claims.expand(inventory, named=planned, group_claims=group_claims, index=index)
     if question.together:
         expansion = Expansion([joined(expansion.sets)], expansion.notices)
     return ChosenSets(expansion, tuple(unplanned.values()))
@@ -298,7 +307,7 @@ def _named(
     """
     waiting = [owner_of(pod) for pod in inventory.pods if is_waiting(pod)]
     working = [owner_of(workload) for workload in inventory.workloads if not is_over(workload)]
-    expanded = claims.expand(inventory, named={*waiting, *working}, group_claims=group_claims).sets
+    expanded = claims.expand(inventory, named={*waiting, *working}, group_claims=group_claims, index=index).sets
     made = {(CLAIM, c.metadata.namespace, c.metadata.name): one for one in expanded for c in one.claims}
     found: dict[ObjectKey, None] = {}
     for key in find(question.owners, Known(inventory, made), question.namespace):

@@ -213,7 +213,7 @@ class Admission:
     def _claims(self) -> _Claims:
         later = {id(each) for pod in self.returning.values() for each in self._index.dependent_claims.of(pod)}
         given = [each for each in self._inventory.claims if id(each) not in later]
-        return _Claims(map(self._stored.of, given))
+        return _Claims(self._stored.of(given))
 
     def _with_group_claims(self, group: PodGroup) -> PodGroup:
         """Return the group with its generated claims recorded in its status."""
@@ -270,12 +270,11 @@ class _Claims:
     """All claims by key, in order of arrival. Each has a UID, which identifies claims in flight."""
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:
-        self.by_key: dict[ClaimKey, ResourceClaim] = {}
+        """Begin with stored claims."""
+        self.by_key: dict[ClaimKey, ResourceClaim] = {claim_key(claim): claim for claim in claims}
         self.new: list[ResourceClaim] = []
         """The claims added since this list was last emptied."""
         self._copies: Counter[ClaimKey] = Counter()
-        for claim in claims:
-            self.put(claim)
 
     def put(self, claim: ResourceClaim) -> ResourceClaim:
         """Store the claim, and return it as it is stored."""

@@ -55,7 +55,7 @@ def gates_of_groups(inventory: Inventory) -> dict[str, str]:
     if named or inventory.pod_groups:
         signs[_GENERIC] = f"pods that name a PodGroup: {len(named)}, PodGroups: {len(inventory.pod_groups)}"
     signs |= _of_groups(inventory.pod_groups)
-    if any(map(_of_a_group, inventory.claims)):
+    if any(map(_is_of_a_group, inventory.claims)):
         signs["DRAWorkloadResourceClaims"] = "claims belong to PodGroups"
     return signs
 
@@ -76,10 +76,15 @@ def _of_groups(groups: Iterable[PodGroup]) -> dict[str, str]:
     return found
 
 
-def _of_a_group(claim: ResourceClaim) -> bool:
-    owner = claim.metadata.controller
-    users = claim.status.reserved_for if claim.status is not None else []
-    return (owner is not None and owner.kind == "PodGroup") or any(user.resource == "podgroups" for user in users)
+def _is_of_a_group(claim: ResourceClaim) -> bool:
+    owner, status = claim.metadata.controller, claim.status
+    if owner is not None and owner.kind == "PodGroup":
+        return True
+    return (
+        status is not None
+        and bool(status.reserved_for)
+        and any(user.resource == "podgroups" for user in status.reserved_for)
+    )
 
 
 def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
@@ -246,6 +251,8 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
         for record in records
         if record.attempts and any(name in mapped for name in simulation.cluster.info(record.pod).requests)
     }
+    if not asking:
+        return []
     text = "an owner reference without controller field crashes kube-scheduler when it looks for the pod's own claim"
     return [
         Notice("upstream-defect", f"P10: {text}", f"ResourceClaim {claim.key}", defects=("P10",))

@@ -260,18 +260,27 @@ class NodeRules:
         spec = pod.spec
         anywhere = not (spec.node_name or spec.node_selector or spec.affinity)
         nodes = [node for node in self._nodes if node.spec.taints or node.spec.unschedulable or not anywhere]
-        infos = [self._info(node) for node in nodes]
-        if not infos:
+        if not nodes:
             return
         state, plugins = CycleState(), list(self._plugins)
-        _, status = self._affinity.pre_filter(state, pod, infos)
+        _, status = self._affinity.pre_filter(state, pod, [] if anywhere else list(map(self._info, nodes)))
         if is_skip(status):
             plugins.remove(self._affinity)
-        for info in infos:
+
+        def on(node: Node) -> Iterator[NodeExclusion]:
+            info = self._info(node)
             for plugin in plugins:
                 refused = status if plugin is self._affinity and failed(status) else plugin.filter(state, pod, info)
                 if failed(refused):
-                    yield info.name, _exclusion(plugin, refused, plugin.obstacles(state, pod, info))
+                    yield _exclusion(plugin, refused, plugin.obstacles(state, pod, info))
+
+        alike: dict[Hashable, list[NodeExclusion]] = {}
+        for node in nodes:
+            name, of = node.metadata.name, node.spec
+            key: Hashable = (of.unschedulable, *of.taints) if anywhere else name  # a pod like this reads nothing else
+            if key not in alike:
+                alike[key] = list(on(node))
+            yield from ((name, exclusion) for exclusion in alike[key])
 
     def _info(self, node: Node) -> NodeInfo:
         name = node.metadata.name

@@ -330,8 +330,12 @@ class Simulation:
             self.pods = [common.objects.admitted(pod) for pod in self.pods]
         self.groups = self._admission.groups
         self.ordered_sets = self._admission.ordered_sets
+        view = (View.of(inventory, target) if view is None else view).ordered(device_order)
         consumable = target.features.consumable_capacity
-        store = (common.objects.claims if is_shared else ClaimStore)(claims, consumable_capacity=consumable)
+        if is_shared:
+            store = common.objects.claims(claims, view, consumable_capacity=consumable)
+        else:
+            store = ClaimStore(claims, consumable_capacity=consumable)
         self.cluster = SimulatedCluster(
             inventory,
             self.pods,
@@ -339,7 +343,7 @@ class Simulation:
             target,
             shows_finished=not real,
             known=common.objects,
-            view=(View.of(inventory, target) if view is None else view).ordered(device_order),
+            view=view,
             arranged=chance.arranged,
         )
         self.clock = Clock(latest(_times(inventory)))
@@ -580,11 +584,9 @@ def _registry(config: configuration.Configuration, extra: Registry | None) -> Re
     return registry
 
 
-def _times(inventory: Inventory) -> Iterable[str | None]:
-    for pod in inventory.pods:
-        yield pod.metadata.creation_timestamp
-        yield pod.status.start_time
-    for claim in inventory.claims:
-        yield claim.metadata.creation_timestamp
-        if claim.allocation is not None:
-            yield claim.allocation.allocation_timestamp
+def _times(inventory: Inventory) -> set[str | None]:
+    pods, allocations = inventory.pods, [claim.allocation for claim in inventory.claims]
+    times = {each.metadata.creation_timestamp for objects in (pods, inventory.claims) for each in objects}
+    times.update({pod.status.start_time for pod in pods})
+    times.update({each.allocation_timestamp for each in allocations if each is not None})
+    return times

@@ -62,7 +62,7 @@ def _long(second: float) -> str:
     return f"{hours} h{f' {minutes} min' if minutes else ''}"
 
 
-_KEPT = {
+KEPT = {
     "NoController": "without a controller",
     "HigherPriority": "with a higher priority",
     "DisruptionBudget": "protected by a PodDisruptionBudget",
@@ -74,11 +74,15 @@ _KEPT = {
 }
 
 
+BARE_PODS = "Pods without a controller have to be deleted and recreated: nothing does that for you."
+"""What to do with pods that have to move and that no controller recreates."""
+
+
 def kept_pods(reason: str, number: int) -> str:
     """Return the number of pods that are not moved, with the reason."""
     if reason in ("DaemonSet", "Static"):
         return counted(number, "DaemonSet pod" if reason == "DaemonSet" else "static pod")
-    return f"{counted(number, 'pod')} {_KEPT[reason]}"
+    return f"{counted(number, 'pod')} {KEPT[reason]}"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -24,7 +24,6 @@ from dra_plan.api.resource import (
 from dra_plan.manifests.faults import given_twice
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import value_at
-from dra_plan.manifests.yaml_builder import BOOLEAN_WORDS
 from dra_plan.releases import Target
 
 from . import (
@@ -70,6 +69,8 @@ def check_bare_keys(subject: Subject) -> Iterator[Problem]:
         return
     for path, entries in _free_maps(subject.obj):
         for key in _BOOLEANS & entries.keys() if entries else ():
+            from dra_plan.manifests.yaml_builder import BOOLEAN_WORDS  # most inputs need no YAML parser
+
             word = _written(subject, (*path, key))
             if word in BOOLEAN_WORDS:
                 message = f"{word} without quotes is the boolean {key}, so the entry is called {key!r}"

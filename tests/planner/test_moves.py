@@ -178,6 +178,26 @@ def test_pods_that_can_not_move_are_left_alone(kind: str | None, annotations: Pl
     assert (alone.reason, alone.pods, [each.name for each in alone.examples]) == (reason, 2, ["x", "y"])
 
 
+def test_pods_left_alone_are_tried_as_well_if_nothing_else_makes_room() -> None:
+    """The answer is about the pods that may move, and says what the others would bring; all steps are carried out."""
+    bare = [*holder("x", "a", "gpu-0", kind=None), *holder("y", "b", "gpu-0", kind=None)]
+    said = str(Cluster.of(crowded(*bare)).explain("big", moves=1))
+    assert "default/big does not fit, and no running pod may be moved." in said
+    assert "If pods without a controller may move as well, it fits if 1 running pod moves to another node:" in said
+    assert "1. default/x moves from a to b" in said
+    assert "whichever" not in said
+    full = [*bare, *holder("z", "a", "gpu-1", kind=None), *holder("w", "b", "gpu-1")]
+    room = room_in(crowded(*full), limit=1)
+    assert (room.movable, [each.outcome for each in room.allowing]) == (1, ["Impossible"])
+    said = str(Cluster.of(crowded(*full)).explain("big", moves=1))
+    assert "default/big does not fit: moving the only pod that may move does not make room." in said
+    assert "Moving pods without a controller as well would not make room either." in said
+    both = [*holder("x", "a", "gpu-0", priority=9), *holder("y", "b", "gpu-0", kind=None, priority=9)]
+    room = room_in(crowded(*both, priority=5), limit=1)
+    assert [(each.kinds, each.outcome) for each in room.allowing] == [(["NoController"], "Moves")]
+    assert [(step.name, step.node) for step in room.allowing[0].steps] == [("y", "a"), ("big", "b")]
+
+
 @pytest.mark.parametrize(
     ("allowed", "budgets", "outcome"), [(0, 1, "Impossible"), (1, 1, "Moves"), (1, 2, "Impossible")]
 )

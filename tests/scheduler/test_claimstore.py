@@ -5,14 +5,17 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
+from dra_plan.allocator.identity import PoolID
+from dra_plan.allocator.ledger import AllocatedState
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.scheduler.cluster.claims import ClaimStore
 from dra_plan.scheduler.dra.extended import new_special_claim
-from tests.build import allocation, claim, pod, reserved
+from tests.build import GPU, allocation, claim, pod, reserved
 
 ALLOCATED = {"status": {"allocation": allocation("a", "d")}}
 
@@ -79,13 +82,35 @@ def test_a_copy_with_other_contents_is_the_store_of_these_claims() -> None:
         before = [one(name, **r.choice(contents)) for name in names] + r.choice(([], [special]))
         after = [r.choice((each, replace(each, status=ResourceClaimStatus()))) for each in before]
         first, unchanged = store(*before), parts(store(*before))
+        in_use = [first.state] if r.random() < 0.5 else []  # found before the copy is made, or not
         copy = first.copy(after)
         assert copy is not None
         assert parts(copy) == parts(store(*after))
-        assert copy.state.dedicated == store(*after).state.dedicated
+        assert copy.state == store(*after).state
         copy.put(one("new", **ALLOCATED))
         copy.remove(after[0])
+        assert copy.state == store(*copy).state
         assert parts(first) == unchanged
+        assert all(first.state is each == store(*before).state for each in in_use)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_copy_of_the_devices_in_use_changes_on_its_own(is_first: bool) -> None:
+    """With whole devices and shares, whether the copy or the original changes."""
+    whole, shares = one("w", **ALLOCATED), [one(name, **shared(name)) for name in "xyz"]
+    first = AllocatedState.of([whole, *shares[:2]], consumable_capacity=True)
+    copy, unchanged = first.copy(), AllocatedState.of([whole, *shares[:2]], consumable_capacity=True)
+    assert copy == first == unchanged
+    changing, other = (first, copy) if is_first else (copy, first)
+    pool, names = PoolID(GPU, "a"), ["d", "s"]
+    assert other.uses(pool, "slice", lambda: names) == changing.uses(pool, "slice", lambda: names)
+    assert changing.remove(whole, consumable_capacity=True)
+    assert changing.remove(shares[0], consumable_capacity=True)
+    changing.add(shares[2], consumable_capacity=True)
+    assert other == unchanged != changing
+    assert other.dedicated_in(pool) == unchanged.dedicated_in(pool) == {"d"}
+    assert other.uses(pool, "slice", lambda: names) == unchanged.uses(pool, "slice", lambda: names)
+    assert changing == AllocatedState.of(shares[1:], consumable_capacity=True)
 
 
 def test_there_is_no_copy_with_other_claims() -> None:
@@ -94,6 +119,10 @@ def test_there_is_no_copy_with_other_claims() -> None:
     assert first.copy([one("a"), one("c")]) is None
     assert first.copy([one("b"), one("a")]) is None
     assert first.copy([one("a"), one("b", uid="made again")]) is None
+
+
+def shared(name: str) -> dict[str, Any]:
+    return {"status": {"allocation": allocation("a", "s", shareID=name, consumedCapacity={"memory": "1Gi"})}}
 
 
 def pod_of(name: str) -> Pod:

@@ -130,6 +130,10 @@ class MoveStep(DocumentPart, frozen=True, kw_only=True):
     ] = False
 
 
+AllowedReason = Literal["NoController", "HigherPriority"]
+"""The reasons to leave pods alone that a user may decide to ignore."""
+
+
 class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
     """Running pods that cannot be moved, and the reason."""
 
@@ -139,6 +143,16 @@ class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
     ]
     pods: Amount
     examples: Annotated[list[ObjectName], Meta(description="The first of them.", min_length=1)]
+
+
+class AllowedRoom(DocumentPart, frozen=True, kw_only=True):
+    """The result if some of the pods left alone may move as well; a user recreates those without a controller."""
+
+    kinds: Annotated[list[AllowedReason], Meta(description="Pods left alone for these reasons are moved.")]
+    outcome: RoomOutcome
+    moved: Amount
+    preempted: Amount
+    steps: Annotated[list[MoveStep], Meta(description="In this order.")]
 
 
 class RoomForPod(DocumentPart, frozen=True, kw_only=True):
@@ -152,5 +166,9 @@ class RoomForPod(DocumentPart, frozen=True, kw_only=True):
     fewest: Annotated[bool, Meta(description="Whether it is proved that fewer are not enough.")]
     steps: Annotated[list[MoveStep], Meta(description="In this order.")]
     left_alone: list[PodsLeftAlone]
+    movable: Annotated[Amount, Meta(description="Running pods that may be moved or evicted.")] = 0
+    allowing: Annotated[
+        list[AllowedRoom], Meta(description="If no moves are known: the results with pods that are left alone.")
+    ] = []
     tried: Annotated[Amount, Meta(description="The number of sets of pods that were tried.")]
     message: Annotated[str, Meta(description="The message of the scheduler for the pod now.")]

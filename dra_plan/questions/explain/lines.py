@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from dra_plan.claims.owners import CRASHING
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
 from dra_plan.questions.explain.document import (
+    AllowedRoom,
     ExplainedPodGroup,
     MoveStep,
     PodsLeftAlone,
@@ -46,21 +48,53 @@ def _whose(of: RoomForPod) -> str:
 def _details(of: RoomForPod) -> Iterator[str]:
     if of.outcome in ("Impossible", "Undecided") and of.message:
         yield scheduler_says(of.message)
-    for number, step in enumerate(of.steps, start=1):
-        yield f"{number}. {_STEPS[step.action](step)}{_with(step)}."
+    yield from _steps(of.steps)
     if of.steps:
         yield (
             "Proven minimal: no plan moves fewer pods."
             if of.fewest
             else "Moving fewer pods may be enough, because not all sets of pods were tried."
         )
-    if any(step.devices_matter for step in of.steps):
-        yield "If the scheduler chooses other devices than these, a later step fails."
     if of.left_alone:
         yield f"Not moved: {'; '.join(map(_alone, of.left_alone))}."
+    for each in of.allowing:
+        yield from _allowed(each)
 
 
-_HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
+def _steps(steps: Sequence[MoveStep]) -> Iterator[str]:
+    for number, step in enumerate(steps, start=1):
+        yield f"{number}. {_STEPS[step.action](step)}{_with(step)}."
+    if any(step.devices_matter for step in steps):
+        yield "If the scheduler chooses other devices than these, a later step fails."
+
+
+def _allowed(of: AllowedRoom) -> Iterator[str]:
+    """Yield the result with pods that are left alone, and the steps to it."""
+    pods = f"pods {' and pods '.join(words.KEPT[reason] for reason in of.kinds)}"
+    if of.outcome == "Impossible":
+        yield f"Moving {pods} as well would not make room either."
+    elif of.outcome == "Undecided":
+        yield f"Whether moving {pods} as well would make room is undecided."
+    else:
+        yield f"If {pods} may move as well, it {_HEADLINES[of.outcome](of)}:"
+        yield from _steps(of.steps)
+        if "NoController" in of.kinds:
+            yield words.BARE_PODS
+
+
+def _in_vain(of: RoomForPod) -> str:
+    """Return which moves were tried and do not make room."""
+    if not of.movable:
+        return "does not fit, and no running pod may be moved"
+    pods = f"the {of.movable} pods that may move" if of.movable > 1 else "the only pod that may move"
+    if of.movable <= of.limit:
+        which = "" if of.movable == 1 else "any or all of "
+    else:
+        which = "any 1 of " if of.limit == 1 else f"up to {of.limit} of "
+    return f"does not fit: moving {which}{pods} does not make room"
+
+
+_HEADLINES: dict[str, Callable[[Any], str]] = {
     "Fits": lambda _of: "fits without moving any pod",
     "Moves": lambda of: (
         f"fits if {counted(of.moved, 'running pod')} {_move(of.moved)} to"
@@ -72,7 +106,7 @@ _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
         + "; moving pods alone is not enough"
         + ("" if of.fewest else ", as far as it was tried")
     ),
-    "Impossible": lambda of: f"does not fit, whichever {counted(of.limit, 'running pod')} would be moved",
+    "Impossible": _in_vain,
     "Undecided": lambda of: f"may fit, but no way was found that moves {counted(of.limit, 'running pod')} or fewer",
 }
 

@@ -28,11 +28,10 @@ from dra_plan.placement.program import Need
 from dra_plan.placement.search import BestPlacement, PlacementQuestion
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import PodKey, pod_key
-from dra_plan.questions.explain.document import PodsLeftAlone
+from dra_plan.questions.explain.document import AllowedReason, PodsLeftAlone
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.common import Common
-from dra_plan.whatif import Evict
-from dra_plan.whatif.edits import belongs_to_node, generated_claims, pod_name
+from dra_plan.whatif.edits import belongs_to_node, generated_claims, pod_name, pod_of, replaced
 
 MOST_RANK = 9
 """The number of different priorities that are told apart among preempted pods."""
@@ -62,7 +61,9 @@ class MovablePod(NamedTuple):
 class Movables:
     """The running pods as seen by a pending one: those that may leave, and those that must stay."""
 
-    def __init__(self, ground: PlacementCluster, index: Index, wanting: PodToPlace) -> None:
+    def __init__(
+        self, ground: PlacementCluster, index: Index, wanting: PodToPlace, allowed: Set[AllowedReason] = frozenset()
+    ) -> None:
         self._budgets = ground.cluster.budgets
         self.allowed = tuple(budget.status.disruptions_allowed for budget in self._budgets)
         """The number of pods that each disruption budget allows to evict; each counts, although it is recreated."""
@@ -75,7 +76,7 @@ class Movables:
                 if ended(info.pod) or info is wanting.info:
                     continue
                 reason = _reason(info.pod, info.priority, priority, self._budgets)
-                if reason is not None:
+                if reason is not None and reason not in allowed:
                     alone.setdefault(reason, []).append(info.pod)
                 else:
                     self.pods.append(MovablePod(info.pod, info.priority, preempts and info.priority < priority))
@@ -192,10 +193,10 @@ class Given:
         return PlacementCluster(inventory, self.target, self.question.max_steps, self.common, time=self.time)
 
     def evicted(self, inventory: Inventory, pods: Sequence[PodKey]) -> Inventory:
-        """Return the cluster after the eviction of these pods."""
+        """Return the cluster after the eviction of these pods; a user recreates those without a controller."""
         for namespace, name in pods:
-            index = self.index if inventory is self.inventory else None
-            inventory = Evict(namespace, name, index).apply(inventory).inventory
+            index = self.index if inventory is self.inventory else Index(inventory)
+            inventory = replaced(inventory, [pod_of(inventory, namespace, name)], index, recreates=True).inventory
         return inventory
 
 

@@ -7,9 +7,11 @@ it proposes: then more of the pods nearby are tried, in small clusters all.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from itertools import combinations
 from math import comb
+
+from msgspec import structs
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
@@ -22,7 +24,7 @@ from dra_plan.placement.node_kinds import PodToPlace
 from dra_plan.placement.repacking import Repacker
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.waves import PodKey, pod_key
-from dra_plan.questions.explain.document import RoomForPod, RoomOutcome
+from dra_plan.questions.explain.document import AllowedReason, AllowedRoom, RoomForPod, RoomOutcome
 from dra_plan.questions.explain.moves import Given, MovablePod, Movables, TrialEnd, TriedSet, key_of, tried
 from dra_plan.questions.explain.sequence import CarriedMoves, carried_out
 from dra_plan.questions.schedule.answer import schedule_chosen
@@ -52,7 +54,30 @@ def rooms(inventory: Inventory, target: Target, question: Question, chosen: Chos
     for pod in waiting:
         candidate = ground.ready(pod)
         alike.setdefault(_likeness(candidate), []).append(candidate)
-    return [_RoomSearch(given, group, limit).room() for group in alike.values()]
+    return [_room(given, group, limit) for group in alike.values()]
+
+
+def _room(given: Given, alike: Sequence[PodToPlace], limit: int) -> RoomForPod:
+    """Return the answer for these equal pods; if no moves are known, also with pods that are left alone."""
+    found = _RoomSearch(given, alike, limit).room()
+    if found.outcome not in ("Impossible", "Undecided"):
+        return found
+    alone = {each.reason for each in found.left_alone}
+    single = [reason for reason in _MAY_ALLOW if reason in alone]
+    allowing: list[AllowedRoom] = []
+    for reasons in ([[each] for each in single] + [single])[: 3 if len(single) > 1 else len(single)]:
+        room = _RoomSearch(given, alike, limit, frozenset(reasons)).room()
+        allowing.append(
+            AllowedRoom(
+                kinds=reasons, outcome=room.outcome, moved=room.moved, preempted=room.preempted, steps=room.steps
+            )
+        )
+        if room.steps:
+            break
+    return structs.replace(found, allowing=allowing)
+
+
+_MAY_ALLOW: tuple[AllowedReason, ...] = ("NoController", "HigherPriority")
 
 
 def _likeness(candidate: PodToPlace) -> Hashable:
@@ -66,13 +91,15 @@ def _likeness(candidate: PodToPlace) -> Hashable:
 class _RoomSearch:
     """The search for one pod."""
 
-    def __init__(self, given: Given, alike: Sequence[PodToPlace], limit: int) -> None:
+    def __init__(
+        self, given: Given, alike: Sequence[PodToPlace], limit: int, allowed: Set[AllowedReason] = frozenset()
+    ) -> None:
         self._given, self._limit = given, limit
         self._names = [pod_name(candidate.pod) for candidate in alike]
         self._wanting = (self._names[0].namespace, self._names[0].name)
         self._tried = 0
         self._is_open = False
-        self._movables = Movables(given.ground(given.inventory), given.index, alike[0])
+        self._movables = Movables(given.ground(given.inventory), given.index, alike[0], allowed)
 
     def room(self) -> RoomForPod:
         """Return the answer for the pod."""
@@ -189,6 +216,7 @@ class _RoomSearch:
             fewest=fewest,
             steps=list(steps),
             left_alone=self._movables.left_alone if outcome != "Fits" else [],
+            movable=len(self._movables.pods),
             tried=self._tried,
             message=message,
         )

@@ -12,6 +12,7 @@ from operator import is_
 
 from msgspec.structs import replace
 
+from dra_plan.allocator import View
 from dra_plan.allocator.ledger import AllocatedState
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import AllocatedDeviceStatus, Condition, DeviceRequestAllocationResult, ResourceClaim
@@ -35,14 +36,14 @@ class StoredClaims:
         self._found: dict[int, tuple[ResourceClaim, ResourceClaim]] = {}
         """The claims by the identity of the given one, which is kept alive."""
 
-    def of(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim with a UID."""
-        if claim.metadata.uid:
-            return claim
-        known = self._found.get(id(claim))
-        if known is None:
-            known = self._found[id(claim)] = claim, with_uid(claim)
-        return known[1]
+    def of(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
+        """Return the claims, each with a UID."""
+        known = self._found.get
+        return [claim if claim.metadata.uid else (known(id(claim)) or self._add(claim))[1] for claim in claims]
+
+    def _add(self, claim: ResourceClaim) -> tuple[ResourceClaim, ResourceClaim]:
+        made = self._found[id(claim)] = claim, with_uid(claim)
+        return made
 
 
 class ClaimStore:
@@ -88,6 +89,8 @@ class ClaimStore:
         made._special = {owner: keys.copy() for owner, keys in self._special.items()}
         made._uses = {uid: keys.copy() for uid, keys in self._uses.items()}
         made.written, made._arrivals, made.revision = self.written.copy(), self._arrivals, self.revision
+        if self._state is not None and all(old.allocation is new.allocation for old, new in changed):
+            made._state = self._state.copy()
         for _, claim in changed:
             made.put(claim)
         return made
@@ -106,6 +109,11 @@ class ClaimStore:
         flying = dict(self._in_flight)
         yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
         yield from flying.values()
+
+    def take_over(self, view: View) -> None:
+        """Use the same devices as the view, if it has the same allocated claims."""
+        if self.is_allocated_like(view.claims):
+            self._state = view.state
 
     def is_allocated_like(self, claims: Iterable[ResourceClaim]) -> bool:
         """Return whether the stored claims have the devices of these claims, and none is in flight."""

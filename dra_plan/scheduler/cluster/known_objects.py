@@ -50,10 +50,11 @@ class KnownObjects:
             same = len(allocations) == len(self._allocations) and all(map(is_, allocations, self._allocations))
             self._changed = self._touched(self._view, view, self._in_use if same else _in_use(claims))
 
-    def claims(self, claims: Sequence[ResourceClaim], *, consumable_capacity: bool) -> ClaimStore:
-        """Return a store of these claims: a copy of the first simulation's, if only few of the claims differ."""
+    def claims(self, claims: Sequence[ResourceClaim], view: View, *, consumable_capacity: bool) -> ClaimStore:
+        """Return a store of these claims of the view: a copy of the first simulation's, if only few claims differ."""
         if self._claims is None:
             self._claims = ClaimStore(claims, consumable_capacity=consumable_capacity)
+            self._claims.take_over(view)
         return self._claims.copy(claims) or ClaimStore(claims, consumable_capacity=consumable_capacity)
 
     def _touched(self, old: View, new: View, in_use: Mapping[ClaimKey, AllocationResult]) -> set[str] | None:
