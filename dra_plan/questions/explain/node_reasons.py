@@ -237,7 +237,7 @@ class OnNodes(NamedTuple):
 
 
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
-    """Return the groups, closest to fitting first: with the fewest reasons, then with the most nodes.
+    """Return the groups, closest to fitting first: with the fewest reasons, then where waiting may help, then by size.
 
     Nodes that are reserved for the control plane, or that are not ready, come last.
     """
@@ -255,7 +255,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     told = [
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
-    return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), -len(one.nodes)))
+    return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
@@ -271,6 +271,13 @@ def _distance(of: RefusingNodes) -> int:
     """Return the number of reasons; a cordon and its taint are one."""
     is_cordoned = any(one.kind == "Cordoned" for one in of.about)
     return sum(not (is_cordoned and any(one.is_of_cordon for one in reason.about)) for reason in of.reasons)
+
+
+def _lack(of: RefusingNodes) -> int:
+    """Return 0 if waiting may help on these nodes, 1 if even empty ones lack something, 2 if they have no devices."""
+    if any(one.devices is not None and one.devices.code == "no-devices" for one in of.about):
+        return 2
+    return int(any(one.never for one in of.about))
 
 
 def _is_kept_free(of: RefusingNodes) -> bool:
