@@ -237,7 +237,7 @@ class OnNodes(NamedTuple):
 
 
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
-    """Return the groups, closest to fitting first: with the fewest reasons, then where waiting may help, then by size.
+    """Return the groups, closest to fitting first: fewest reasons, then where devices may come free, then most nodes.
 
     Nodes that are reserved for the control plane, or that are not ready, come last.
     """
@@ -274,10 +274,11 @@ def _distance(of: RefusingNodes) -> int:
 
 
 def _lack(of: RefusingNodes) -> int:
-    """Return 0 if waiting may help on these nodes, 1 if even empty ones lack something, 2 if they have no devices."""
-    if any(one.devices is not None and one.devices.code == "no-devices" for one in of.about):
+    """Return 0 if released devices may help on these nodes, 1 if too few match, 2 if there are none."""
+    about = [one for one in of.about if one.devices is not None]
+    if any(one.devices is not None and one.devices.code == "no-devices" for one in about):
         return 2
-    return int(any(one.never for one in of.about))
+    return int(any(one.never for one in about))
 
 
 def _is_kept_free(of: RefusingNodes) -> bool:
