@@ -92,7 +92,8 @@ def _has(names: Sequence[str]) -> str:
 
 def _devices(of: NodeObstacle) -> str:
     if of.room and of.devices is not None:
-        match = {"0": "no device on it matches", "1": "only 1 on it matches"}.get(
+        why = f" ({words.phrase(of.devices)})" if of.devices.class_ or of.devices.code == "selector-false" else ""
+        match = {"0": f"no device on it matches{why}", "1": "only 1 on it matches"}.get(
             of.room, f"at most {of.room} on it match"
         )
         return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
@@ -108,8 +109,8 @@ def _devices(of: NodeObstacle) -> str:
     for each in of.missing_drivers:
         said = f"driver {each.driver} publishes none here, but for {words.counted(each.nodes, 'other node')}"
     if of.pools:
-        first = _ONE if of.devices is not None and of.devices.nodes > 1 else ""
-        said += f" ({first}{words.listed([one.pool for one in of.pools])})"
+        several = of.devices is not None and of.devices.nodes > 1
+        said += f"{', such as ' if several else ': '}{words.listed([one.pool for one in of.pools])}"
     if of.not_ready:
         said += f"; pod {of.not_ready} of a DaemonSet on it is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"

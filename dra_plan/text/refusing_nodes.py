@@ -103,10 +103,15 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
-    """Return whether the device stories suffice: there is no other obstacle, and none on a `fitting` node."""
-    if any(reason.plugin != DEVICES for group in groups for reason in group.reasons):
+    """Return whether one device story suffices: the nodes are alike, with no other obstacle, and none is `fitting`."""
+    if len(groups) > 1 or not only_devices(groups):
         return False
     return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
+
+
+def only_devices(groups: Sequence[RefusingNodes]) -> bool:
+    """Return whether no node has an obstacle other than its devices."""
+    return all(reason.plugin == DEVICES for group in groups for reason in group.reasons)
 
 
 def in_vain(groups: Sequence[RefusingNodes]) -> str:

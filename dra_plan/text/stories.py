@@ -40,10 +40,15 @@ SUMMED = 4
 
 
 def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[NodeStory]:
-    """Return the stories to show; if a pod is unscheduled, without the devices that it would get."""
+    """Return the stories to show; if a pod is unscheduled, those of the nodes closest to fitting first.
+
+    The devices that an unscheduled pod would get are left out.
+    """
     if verdict is None or verdict.verdict in WITH_DEVICES:
         return of.stories
-    return [story for story in of.stories if story.outcome is not Outcome.FITS]
+    places = {node: place for place, group in enumerate(verdict.told_nodes) for node in group.nodes}
+    told = [story for story in of.stories if story.outcome is not Outcome.FITS]
+    return sorted(told, key=lambda story: min((places.get(node, len(places)) for node in story.nodes), default=0))
 
 
 def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:

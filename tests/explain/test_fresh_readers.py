@@ -225,3 +225,39 @@ def test_a_verdict_of_several_is_not_one() -> None:
     told = Cluster.of([node("a"), pod("p"), pod("q")]).explain()
     with pytest.raises(ValueError, match="2 verdicts"):
         _ = told.verdict
+
+
+def kind_of_node(name: str, model: str, **parts: Any) -> list[Object]:
+    return [node(name), slice_(name, *(device(f"gpu-{at}", model=model, **parts) for at in range(2)))]
+
+
+def test_each_kind_of_node_has_its_cause_on_top_where_only_devices_are_in_the_way() -> None:
+    wanted = request("gpu", f'device.attributes["{GPU}"].model == "H100"')
+    full = [allocated(f"c-{at}", f"full/gpu-{at}", pod=f"r-{at}", on="full") for at in range(2)]
+    objects = [
+        *(device_class(), pod("p", claims={"gpu": "c"}), claim("c", wanted), node("cpu-1"), node("cpu-2")),
+        *kind_of_node("old-1", "A100"),
+        *kind_of_node("old-2", "A100"),
+        *kind_of_node("full", "H100"),
+        *kind_of_node("sick", "H100", taints=[taint("unhealthy", "xid")]),
+        *(node("part"), slice_("part", device(model="H100"), number=0, of=2)),
+        *(full + [running(f"r-{at}", "full", claims={"gpu": f"c-{at}"}) for at in range(2)]),
+    ]
+    held = "2 in use, by claims default/c-0 (pod r-0) and default/c-1 (pod r-1)"
+    told = text(objects)
+    assert told.splitlines()[:7] == [
+        "pod/default/p is Pending: no node can take it (0 of 7).",
+        f"  full: devices: gpu needs 1, none available ({held})",
+        "  sick: devices: gpu needs 1, none available (2 taint unhealthy=xid:NoSchedule not tolerated)",
+        "  part: devices: pool not complete (0 of 1 for gpu): part",
+        "  2 nodes (old-1, old-2): devices: gpu needs 1, no device on it matches (selector on model)",
+        "  2 nodes (cpu-1, cpu-2): devices: no devices",
+        "",
+    ]
+    assert "full: the pod does not fit." in told
+    assert "old-1 and 1 node like it" not in told, "the nodes closest to fitting are told in full"
+
+
+def test_the_cause_is_told_once_where_all_nodes_are_alike() -> None:
+    objects = [*gpus("a", "b"), pod("p", claims={"gpu": "c"}), claim("c", request(count=3))]
+    assert "devices: r needs 3" not in text(objects)

@@ -237,7 +237,7 @@ class OnNodes(NamedTuple):
 
 
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
-    """Return the groups, closest to fitting first: with the fewest reasons, then with the most nodes.
+    """Return the groups, closest to fitting first: fewest reasons, then where devices may come free, then most nodes.
 
     Nodes that are reserved for the control plane, or that are not ready, come last.
     """
@@ -255,7 +255,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     told = [
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
-    return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), -len(one.nodes)))
+    return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
@@ -271,6 +271,14 @@ def _distance(of: RefusingNodes) -> int:
     """Return the number of reasons; a cordon and its taint are one."""
     is_cordoned = any(one.kind == "Cordoned" for one in of.about)
     return sum(not (is_cordoned and any(one.is_of_cordon for one in reason.about)) for reason in of.reasons)
+
+
+def _lack(of: RefusingNodes) -> int:
+    """Return 0 if released devices may help on these nodes, 1 if too few match, 2 if there are none."""
+    about = [one for one in of.about if one.devices is not None]
+    if any(one.devices is not None and one.devices.code == "no-devices" for one in about):
+        return 2
+    return int(any(one.never for one in about))
 
 
 def _is_kept_free(of: RefusingNodes) -> bool:

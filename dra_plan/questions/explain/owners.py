@@ -17,7 +17,7 @@ from dra_plan.questions.explain.lines import unplanned_lines
 from dra_plan.text import columns, obstacles
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.placed import start_lines, unready_lines
-from dra_plan.text.refusing_nodes import is_told_elsewhere
+from dra_plan.text.refusing_nodes import is_told_elsewhere, only_devices
 from dra_plan.text.stories import (
     copies,
     has_suggestions,
@@ -250,7 +250,7 @@ def _edits_generated(of: TriedChanges) -> bool:
 def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
     """Return the sentence that nothing helped, if devices are the only obstacle; otherwise ""."""
     nodes = verdict.told_nodes if verdict is not None else []
-    alone = not (verdict is not None and verdict.of_all_nodes) and is_told_elsewhere(nodes, ())
+    alone = not (verdict is not None and verdict.of_all_nodes) and only_devices(nodes)
     if not alone or not has_suggestions(of):
         return ""
     if verdict is not None and verdict.held_by_siblings:
