@@ -76,7 +76,7 @@ def test_free_devices_on_nodes_that_keep_pods_away_are_counted_apart(opens: Open
     headline = page.inner_text("h1")
     for driver in (GPU, *_others()):
         assert f"{driver}: {_free(driver):,} of " in headline
-        assert f"available, {_free(driver, AWAY):,} of them on cordoned nodes" in headline
+        assert f"devices free, {_free(driver, AWAY):,} of them on cordoned nodes" in headline
     said = page.locator("#left").inner_text()
     counts = [int(each.split(" ")[0].replace(",", "")) for each in _parts(said, " on nodes that keep pods away")]
     assert sum(counts) == _free(GPU, AWAY) + sum(_free(d, AWAY) for d in _others())
