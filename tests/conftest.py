@@ -21,6 +21,31 @@ settings.register_profile(
 settings.register_profile("new", settings.get_profile("same"), derandomize=False)  # --hypothesis-profile=new hunts
 settings.load_profile("same")
 
+LAST_LINES = 12
+"""How much of an error is printed at once; all of it follows at the end of the run."""
+
+
+class FailuresAtOnce:
+    """Prints the name and the last lines of each failure when it happens: a run that is cut has said what it saw."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        printer = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and printer is not None:
+            printer.write_line("")
+            printer.write_line(f"FAILED {report.nodeid} ({report.when})", red=True)
+            for line in report.longreprtext.splitlines()[-LAST_LINES:]:
+                printer.write_line(f"  {line}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Failures are printed at once where workers run the tests, and by the process that hears all of them."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailuresAtOnce(config))
+
+
 Golden = Callable[[Path, str], None]
 KEEPERS = frozenset({"updating", "snapshot"})
 """Fixtures through which a test may rewrite a kept text; a test that uses one, also indirectly, is marked golden."""

@@ -29,7 +29,7 @@ CHANGES = {
     "OtherNode": "Other node",
     "OtherDevices": "Other devices",
     "OtherAllocation": "Other allocation",
-    "OtherMessage": "Other message",
+    "OtherMessage": "Other reason",
 }
 """The wording of changes between two states; other changes are shown unchanged."""
 

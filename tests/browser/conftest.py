@@ -50,6 +50,22 @@ class Opened:
 
 
 Open = Callable[..., Opened]
+FRAMES = 3
+SETTLED = """async (frames) => {
+  for (let at = 0; at < frames; at += 1)
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}"""
+
+
+def settled(page: Any) -> Any:
+    """The page when what was done last is followed, painted and in the address, and the links of tiles say it.
+
+    An address is followed in a task of its own, and written after the paint: whoever reads at once may be too early.
+    """
+    page.evaluate(SETTLED, FRAMES)
+    if page.locator(".groups").count():
+        page.wait_for_selector(".groups:not([aria-busy])")
+    return page
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, settled
 from tests.build import manifest, owned, placed
 from tests.page.clusters import busy_cluster
 
@@ -23,7 +23,7 @@ def _html() -> str:
 
 
 def _row(page: Any, name: str) -> Any:
-    return page.locator(".pick", has_text=name)
+    return settled(page).locator(".pick", has_text=name)
 
 
 def test_the_title_says_what_becomes_of_pods(opens: Open) -> None:
@@ -35,7 +35,7 @@ def test_the_title_says_what_becomes_of_pods(opens: Open) -> None:
     assert _row(page, "pod/ml/train-1").locator(".word").inner_text() == "stays pending"
     assert _row(page, "pod/ml/scratch").locator(".word").inner_text() == "not recreated"
     _row(page, "pod/ml/scratch").click()
-    assert "No controller recreates this pod." in page.inner_text(".answer:visible")
+    assert "No controller recreates this pod." in settled(page).inner_text(".answer:visible")
 
 
 def test_the_pod_for_which_a_drain_waits_says_so_in_its_row_and_its_answer(opens: Open) -> None:
@@ -43,7 +43,7 @@ def test_the_pod_for_which_a_drain_waits_says_so_in_its_row_and_its_answer(opens
     assert "kubectl drain waits for budget ml/serve" in _row(page, "pod/ml/serve-1").locator(".line").inner_text()
     assert "kubectl drain waits" not in _row(page, "pod/ml/train-0").inner_text()
     _row(page, "pod/ml/serve-1").click()
-    assert "For this pod kubectl drain waits for budget ml/serve (0 of 1 pod may go now)." in page.inner_text(
+    assert "For this pod kubectl drain waits for budget ml/serve (0 of 1 pod may go now)." in settled(page).inner_text(
         ".answer:visible"
     )
 

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.fleet import fleet
 from dra_plan import Cluster
-from tests.browser.conftest import Open
-from tests.browser.test_tiles import AWAY, NODES, _cluster, _drawn, _html
+from tests.browser.conftest import Open, settled
+from tests.browser.test_tiles import AWAY, NODES, _cluster, _html
 from tests.build import bare_pod, template
 
 OPENED = 60
@@ -16,8 +16,9 @@ OPENED = 60
 READ = """async (names) => {
   const read = [];
   for (const name of names) {
+    const followed = new Promise(done => addEventListener('hashchange', done, { once: true }));
     location.hash = '#node/' + name;
-    await new Promise(done => setTimeout(done));
+    await followed;
     for (const box of document.querySelectorAll('#node .dev')) {
       const text = (part) => box.querySelector(part).textContent;
       read.push([name, text('.n'), text('.s'), text('.d')]);
@@ -31,7 +32,7 @@ WORDS = {"Available": "free", "Allocated": "in use"}
 def _tiles(page: Any) -> dict[str, str]:
     """What each tile says, by node."""
     found = "[...document.querySelectorAll('.tile')].map(t => [t.hash.slice(6), t.getAttribute('aria-label')])"
-    return dict(_drawn(page).evaluate(found))
+    return dict(settled(page).evaluate(found))
 
 
 def _names() -> list[str]:

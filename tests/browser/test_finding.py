@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.fleet import GPU, fleet
 from dra_plan import Cluster
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, settled
 from tests.build import bare_pod, request, template
 from tests.page.clusters import busy_cluster
 
@@ -81,7 +81,7 @@ def test_tiles_stay_as_large_as_they_are_while_hits_are_listed(opens: Open) -> N
     wide = "document.querySelector('.tile').getBoundingClientRect().width"
     before = page.evaluate(wide)
     page.fill("#filter", "worker")
-    page.wait_for_selector(".groups:not([aria-busy])")
+    settled(page)
     assert len(_hits(page)) == NODES
     assert page.evaluate(wide) == before
 
@@ -116,7 +116,7 @@ def test_the_attribute_that_is_found_is_told_and_its_device_marked(opens: Open) 
 def test_arrows_go_only_to_tiles_that_are_left(opens: Open) -> None:
     page = opens(_html()).page
     page.locator(".reason", has_text="pods away").click()
-    page.wait_for_selector(".groups:not([aria-busy])")
+    settled(page)
     page.locator(f'.tile[href="#node/{AWAY[0]}"]').focus()
     seen = set()
     for key in ("Home", *["ArrowRight"] * len(AWAY), "ArrowDown", "ArrowUp", "End"):
@@ -128,13 +128,13 @@ def test_arrows_go_only_to_tiles_that_are_left(opens: Open) -> None:
 def test_groups_of_what_keeps_pods_away_come_before_the_rest_and_others_count_it(opens: Open) -> None:
     page = opens(_html()).page
     page.select_option(".group-by", "away")
-    page.wait_for_selector(".groups:not([aria-busy])")
+    settled(page)
     assert [each.partition(",")[0] for each in page.locator(".group h3").all_inner_texts()] == [
         f"cordoned {len(AWAY)} nodes",
         f"takes pods {NODES - len(AWAY)} nodes",
     ]
     page.select_option(".group-by", f"label:{RACK}")
-    page.wait_for_selector(".groups:not([aria-busy])")
+    settled(page)
     assert page.locator(".group h3", has_text="rack-03").inner_text().startswith("rack-03 5 nodes, 5 keep pods away, ")
 
 
@@ -163,10 +163,9 @@ def test_links_that_name_nothing_asked_leave_what_is_picked(opens: Open) -> None
     cluster = busy_cluster()
     page = opens(cluster.page(cluster.diff(cluster.drain("gpu-a")))).page
     page.locator(".pick").last.click()
-    name = page.locator(".pick[aria-current] .name").inner_text()
+    name = settled(page).locator(".pick[aria-current] .name").inner_text()
     page.evaluate("location.hash = 'main'")
-    page.wait_for_timeout(50)
-    assert page.locator(".pick[aria-current] .name").inner_text() == name
+    assert settled(page).locator(".pick[aria-current] .name").inner_text() == name
 
 
 def test_the_name_of_a_device_finds_no_uuid_that_begins_alike(opens: Open) -> None:
@@ -181,7 +180,7 @@ def test_the_picked_row_and_the_chosen_tile_come_into_view(opens: Open) -> None:
     cluster = Cluster.of([*items_of_fleet(), template("one", request("r", of=GPU), namespace="default"), *pods])
     page = opens(cluster.page(cluster.schedule())).page
     page.evaluate("hash => { location.hash = hash; }", "#pod/default/p39")
-    page.wait_for_selector('.pick[aria-current][href="#pod/default/p39"]')
+    settled(page).wait_for_selector('.pick[aria-current][href="#pod/default/p39"]')
     inside = """part => { const own = document.querySelector(part).getBoundingClientRect();
         return own.top >= 0 && own.bottom <= innerHeight; }"""
     assert page.evaluate(inside, ".pick[aria-current]")
@@ -193,12 +192,11 @@ def test_the_nodes_of_a_group_are_listed_by_its_name_and_in_the_address(opens: O
     page.select_option(".group-by", f"label:{RACK}")
     page.locator(".group .list", has_text="rack-07").click()
     wanted = [f"worker-{at:05}" for at in range(7, NODES, 40)]
-    assert _hits(page) == wanted
+    assert _hits(settled(page)) == wanted
     assert page.inner_text(".count") == f"5 of {NODES} nodes"
     other = opens(_html()).page
     other.evaluate("hash => { location.hash = hash; }", page.evaluate("location.hash"))
-    other.wait_for_selector(".hits li")
-    assert _hits(other) == wanted
+    assert _hits(settled(other)) == wanted
     page.locator(".group .list", has_text="rack-07").click()
     assert _hits(page) == []
 
@@ -210,7 +208,7 @@ def test_a_link_of_an_answer_leads_to_the_node_and_back_on_a_phone(opens: Open) 
     link = page.locator(".answers .first-answer a[href^='#node/']").first
     link.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("#node .back")
+    settled(page).wait_for_selector("#node .back")
     assert page.inner_text("#node .title") == link.inner_text()
     page.click("#node .back")
     inside = "link => { const own = link.getBoundingClientRect(); return own.top >= 0 && own.bottom <= innerHeight; }"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, settled
 from tests.page.hostile import NAMES
 from tests.page.reading import FIXTURES, PAGES, ROOT, answer, html_of
 from tests.page.test_page import _hostile_cluster
@@ -26,7 +26,7 @@ def test_a_page_opens_says_everything_and_has_no_fault(fixture: str, command: st
         assert word in text
     for at in range(opened.page.locator(".pick").count()):
         opened.page.locator(".pick").nth(at).click()
-        assert opened.page.locator(".pick").nth(at).get_attribute("aria-current") == "true"
+        assert settled(opened.page).locator(".pick").nth(at).get_attribute("aria-current") == "true"
     assert opened.axe() == []
     assert opened.said == []
     assert opened.asked == []
@@ -50,6 +50,7 @@ def test_the_devices_of_what_is_picked_are_marked(fixture: str, command: str, op
     opened = opens(html_of(fixture, command))
     for at, claim_set in enumerate(plan["claimSets"]):
         opened.page.locator(f'.pick[data-pick="{at}"]').click()
+        settled(opened.page)
         gets = {
             node["name"]: sorted(
                 result["device"] for claim in node["claims"] for result in claim["allocation"]["devices"]["results"]
@@ -85,6 +86,7 @@ def test_contrasts_hold_in_both_schemes_and_nothing_is_wider_than_the_window(
     opened = opens(html_of(fixture, command), width=width, color_scheme=scheme, **quiet)
     assert opened.axe() == []
     opened.page.locator(".pick").first.click()  # so few stay a list on a narrow screen, too
+    settled(opened.page)
     assert opened.axe() == []
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -110,7 +112,7 @@ def test_everything_is_reached_with_the_keyboard(opens: Open) -> None:
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.locator(".pick").first.get_attribute("aria-current") == "true"
+    assert settled(page).locator(".pick").first.get_attribute("aria-current") == "true"
     reached = set()
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -182,6 +184,7 @@ def test_hostile_names_run_nothing(first: int, opens: Open) -> None:
     opened = opens(cluster.page(cluster.explain()))
     for at in range(opened.page.locator(".pick").count()):
         opened.page.locator(".pick").nth(at).click()
+        settled(opened.page)
     assert opened.page.evaluate("window.hacked") is None
     assert opened.page.evaluate("document.scripts.length") == 2
     assert opened.said == []

@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from dra_plan import Cluster
-from tests.browser.conftest import Open, Opened
+from tests.browser.conftest import Open, Opened, settled
 from tests.browser.test_tiles import _html
 from tests.page.reading import ROOT
 
@@ -51,7 +51,7 @@ def test_a_fleet(opens: Open) -> None:
 
 
 def _keep(name: str, opened: Opened, size: tuple[int, int]) -> None:
-    taken = opened.page.screenshot()
+    taken = settled(opened.page).screenshot()
     file = IMAGES / f"{name}.png"
     if RETAKING:
         IMAGES.mkdir(exist_ok=True)

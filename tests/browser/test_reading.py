@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.fleet import GPU, fleet
 from dra_plan import Cluster
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, settled
 from tests.build import bare_pod, claim, gpus, placed, request, template, used
 from tests.page.reading import ROOT, html_of, read
 
@@ -47,7 +47,7 @@ def test_keeping_pods_away_is_of_nodes_and_a_pod_is_refused_in_another_word(open
     assert "affinity" in away
     assert "kept away" not in page.locator("main").inner_text().lower()
     page.select_option(".group-by", "away")
-    page.wait_for_selector(".groups:not([aria-busy])")
+    settled(page)
     assert [each.partition(",")[0] for each in page.locator(".group h3").all_inner_texts()] == [
         f"cordoned {len(AWAY)} nodes",
         f"takes pods {NODES - len(AWAY)} nodes",
@@ -76,7 +76,7 @@ def test_free_devices_on_nodes_that_keep_pods_away_are_counted_apart(opens: Open
     headline = page.inner_text("h1")
     for driver in (GPU, *_others()):
         assert f"{driver}: {_free(driver):,} of " in headline
-        assert f"available, {_free(driver, AWAY):,} of them on cordoned nodes" in headline
+        assert f"devices free, {_free(driver, AWAY):,} of them on cordoned nodes" in headline
     said = page.locator("#left").inner_text()
     counts = [int(each.split(" ")[0].replace(",", "")) for each in _parts(said, " on nodes that keep pods away")]
     assert sum(counts) == _free(GPU, AWAY) + sum(_free(d, AWAY) for d in _others())
@@ -125,7 +125,7 @@ def test_bar_buttons_and_tiles_have_the_same_colours(command: str, scheme: str, 
 @pytest.mark.parametrize("by", ["enter", "link", "tile", "address"])
 def test_the_panel_of_a_node_that_is_chosen_comes_into_view(by: str, width: int, height: int, opens: Open) -> None:
     page = opens(_html("explain"), width=width, height=height).page
-    page.wait_for_selector(".groups:not([aria-busy])")
+    settled(page)
     page.evaluate("document.querySelector('.answers').scrollTo(0, 1e6)")
     if by == "tile":
         page.locator('.tile[href="#node/worker-00042"]').click()
@@ -137,7 +137,7 @@ def test_the_panel_of_a_node_that_is_chosen_comes_into_view(by: str, width: int,
             page.press("#filter", "Enter")
         else:
             page.locator(".hits a").click()
-    assert page.inner_text("#node .title") == "worker-00042"
+    assert settled(page).inner_text("#node .title") == "worker-00042"
     top = page.locator("#node .title").evaluate("t => t.getBoundingClientRect().top")
     assert 0 <= top < height - 100
 
@@ -145,21 +145,21 @@ def test_the_panel_of_a_node_that_is_chosen_comes_into_view(by: str, width: int,
 def test_a_label_that_pods_select_by_groups_is_found_and_is_in_the_panel(opens: Open) -> None:
     page = opens(_html("explain")).page
     page.select_option(".group-by", f"label:{RACK}")
-    page.wait_for_selector(".groups:not([aria-busy])")
+    settled(page)
     assert page.locator(".group").count() == RACKS
     page.fill("#filter", "rack-07")
     assert page.inner_text(".count").startswith(f"{NODES // RACKS} of {NODES} nodes")
     page.press("#filter", "Enter")
-    assert f"{RACK}=rack-07" in page.inner_text("#node")
+    assert f"{RACK}=rack-07" in settled(page).inner_text("#node")
 
 
 def test_names_of_nodes_in_answers_are_links_and_those_of_devices_are_not(opens: Open) -> None:
     page = opens(html_of("gpu-fleet", "explain")).page
     page.locator(".pick", has_text="next-gen").click()
-    links = page.locator(".answer:not(.aside) a:visible").all()
+    links = settled(page).locator(".answer:not(.aside) a:visible").all()
     assert {each.inner_text() for each in links} == {"hopper-1", "hopper-2", "ada-1", "control-1"}
     links[1].click()
-    assert page.locator(".card[aria-current] .title").first.inner_text() == links[1].inner_text()
+    assert settled(page).locator(".card[aria-current] .title").first.inner_text() == links[1].inner_text()
     scattered = Cluster.load(ROOT / "fixtures" / "scattered")  # a device gpu-1 on a node gpu-1
     page = opens(scattered.page(scattered.explain("pod/train", moves=3))).page
     assert "gpu-1 to gpu-2" in page.inner_text(".answer:not(.aside)")
@@ -173,8 +173,8 @@ def test_a_running_pod_has_its_devices_and_those_that_share_them_are_named(opens
     cluster = Cluster.of([*gpus("a"), shared, *pods, template("one", request()), new])
     page = opens(cluster.page(cluster.schedule())).page
     page.locator(".pick", has_text="pod/default/one").click()
-    assert page.locator(".dev.gets .s").all_inner_texts() == ["in use"]
+    assert settled(page).locator(".dev.gets .s").all_inner_texts() == ["in use"]
     assert page.locator(".dev.gets .d").inner_text() == "by claim default/both (pods one and two)"
     page.locator(".pick", has_text="pod/default/new").click()
-    assert page.locator(".dev.gets .s").all_inner_texts() == ["gets"]
+    assert settled(page).locator(".dev.gets .s").all_inner_texts() == ["gets"]
     assert page.locator(".dev.gets .n").inner_text() == "gpu-1"

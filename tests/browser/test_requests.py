@@ -3,7 +3,7 @@
 import pytest
 
 from dra_plan import Cluster
-from tests.browser.conftest import Open, Opened
+from tests.browser.conftest import Open, Opened, settled
 from tests.page.reading import PAGES, ROOT, html_of
 
 STEPS = 60
@@ -16,6 +16,7 @@ def _use(opened: Opened) -> set[str]:
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     for at in range(page.locator(".pick").count()):
         page.locator(".pick").nth(at).click()
+        settled(page)
         used.add("pick")
     if page.locator("#time").count():
         used.add("slider")
@@ -44,7 +45,7 @@ def _use(opened: Opened) -> set[str]:
     page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
     page.emulate_media(media="print", color_scheme="dark")
     page.set_viewport_size({"width": 400, "height": 800})
-    page.wait_for_timeout(50)
+    settled(page)
     return used
 
 

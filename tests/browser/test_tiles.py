@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.fleet import GPU, fleet
 from dra_plan import Cluster
-from tests.browser.conftest import Open, Opened
+from tests.browser.conftest import Open, Opened, settled
 from tests.build import bare_pod, request, template
 from tests.page.clusters import busy_cluster
 from tests.page.reading import ROOT
@@ -32,22 +32,16 @@ def _html(command: str = "explain") -> str:
     return _cluster().page(getattr(_cluster(), command)())
 
 
-def _drawn(page: Any) -> Any:
-    """The page when the links of its tiles say what is painted below them."""
-    page.wait_for_selector(".groups:not([aria-busy])")
-    return page
-
-
 def _tile(opened: Opened, name: str) -> Any:
-    return _drawn(opened.page).locator(f'.tile[href="#node/{name}"]')
+    return settled(opened.page).locator(f'.tile[href="#node/{name}"]')
 
 
 @pytest.mark.parametrize("command", ["explain", "pools"])
 def test_every_node_is_a_tile_on_one_screen(command: str, opens: Open) -> None:
     page = opens(_html(command)).page
-    assert _drawn(page).locator(".tile").count() == NODES
+    assert settled(page).locator(".tile").count() == NODES
     assert page.evaluate("document.documentElement.scrollHeight") <= 900
-    low = _drawn(page).evaluate(
+    low = settled(page).evaluate(
         "Math.max(...[...document.querySelectorAll('.tile')].map(t => t.getBoundingClientRect().bottom))"
     )
     assert low <= 900
@@ -58,13 +52,13 @@ def test_a_browser_without_idle_callbacks_has_the_same_tiles(opens: Open) -> Non
     """Safari, for example."""
     links = "[...document.querySelectorAll('.tile')].map(t => [t.hash, t.getAttribute('aria-label'), t.dataset.look])"
     opened = opens(_html())
-    page = _drawn(opened.page)
+    page = settled(opened.page)
     before = page.evaluate(links)
     page.add_init_script("delete window.requestIdleCallback; delete window.cancelIdleCallback")
     page.reload()
     page.wait_for_selector("html[data-ready]", state="attached")
     assert page.evaluate("'requestIdleCallback' in window") is False
-    assert _drawn(page).evaluate(links) == before
+    assert settled(page).evaluate(links) == before
     assert len(before) == NODES
     assert opened.said == []
 
@@ -72,7 +66,7 @@ def test_a_browser_without_idle_callbacks_has_the_same_tiles(opens: Open) -> Non
 def test_what_is_free_on_each_tile_is_what_pools_says(opens: Open) -> None:
     """Two facts of each node: its free GPUs and NICs."""
     page = opens(_html("pools")).page
-    said = _drawn(page).evaluate(
+    said = settled(page).evaluate(
         "[...document.querySelectorAll('.tile')].map(t => [t.hash.slice(6), t.getAttribute('aria-label')])"
     )
     free: dict[str, list[str]] = {}
@@ -88,7 +82,7 @@ def test_what_is_free_on_each_tile_is_what_pools_says(opens: Open) -> None:
 def test_fits_are_those_of_the_document(opens: Open) -> None:
     [one] = _cluster().explain().to_dict()["claimSets"]
     page = opens(_html()).page
-    fits = _drawn(page).evaluate("[...document.querySelectorAll('.tile[data-look~=good]')].map(t => t.hash.slice(6))")
+    fits = settled(page).evaluate("[...document.querySelectorAll('.tile[data-look~=good]')].map(t => t.hash.slice(6))")
     assert sorted(fits) == sorted(one["fittingNodes"])
     assert page.locator(".reason").first.inner_text().startswith(str(len(fits)))
     assert page.locator("h1").inner_text() == f"resourceclaim/default/train fits on {len(fits)} of 1,000 nodes"
@@ -97,12 +91,12 @@ def test_fits_are_those_of_the_document(opens: Open) -> None:
 def test_what_keeps_pods_away_is_hatched_and_said(opens: Open) -> None:
     opened = opens(_html())
     page = opened.page
-    away = _drawn(page).evaluate("[...document.querySelectorAll('.tile[data-look~=away]')].map(t => t.hash.slice(6))")
+    away = settled(page).evaluate("[...document.querySelectorAll('.tile[data-look~=away]')].map(t => t.hash.slice(6))")
     assert sorted(away) == sorted(AWAY)
     _tile(opened, AWAY[0]).click()
-    assert "Keeps pods away: cordoned" in page.inner_text("#node")
+    assert "Keeps pods away: cordoned" in settled(page).inner_text("#node")
     _tile(opened, AWAY[1]).click()
-    assert "Keeps pods away: taint dedicated=ml:NoSchedule" in page.inner_text("#node")
+    assert "Keeps pods away: taint dedicated=ml:NoSchedule" in settled(page).inner_text("#node")
     page.select_option(".group-by", "away")
     groups = page.locator(".group h3").all_inner_texts()
     assert [each.partition(", ")[0] for each in groups] == [
@@ -126,7 +120,7 @@ def test_a_device_is_found_by_its_whole_name_and_enter_opens_its_node(opens: Ope
     assert page.inner_text(".hits li").startswith("gpu-3 on worker-00007: ")
     assert page.inner_text(".count") == "1 of 1,000 nodes, 1 device"
     page.keyboard.press("Enter")
-    assert page.locator("#node .title").inner_text() == "worker-00007"
+    assert settled(page).locator("#node .title").inner_text() == "worker-00007"
 
 
 def test_a_device_is_found_by_each_attribute_that_names_it_and_the_only_node_opens(opens: Open) -> None:
@@ -138,9 +132,9 @@ def test_a_device_is_found_by_each_attribute_that_names_it_and_the_only_node_ope
         page.fill("#filter", str(devices[5].attributes[attribute].string_value))
         [hit] = page.locator(".hits li").all_inner_texts()
         assert hit.startswith("gpu-5 on worker-00123: ")
-        assert page.locator("#node .title").inner_text() == "worker-00123"
+        assert settled(page).locator("#node .title").inner_text() == "worker-00123"
     page.fill("#filter", "worker-00124")
-    assert page.locator("#node .title").inner_text() == "worker-00124"
+    assert settled(page).locator("#node .title").inner_text() == "worker-00124"
 
 
 def test_of_what_fails_the_answer_stands_before_a_node_until_one_is_opened(opens: Open) -> None:
@@ -150,23 +144,23 @@ def test_of_what_fails_the_answer_stands_before_a_node_until_one_is_opened(opens
     top = "part => document.querySelector(part).getBoundingClientRect().top"
     assert page.evaluate(top, ".first-answer") < page.evaluate(top, "#node")
     page.locator('.tile[href="#node/worker-00042"]').click()
-    assert page.evaluate(top, "#node") < page.evaluate(top, ".first-answer")
+    assert settled(page).evaluate(top, "#node") < page.evaluate(top, ".first-answer")
 
 
 def test_search_finds_holders_whatever_is_drawn_and_says_when_there_is_nothing(opens: Open) -> None:
     page = opens(_html()).page
     holder = next(claim for claim in _cluster().inventory.claims if claim.status is not None)
     page.fill("#filter", holder.status.reserved_for[0].name)
-    assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == 1
+    assert settled(page).locator(".tile:not([data-look~=dim])").count() == 1
     [hit] = page.locator(".hits li").all_inner_texts()
     assert f"in use, by claim jobs/{holder.metadata.name}" in hit
     page.locator(".hits a").click()
-    assert holder.status.reserved_for[0].name in page.inner_text("#node")
+    assert holder.status.reserved_for[0].name in settled(page).inner_text("#node")
     page.fill("#filter", "nothing is called so")
     assert "Nothing found for “nothing is called so”." in page.inner_text(".count")
-    assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == 0
+    assert settled(page).locator(".tile:not([data-look~=dim])").count() == 0
     page.fill("#filter", "")
-    assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == NODES
+    assert settled(page).locator(".tile:not([data-look~=dim])").count() == NODES
 
 
 def test_a_reason_shows_only_its_nodes(opens: Open) -> None:
@@ -175,29 +169,29 @@ def test_a_reason_shows_only_its_nodes(opens: Open) -> None:
         reason = page.locator(".reason").nth(at)
         reason.click()
         number = int(reason.locator("b").inner_text().replace(",", ""))
-        assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == number
+        assert settled(page).locator(".tile:not([data-look~=dim])").count() == number
         page.locator(".reason").nth(at).click()
-    assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == NODES
+    assert settled(page).locator(".tile:not([data-look~=dim])").count() == NODES
 
 
 def test_addresses_name_nodes_and_back_goes_back(opens: Open) -> None:
     opened = opens(_html())
     page = opened.page
     _tile(opened, "worker-00007").click()
-    assert "#node/worker-00007" in page.url
+    assert "#node/worker-00007" in settled(page).url
     _tile(opened, "worker-00008").click()
-    assert page.locator("#node .title").inner_text() == "worker-00008"
+    assert settled(page).locator("#node .title").inner_text() == "worker-00008"
     page.go_back()
-    assert page.locator("#node .title").inner_text() == "worker-00007"
+    assert settled(page).locator("#node .title").inner_text() == "worker-00007"
     page.goto(page.url.partition("#")[0] + "#node/worker-00042")
-    assert page.locator("#node .title").inner_text() == "worker-00042"
-    assert _drawn(page).locator(".tile[aria-current]").get_attribute("href") == "#node/worker-00042"
+    assert settled(page).locator("#node .title").inner_text() == "worker-00042"
+    assert settled(page).locator(".tile[aria-current]").get_attribute("href") == "#node/worker-00042"
 
 
 def test_tiles_are_one_stop_and_arrows_go_between_them(opens: Open) -> None:
     page = opens(_html()).page
-    assert _drawn(page).locator('.tile[tabindex="0"]').count() == 1
-    _drawn(page).locator('.tile[tabindex="0"]').focus()
+    assert settled(page).locator('.tile[tabindex="0"]').count() == 1
+    settled(page).locator('.tile[tabindex="0"]').focus()
     first = page.evaluate("document.activeElement.hash")
     page.keyboard.press("Home")
     seen = [page.evaluate("document.activeElement.hash")]
@@ -208,9 +202,9 @@ def test_tiles_are_one_stop_and_arrows_go_between_them(opens: Open) -> None:
     assert seen[1] != seen[0] == seen[4]
     assert seen[2] not in seen[:2]
     assert seen[3] == seen[1]
-    assert seen[5] == _drawn(page).locator(".tile").last.get_attribute("href")
+    assert seen[5] == settled(page).locator(".tile").last.get_attribute("href")
     page.keyboard.press("Enter")
-    assert page.locator("#node .title").inner_text() == seen[5].removeprefix("#node/")
+    assert settled(page).locator("#node .title").inner_text() == seen[5].removeprefix("#node/")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "filter"
 
@@ -219,7 +213,7 @@ def test_tiles_are_one_stop_and_arrows_go_between_them(opens: Open) -> None:
 def test_groups_hold_every_node_once(group: str, opens: Open) -> None:
     page = opens(_html()).page
     page.select_option(".group-by", group)
-    assert _drawn(page).locator(".group .tile").count() == NODES
+    assert settled(page).locator(".group .tile").count() == NODES
     sizes = [int(text.split(" node")[0].rsplit(" ", 1)[-1]) for text in page.locator(".group .more").all_inner_texts()]
     assert sum(sizes) == NODES
 
@@ -251,13 +245,13 @@ def test_before_and_after_of_many_nodes_are_a_choice_and_what_changes_is_ringed(
     cluster = busy_cluster().add_nodes(40, like="gpu-c")
     page = opens(cluster.page(cluster.diff(cluster.drain("gpu-a")))).page
     assert page.locator(".which button").all_inner_texts() == ["Before", "After"]
-    ringed = _drawn(page).evaluate(
+    ringed = settled(page).evaluate(
         "[...document.querySelectorAll('.tile[data-look~=touched]')].map(t => t.hash.slice(6))"
     )
     assert "gpu-a" in ringed
     assert page.locator("#node .scene-title").all_inner_texts() == ["Before", "After"]
     page.locator(".which button").first.click()
-    assert _drawn(page).locator(".tile").count() == 43
+    assert settled(page).locator(".tile").count() == 43
     assert page.locator(".which button").first.get_attribute("aria-pressed") == "true"
 
 
@@ -268,6 +262,7 @@ def test_a_device_that_an_evicted_pod_keeps_is_drawn_as_held(opens: Open) -> Non
     cluster, answer = _evicting()
     page = opens(cluster.page(answer)).page
     page.locator(".pick", has_text="hi").click()
+    settled(page)
     page.locator("#time").fill(page.get_attribute("#time", "max"))
     box = page.locator(".dev", has_text="gpu-0")
     assert "used" in box.get_attribute("class").split()

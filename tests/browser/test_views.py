@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.fleet import GPU
 from dra_plan import Cluster
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, settled
 from tests.browser.test_finding import RACK, items_of_fleet
 from tests.build import bare_pod, request, template
 
@@ -30,7 +30,7 @@ def _html() -> str:
 
 
 def _view(page: Any) -> dict[str, Any]:
-    page.wait_for_selector(".groups:not([aria-busy])")
+    settled(page)
     return {
         "picked": page.locator(".pick[aria-current] .name").all_inner_texts(),
         "node": page.locator("#node .title").all_inner_texts(),
@@ -44,6 +44,7 @@ def _view(page: Any) -> dict[str, Any]:
 
 def _change(page: Any) -> None:
     page.locator(".pick").last.click()
+    settled(page)
     page.select_option(".group-by", f"label:{RACK}")
     page.locator(".reason").first.click()
     page.fill("#filter", "worker-0001")
@@ -92,6 +93,7 @@ def test_counts_above_the_fleet_are_those_of_the_answer(opens: Open) -> None:
     page = opens(_html()).page
     for verdict in answer.document.verdicts:
         page.locator(".pick", has_text=verdict.name).click()
+        settled(page)
         of_devices = [any(one.plugin == "DynamicResources" for one in group.reasons) for group in verdict.nodes]
         near = sum(len(group.nodes) for group, is_of in zip(verdict.nodes, of_devices, strict=True) if not is_of)
         said = [len(group.nodes) for group, is_of in zip(verdict.nodes, of_devices, strict=True) if is_of]
@@ -111,7 +113,7 @@ def test_counts_above_the_fleet_are_those_of_the_answer(opens: Open) -> None:
 def test_the_answer_opens_on_the_node_that_lacks_least(opens: Open) -> None:
     page = opens(_html()).page
     page.locator(".pick", has_text="huge").click()
-    names = page.locator("#node .dev.free .n").all_inner_texts()
+    names = settled(page).locator("#node .dev.free .n").all_inner_texts()
     assert len([name for name in names if name.startswith("gpu-")]) == 8
 
 
@@ -123,12 +125,12 @@ def test_the_list_as_it_is_searched_is_in_the_address(opens: Open) -> None:
     page = opens(html).page
     page.locator("#tabs button", has_text="Failing").click()
     page.fill("#find", "p1")
-    listed = page.locator(".pick .name").all_inner_texts()
+    listed = settled(page).locator(".pick .name").all_inner_texts()
     assert listed == [f"pod/default/p{at}" for at in range(11, 20, 2)]
     other = opens(html).page
     other.evaluate("hash => { location.hash = hash; }", page.evaluate("location.hash"))
     for _ in range(2):
-        assert other.locator(".pick .name").all_inner_texts() == listed
+        assert settled(other).locator(".pick .name").all_inner_texts() == listed
         assert other.input_value("#find") == "p1"
         assert other.locator("#tabs [aria-pressed=true]").inner_text().startswith("Failing")
         other.reload()

@@ -305,7 +305,7 @@ def test_pods_with_another_message_are_told_in_a_line_and_wide_in_rows(tmp_path:
     assert "default/wants has no node in either state, but its message differs (see -o wide)." in told
     assert "Insufficient" not in told
     whole = in_process(*command, "-o", "wide").out
-    assert "default/wants   Other message   Unschedulable: 0/2 nodes are available: 2 Insufficient cpu." in whole
+    assert "default/wants   Other reason   Unschedulable: 0/2 nodes are available: 2 Insufficient cpu." in whole
     assert "Preemption is not helpful" in whole
     assert "a different message" not in whole
 
@@ -345,7 +345,7 @@ def test_a_gate_passes_on_nothing_that_was_not_decided(tmp_path: Path) -> None:
     told = [in_process("diff", *map(str, paths), "--max-steps", str(steps)) for steps in (1, 100)]
     assert [ran.status for ran in told] == [3, 1]
     assert "Undecided: changes there are unknown" in told[0].out
-    assert "Other message" not in told[0].out
+    assert "Other reason" not in told[0].out
     back = in_process("diff", *map(str, reversed(paths)), "--max-steps", "1")
     assert back.status == 3
 

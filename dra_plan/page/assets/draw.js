@@ -21,6 +21,9 @@ export function svg(/** @type {string} */ of, /** @type {Part[]} */ ...parts) {
   const [tag, ...classes] = of.split(".");
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), classes, parts);
 }
+/** A text that may go on in the next line after a sign between words: a name is not broken inside of a word. */
+const breakable = (/** @type {string} */ said) =>
+  said.split(/(?<=[/=:])(?! )/).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
 export const bdi = (/** @type {string} */ name) => el("bdi", name);
 /**
  * Puts buttons into an element; those whose value is chosen are pressed.
@@ -84,7 +87,7 @@ export function makeDrawing(model) {
       const name = layout.devices[at];
       const ids = (place.ids?.[at] || []).map(text).join(", ");
       const title = `${name}: ${word}${more && ", " + more}${ids && "; " + ids}`;
-      const parts = [el("bdi.n" + hidden, name), " ", el("span.s", word), " ", el("span.d" + hidden, more)];
+      const parts = [el("bdi.n" + hidden, name), " ", el("span.s", word), " ", el("span.d" + hidden, breakable(more))];
       if (found.length < layout.devices.length && found.includes(at)) {
         classes += ".found";
         parts.push(el("span.d" + hidden, ids));

@@ -175,6 +175,7 @@ export function makeFleet(model, drawing, told) {
       const cards = scene.places.map((place) => {
         const made = drawing.card(place, several ? "h4" : "h3");
         made.classList.toggle("touched", several && model.touched(place));
+        if (place.scene === view.scene) made.classList.add("look", now.of[place.at].look);
         return made;
       });
       return el("div.scene", several && el("h3.scene-title", scene.title), cards);

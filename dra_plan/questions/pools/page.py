@@ -11,7 +11,7 @@ from dra_plan.documents.pools import ListedPool
 from dra_plan.page.content import Page
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picture import CORDONED
-from dra_plan.page.scene import Scene, whole_devices
+from dra_plan.page.scene import WORDS, Scene, whole_devices
 from dra_plan.questions.pools.answer import PoolList
 from dra_plan.questions.pools.document import PoolsDocument
 from dra_plan.questions.pools.text import FORMATS, totals
@@ -54,8 +54,13 @@ def _headline(document: PoolsDocument, scenes: Sequence[Scene]) -> str:
         if device.state == "free"
     )
     if not 1 < len(drivers) <= MOST_DRIVERS:
-        return words.capital(" and ".join(totals(document.pools))) + _of_them(away, drivers)
-    return "; ".join(f"{name}: {' and '.join(totals(own))}{_of_them(away, [name])}" for name, own in drivers.items())
+        return words.capital(_free(document.pools)) + _of_them(away, drivers)
+    return "; ".join(f"{name}: {_free(own)}{_of_them(away, [name])}" for name, own in drivers.items())
+
+
+def _free(pools: Sequence[ListedPool]) -> str:
+    """Return how many devices are free, in the word that boxes and tiles have for it."""
+    return " and ".join(totals(pools, WORDS["free"]))
 
 
 def _of_them(away: Counter[tuple[str, bool]], drivers: Iterable[str]) -> str:

@@ -145,12 +145,12 @@ def divided_devices(pool: ListedPool) -> int:
     return pool.physical_devices - whole_devices(pool)[1] if pool.physical_devices is not None else 0
 
 
-def totals(pools: Iterable[ListedPool]) -> list[str]:
+def totals(pools: Iterable[ListedPool], word: str = "available") -> list[str]:
     """Return the available whole devices, and the number offered as partitions: one clause for each that exists."""
     pools = list(pools)
     available, whole = (sum(numbers) for numbers in zip(*map(whole_devices, pools), strict=True)) if pools else (0, 0)
     parted = sum(map(divided_devices, pools))
-    told = [f"{available:,} of {counted(whole, 'device')} available"] if whole else []
+    told = [f"{available:,} of {counted(whole, 'device')} {word}"] if whole else []
     return [*told, f"{counted(parted, 'partitioned device')}"] if parted else told
 
 
