@@ -80,7 +80,8 @@ def _resource(of: NodeObstacle) -> str:
         return f"{of.resource}: needs {of.need}, the node has none{near}"
     left, room = words.in_unit_of(of.need, of.left), words.in_unit_of(of.need, of.room)
     need = f"{of.need} ({', '.join(of.parts)})" if of.parts else of.need
-    said = f"{of.resource}: needs {need}, {'at most ' if of.left_from else ''}{left} of {room} free"
+    least = f"{words.in_unit_of(of.need, of.left_from)} to " if of.left_from else ""
+    said = f"{of.resource}: needs {need}, {least}{left} of {room} free"
     if not of.holders:
         return said
     return f"{said} ({_ONE if of.varies else ''}{words.listed(of.holders)} {_has(of.holders)} the rest)"

@@ -154,8 +154,21 @@ def conflict(of: NotTogether, where: str = "") -> str:
         for met in constraint.values
     ]
     verb = "need" if len(names) > 1 else "needs"
+    if constraint.match_attribute is not None and len(names) == 1:
+        [met] = constraint.values
+        return f"{names[0]} {verb} {rule}; {where}{_apart(met, needs.get(met.request, 1))}{rest}"
     free = [f"{met.request} can have {_free(met)}" for met in constraint.values]
     return f"{words.listed(names)} {verb} {rule}; {where}{', '.join(free)}{rest}"
+
+
+def _apart(met: MetValues, need: int) -> str:
+    """Return how the values of the devices that are free for one request differ."""
+    most = max((one.count for one in met.values), default=0)
+    if most >= need:
+        return f"{met.request} can have {_free(met)}"
+    if most == 1:
+        return f"no two of the free devices have the same: {_free(met)}"
+    return f"no value is on more than {most} of the free devices: {_free(met)}"
 
 
 def _requests(of: NotTogether) -> Iterator[BlockingRequest]:

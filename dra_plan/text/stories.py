@@ -198,7 +198,7 @@ def cause_lines(story: NodeStory) -> Lines:
         return
     yield from _pool_lines(story)
     if story.devices == 0 and not any(one.code == "devices-with-counters" for one in story.pools):
-        yield "No resource slice offers a device to this node."
+        yield f"No resource slice offers a device to {'this node' if len(story.nodes) == 1 else 'these nodes'}."
     yield from _lacks(story)
 
 

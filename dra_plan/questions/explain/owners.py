@@ -149,7 +149,8 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
         kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) and not _devices_first(verdict) else 1)
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
-            rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
+            if any(story.devices for story in told[kept:]):
+                rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
             hidden = [line for story in told[kept:] for line in lacks_lines(story)]
     yield from head
     for each in paragraphs:
