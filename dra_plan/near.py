@@ -16,7 +16,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     Names within a few typing errors come first (a character left out, added, replaced, or two swapped). Among several,
     the one that shares the longest ending wins: people lose a digit in the middle of a number, and `node-0002` means
-    node-00002, not node-00020. If no name is that similar, the one that shares the most with it wins.
+    node-00002, not node-00020. If no name is that similar, the only one with the same words in another order wins, or
+    else the one that shares the most with it.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):
@@ -32,6 +33,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return by_folded[best[-1]]
     import difflib
 
+    if (reordered := _reordered(wanted, by_folded)) is not None:
+        return by_folded[reordered]
     alike = difflib.get_close_matches(wanted, list(by_folded), n=1, cutoff=0.6)
     return by_folded[alike[0]] if alike else None
 
@@ -56,9 +59,14 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
     alike = [other for other in names if _has_words_of(name.lower(), other.lower())]
     if alike:
         return nearest(name, alike)
-    words = sorted(_WORDS.findall(name.lower()))
-    reordered = {other for other in names if sorted(_WORDS.findall(other.lower())) == words}
-    return reordered.pop() if len(reordered) == 1 else None
+    return _reordered(name.lower(), names)
+
+
+def _reordered(name: str, known: Iterable[str]) -> str | None:
+    """Return the only known name with the words of this one in another order."""
+    words = sorted(_WORDS.findall(name))
+    found = {other for other in known if sorted(_WORDS.findall(other.lower())) == words}
+    return found.pop() if len(found) == 1 else None
 
 
 def _has_words_of(name: str, other: str) -> bool:

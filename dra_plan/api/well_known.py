@@ -22,6 +22,7 @@ LEAVING_TAINTS = (AUTOSCALER_DELETES, AUTOSCALER_CANDIDATE, *KARPENTER_TAINTS)
 """The taints with which autoscalers mark nodes that they remove, or that are not yet ready for use."""
 
 NODE_NOT_READY = "node.kubernetes.io/not-ready"
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 NOT_READY = "-not-ready"
 """The endings of start-up taint keys; agents (network and storage drivers) remove these taints once they run on the
 node."""

@@ -114,7 +114,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     ] = []
     holders: Annotated[
         list[str],
-        Meta(description="NAMESPACE/NAME of the pods that have an extended resource, on the first of the nodes."),
+        Meta(
+            description=(
+                "NAMESPACE/NAME of the pods that have an extended resource, on the first of the nodes, or a host port, "
+                "on each of several."
+            )
+        ),
     ] = []
     not_ready: Annotated[
         str, Meta(description="A pod of a DaemonSet on a node without devices that is not ready, and why, if known.")

@@ -10,6 +10,7 @@ from dra_plan.api.resource import DeviceToleration
 
 from .base import Amount, ClaimName, DocumentPart, ObjectName, PoolName, Position, Text, any_of, one_of
 from .devices import TaintName
+from .stories import DriverPod
 
 
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
@@ -45,6 +46,8 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("tolerate-taint")]
     toleration: DeviceToleration
+    tainted: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of the first devices with the taint.")] = []
+    since: Annotated[str, Meta(description="When the first of them got the taint: timeAdded.")] = ""
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
@@ -110,6 +113,17 @@ class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
     generation: int
     seen: Amount
     expected: int
+    on: Annotated[str, Meta(description="The node of the slices; empty if several nodes may use them.")] = ""
+    driver_pods: Annotated[
+        list[DriverPod], Meta(description="The pods of the driver on that node that are not ready.")
+    ] = []
+
+
+class NodeAdded(DocumentPart, frozen=True, kw_only=True):
+    """A copy of a node is added, with what every such node runs and publishes; no patch does that."""
+
+    code: Annotated[str, one_of("add-node")]
+    like: Annotated[str, Meta(description="The node that is copied.")]
 
 
 class NodeLabelled(DocumentPart, frozen=True, kw_only=True):
@@ -124,6 +138,15 @@ class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("uncordon-node")]
     uncordon: Annotated[str, Meta(description="The node.")]
+
+
+class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
+    """A node is ready again: controllers remove the taints that say what is wrong with it."""
+
+    code: Annotated[str, one_of("await-node")]
+    awaited: Annotated[str, Meta(description="The node.")]
+    taints: Annotated[list[TaintName], Meta(description="Those that are gone then.", min_length=1)]
+    since: Annotated[str, Meta(description="When it got the first of them: timeAdded.")] = ""
 
 
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
@@ -254,6 +277,8 @@ SuggestedChange = (
     | PoolAwaited
     | NodeLabelled
     | NodeUncordoned
+    | NodeAwaited
+    | NodeAdded
     | NodeTaintMet
     | NodeSelectorChanged
     | NodeRequirementsMerged
@@ -272,6 +297,7 @@ SuggestedChange = (
 CHANGES: dict[str, type[SuggestedChange]] = {
     "await-pods": PodsGone,
     "uncordon-node": NodeUncordoned,
+    "await-node": NodeAwaited,
     "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,
@@ -291,14 +317,15 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
     "request-capacity": CapacityChanged,
-    "tolerate-taint": TaintTolerated,
     "lower-request": ResourceLowered,
     "lower-replicas": ReplicasLowered,
     "use-other-nodes": NodeSelectorChanged,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
+    "add-node": NodeAdded,
     "drop-host-port": PodRuleRelaxed,
     "release-claim": ClaimReleased,
+    "tolerate-taint": TaintTolerated,
     "change-value": SelectorChanged,
     "change-class": ClassChanged,
     "add-alternative": AlternativeAdded,

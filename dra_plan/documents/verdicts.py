@@ -261,6 +261,7 @@ TRIED = ("Unschedulable", "Error")
 
 _LIFTS = {
     "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
+    "await-node": ("TaintToleration",),
     "tolerate-node-taint": ("TaintToleration",),
     "remove-node-taint": ("TaintToleration",),
 }

@@ -44,7 +44,10 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
         case OtherNodeNamed(wanted):
             return NodeObstacle(kind="NodeName", values=[wanted])
         case PortTaken(protocol, port, pod):
-            return NodeObstacle(kind="Port", protocol=protocol, port=port, pod=pod, varies=_varies(same))
+            holders = [one.pod for one in same if isinstance(one, PortTaken)] if _varies(same) else []
+            return NodeObstacle(
+                kind="Port", protocol=protocol, port=port, pod=pod, holders=holders, varies=_varies(same)
+            )
         case AffinityUnmet(kind, topology_key, domain, pod, selector, elsewhere):
             return NodeObstacle(
                 kind="Affinity",

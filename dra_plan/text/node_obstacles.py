@@ -181,7 +181,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
 
 def _port(of: NodeObstacle) -> str:
     if of.varies:
-        return f"host port {of.port}/{of.protocol} is taken (for example by pod {of.pod})"
+        return f"host port {of.port}/{of.protocol} is taken by pods {words.listed(of.holders)}"
     return f"host port {of.port}/{of.protocol} is taken by pod {of.pod}"
 
 

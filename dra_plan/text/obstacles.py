@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -28,6 +30,8 @@ from dra_plan.documents.suggestions import (
     ConstraintDropped,
     CountLowered,
     GateEnabled,
+    NodeAdded,
+    NodeAwaited,
     NodeLabelled,
     NodeRequirementsMerged,
     NodeSelectorChanged,
@@ -314,7 +318,7 @@ def suggestion(of: TriedChanges, who: str = "the pod") -> str:
     """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit."""
     some = f"{of.would_bind} of its pods can then be scheduled"
     evicting = f" after evicting {words.listed(of.evicts)}" if of.evicts else ""
-    fits = "fit" if who.endswith("s") else "fits"
+    fits = words.fits(who)
     then = some if of.would_bind else f"{who} then {fits} on {of.node}{evicting}"
     return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({then})"
 
@@ -328,7 +332,34 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
 
 
 def together(found: Sequence[TriedChanges], who: str = "the pod") -> list[str]:
-    """Return a line for each suggestion, or one line for all claims if releasing any one of them is enough."""
+    """Return a line for each suggestion, or one line for all claims if releasing any one of them is enough.
+
+    Before them stands what to find out about taints of devices: without a taint, the devices are as good as with its
+    toleration, which was tried.
+    """
+    return [*islice(_untainted(found, who), MOST_UNTAINTED), *_released_together(found, who)]
+
+
+MOST_UNTAINTED = 2
+"""The number of taints for which the text says what is to be found out."""
+
+
+def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
+    """Yield for each taint that the claims do not tolerate where they fit when it is gone."""
+    for of in found:
+        first = of.changes[0]
+        if len(of.changes) == 1 and isinstance(first, TaintTolerated) and first.tainted:
+            has = "has" if len(first.tainted) == 1 else "have"
+            since = f" (since {first.since})" if first.since else ""
+            taint = words.taint(first.toleration)
+            fits = words.fits(who)
+            yield (
+                f"find out why {words.listed(first.tainted)} {has} the taint {taint}{since}: when the taint is gone, "
+                + (f"{of.would_bind} of its pods can be scheduled" if of.would_bind else f"{who} {fits} on {of.node}")
+            )
+
+
+def _released_together(found: Sequence[TriedChanges], who: str) -> list[str]:
     releases = {at: one for at, each in enumerate(found) if (one := _release(each)) is not None}
     if len(releases) < 2:
         return [suggestion(one, who) for one in found]
@@ -356,11 +387,7 @@ def change(of: SuggestedChange) -> str:
             taint = words.taint(of.toleration)
             return f"tolerate the taint {taint} in {words.request(of)}, if you want to use such a device"
         case PoolAwaited():
-            are = "is" if of.seen == 1 else "are"
-            return (
-                f"wait until the driver publishes all slices of pool {of.pool}: {of.seen} of "
-                f"{of.expected} {are} in the input, if resourceSliceCount is right"
-            )
+            return _pool_awaited(of)
         case CountLowered(from_=None):
             return f"ask for {words.counted(of.to, 'device')} instead of all in {words.request(of)}"
         case CountLowered():
@@ -379,6 +406,13 @@ def change(of: SuggestedChange) -> str:
             return f"label the node {', '.join(f'{name}={value}' for name, value in of.labels.items())}"
         case NodeUncordoned():
             return f"uncordon {of.uncordon}"
+        case NodeAdded():
+            return f"add a node like {of.like}"
+        case NodeAwaited():
+            since = f" (since {of.since})" if of.since else ""
+            keys = list(dict.fromkeys(one.key for one in of.taints))
+            taints = f"taint{'s' if len(keys) > 1 else ''} {words.listed(keys)}"
+            return f"find out why {of.awaited} has {taints}{since}, and get the node ready again"
         case NodeTaintMet(code="tolerate-node-taint"):
             return f"add a toleration for taint {words.taint(of.taint)}"
         case NodeTaintMet():
@@ -421,6 +455,23 @@ def change(of: SuggestedChange) -> str:
             return f"release claim {words.released(of.release, of.pods)}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+def _pool_awaited(of: PoolAwaited) -> str:
+    """Return where to look at the driver's pod, if its slices are for one node, and what to wait for."""
+    are = "is" if of.seen == 1 else "are"
+    wait = (
+        f"wait until the driver publishes all slices of pool {of.pool}: {of.seen} of "
+        f"{of.expected} {are} in the input, if resourceSliceCount is right"
+    )
+    if not of.on:
+        return wait
+    known = next((one for one in of.driver_pods if one.pod), None)
+    if known is not None:
+        said = ": ".join(filter(None, (known.reason, words.one_line(known.message)))) or "not ready"
+        return f"look at pod {known.pod} of the driver on {of.on} ({said}), and {wait}"
+    command = shlex.join(["kubectl", "get", "pods", "-A", "--field-selector", f"spec.nodeName={of.on}"])
+    return f"look at the driver's pod on {of.on} ({command}), and {wait}"
 
 
 def _pods_gone(of: PodsGone) -> str:

@@ -31,7 +31,10 @@ def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
     """Yield the pods of DaemonSets that are not ready, while a driver publishes no devices."""
     if of is None or not of.unready_pods:
         return
-    told = [f"{one.pod} on {one.node}{_why(one)}" for one in of.unready_pods]
+    by_reason: dict[str, list[str]] = {}
+    for one in of.unready_pods:
+        by_reason.setdefault(_why(one), []).append(f"{one.pod} on {one.node}")
+    told = [f"{words.listed(names)}{why}" for why, names in by_reason.items()]
     yield f"Pods of DaemonSets that are not ready: {words.listed(told)}."
 
 

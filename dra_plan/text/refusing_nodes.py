@@ -21,6 +21,9 @@ def node_lines(
 ) -> Iterator[str]:
     """Yield a line for each group of nodes, closest to fitting first; `without_devices` if the devices are unknown."""
     if of.of_all_nodes:
+        claims = of.volume_claims if isinstance(of, OwnerVerdict) else []
+        if claims and all(one.missing for one in claims):
+            return  # the lines about the claims say so
         for reason in of.nodes[0].reasons if of.nodes else ():
             yield words.scheduler_says(reason.message)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from dra_plan.allocator import Outcome
@@ -283,7 +284,7 @@ def _missing_claim(of: OwnerVerdict) -> str:
 _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     "": lambda of: of.waiting,
     "SchedulingGates": lambda of: (
-        f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of)}"
+        f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of) or _set(of)}"
     ),
     "PodGroup": lambda of: f"it is waiting for its pod group {words.listed(of.held)}{_there(of)}",
     "MissingClaim": _missing_claim,
@@ -304,6 +305,12 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     "Order": lambda _: "its StatefulSet creates it once the earlier pods are ready",
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
 }
+
+
+def _set(of: OwnerVerdict) -> str:
+    """Return that only the controller that set the gates, or a user, removes them."""
+    them = "them" if len(of.held) > 1 else "it"
+    return f", until the controller that set {them} removes {them}"
 
 
 def _lifts(of: OwnerVerdict) -> str:
@@ -470,11 +477,14 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield f"Its {what} are not known: the input has no {_none_of(of.missing)}."
         yield f"Add the output of: {listing(of.missing)}"
     if of.verdict == "Unknown":
-        yield f"If the cluster has any, add the output of: {listing(of.missing)}"
+        some = _none_of(of.missing) if of.unready_pods else "any"
+        yield f"If the cluster has {some}, add the output of: {listing(of.missing)}"
         if "resourceslices" in of.missing:
             yield (
                 "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
             )
+    if of.held_by == "OtherScheduler":
+        yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
     for leaving in of.leaving_claims:
         yield _leaving(leaving)
     if of.queue and (of.verdict == "Suspended" or _lifts(of)):

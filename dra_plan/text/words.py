@@ -74,6 +74,11 @@ KEPT = {
 }
 
 
+def fits(who: str) -> str:
+    """Return the verb for the pod, or the claims."""
+    return "fit" if who.endswith("s") else "fits"
+
+
 BARE_PODS = "Pods without a controller have to be deleted and recreated: nothing does that for you."
 """What to do with pods that have to move and that no controller recreates."""
 

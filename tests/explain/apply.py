@@ -253,6 +253,22 @@ def use_claim_template(objects: Objects, change: dict[str, Any]) -> None:
                 entry["resourceClaimTemplateName"] = change["template"]
 
 
+def add_node(objects: Objects, change: dict[str, Any]) -> None:
+    made = copy.deepcopy(find(objects, "Node", change["like"]))
+    name = f"{change['like']}-new-1"
+    labels = made["metadata"].get("labels", {})
+    if "kubernetes.io/hostname" in labels:
+        labels["kubernetes.io/hostname"] = name
+    made["metadata"] = {"name": name, "labels": labels}
+    objects.append(made)
+
+
+def get_ready(objects: Objects, change: dict[str, Any]) -> None:
+    spec = find(objects, "Node", change["awaited"])["spec"]
+    gone = {taint["key"] for taint in change["taints"]}
+    spec["taints"] = [taint for taint in spec["taints"] if taint["key"] not in gone]
+
+
 _APPLY = {
     "guard-selector": selector,
     "fix-spelling": selector,
@@ -287,6 +303,8 @@ _APPLY = {
     "use-claim-template": use_claim_template,
     "serve-resource": serve,
     "uncordon-node": uncordon,
+    "await-node": get_ready,
+    "add-node": add_node,
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,
     "await-pods": delete_pods,

@@ -12,6 +12,7 @@ from tests.build import (
     claim,
     device,
     device_class,
+    generated,
     mounts,
     node,
     owned_by,
@@ -170,3 +171,39 @@ def test_volumes_that_the_input_lacks_leave_it_open() -> None:
     assert outcome([node("a", spec=AWAY), wants]) == "Unschedulable"
     assert outcome([node("a", cpu="1"), wants]) == "Unschedulable"
     assert outcome([node("a"), volume_claim("other"), wants]) == "Unschedulable"
+
+
+def test_what_is_wrong_comes_before_a_toleration() -> None:
+    """Of a device: what to find out, then what others hold, then the toleration. Of a node: to get it ready again."""
+    broken = device("gpu-0", taints=[{**taint("gpu.example.com/xid", "79"), "timeAdded": "2026-11-26T20:00:00Z"}])
+    held = generated("w", "gpu", "b", "gpu-0")
+    objects = [node("a"), node("b"), device_class(), slice_("b", "gpu-0"), slice_("a", broken), template("one")]
+    objects += [running("w", "b", "w-gpu-x7k2p", templates={"gpu": "one"}), held, pod("p", templates={"gpu": "one"})]
+    assert suggested(objects) == [["release-claim"], ["tolerate-taint"]]
+    said = text(objects)
+    assert "1. find out why gpu.example.com/a/gpu-0 has the taint gpu.example.com/xid=79:NoSchedule (since 2026" in said
+    assert "20:00:00Z): when the taint is gone, the pod fits on a" in said
+    key = "node.kubernetes.io/unreachable"
+    nodes = [node("a", spec={"taints": [taint(key, ""), taint(key, "", effect="NoExecute")]}), node("b", cpu="1")]
+    said = text([*nodes, pod("p", cpu="2")])
+    assert f"1. find out why a has taint {key}, and get the node ready again (the pod then fits on a)" in said
+
+
+def test_the_pod_of_a_driver_comes_before_waiting_for_its_slices() -> None:
+    """Named with its state if it is in the input; otherwise with the command that shows it."""
+    made = slice_("a", "gpu-0")
+    made["spec"]["pool"]["resourceSliceCount"] = 2
+    objects = [node("a"), device_class(), made, template("one"), pod("p", templates={"gpu": "one"})]
+    assert "look at the driver's pod on a (kubectl get pods -A --field-selector spec.nodeName=a), and wait" in text(
+        objects
+    )
+    plugin = owned_by(running("plugin-x", "a"), "DaemonSet", "plugin")
+    plugin["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    assert "look at pod default/plugin-x of the driver on a (not ready), and wait" in text([*objects, plugin])
+
+
+def test_a_missing_claim_is_told_once_with_the_name_that_was_meant() -> None:
+    objects = [node("a"), storage_class("fast"), volume_claim("data-grafana", of="fast")]
+    said = text([*objects, pod("p", volumes=mounts("grafana-data"))])
+    assert said.count("grafana-data") == 1
+    assert "PersistentVolumeClaim grafana-data does not exist. Did you mean data-grafana?" in said

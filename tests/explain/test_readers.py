@@ -227,7 +227,7 @@ def test_what_differs_between_nodes_is_not_told_of_all() -> None:
     apart = [node(name, labels={ZONE: f"z{name}"}) for name in ("a", "b")]
     held = [placed(f"p{name}", name, **port) for name in ("a", "b")]
     text = str(explain([*apart, *held, pod("new", **port)], "pod/new"))
-    assert "2 nodes (a, b): host port 80/TCP is taken (for example by pod default/pa)" in text
+    assert "2 nodes (a, b): host port 80/TCP is taken by pods default/pa and default/pb" in text
     one = str(explain([apart[0], held[0], pod("new", **port)], "pod/new"))
     assert "host port 80/TCP is taken by pod default/pa" in one
     term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": HOST}

@@ -44,7 +44,10 @@ def told(objects: list[Object], owner: str, **options: Any) -> dict[str, Any]:
 def helps(objects: list[Object], owner: str, suggestion: dict[str, Any], **options: Any) -> None:
     """By its patches and by its words it makes the owner's pods fit, and on the node that is told."""
     by_words = applied(objects, suggestion["changes"])
-    for changed in (patched(copy.deepcopy(objects), suggestion["patches"]), by_words):
+    has_patches = [change["code"] for change in suggestion["changes"]] != ["add-node"]
+    assert bool(suggestion["patches"]) == has_patches
+    by_patches = [patched(copy.deepcopy(objects), suggestion["patches"])] if has_patches else []
+    for changed in (*by_patches, by_words):
         assert objects != changed
         verdict = told(changed, owner, **options)
         assert verdict["verdict"] in ("WouldBind", "WouldPreempt"), suggestion
@@ -84,7 +87,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
-        [["drop-host-port"]],
+        [["add-node"], ["drop-host-port"]],
     ),
     "anti-affinity": (
         [node("a"), running("w", "a", labels={"app": "w"}), pod("p", labels={"app": "w"}, affinity=APART)],
@@ -107,7 +110,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     "a place": ([node("a"), pod("p", nodeSelector={"topology.kubernetes.io/zone": "x"})], []),
     "not ready": (
         [node("a", spec={"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}), pod("p")],
-        [],
+        [["await-node"]],
     ),
 }
 

@@ -102,7 +102,10 @@ def test_another_pod_comes_first() -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ({"schedulingGates": [{"name": "x.io/quota"}]}, "is Pending: held by its scheduling gate x.io/quota."),
+        (
+            {"schedulingGates": [{"name": "x.io/quota"}]},
+            "is Pending: held by its scheduling gate x.io/quota, until the controller that set it removes it.",
+        ),
         (
             {"schedulerName": "volcano"},
             "is Pending: its schedulerName is volcano; if no such scheduler is running, the pod stays Pending.",

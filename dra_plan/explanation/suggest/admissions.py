@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.selectors import BLOCKING, tolerates
-from dra_plan.api.well_known import CONTROL_PLANE, LEAVING_TAINTS, NOT_READY
+from dra_plan.api.well_known import CONTROL_PLANE, LEAVING_TAINTS, NOT_READY, OUT_OF_SERVICE, UNSCHEDULABLE
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
 
@@ -27,6 +27,9 @@ MOST_NODES = 4
 
 MOST_CHANGES = 2
 
+_NOT_BY_ITSELF = (UNSCHEDULABLE.key, OUT_OF_SERVICE)
+"""The taints of a cordon, and of a node that an administrator gave up."""
+
 _CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 
 
@@ -36,6 +39,11 @@ def is_of_condition(key: str) -> bool:
     Tolerating or removing such a taint does not help.
     """
     return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS or key.endswith(NOT_READY)
+
+
+def may_recover(key: str) -> bool:
+    """Return whether a controller or agent removes the taint once the node works, so that the node can be repaired."""
+    return is_of_condition(key) and key not in (*LEAVING_TAINTS, *_NOT_BY_ITSELF)
 
 
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:

@@ -64,6 +64,10 @@ from .patches import Change, edit_want
 # -- other device classes ----------------------------------------------------------------------------------------------
 # Classes for devices of the same driver.
 
+MOST_TAINTED = 3
+"""The number of devices that are named with a taint."""
+
+
 MOST_CLASSES = 6
 """The number of classes to try for one request."""
 
@@ -370,7 +374,7 @@ def _of_removal(
     want = funnel.want
     for refusal in dict.fromkeys(removal.refusals):
         if isinstance(refusal, NotTolerated):
-            yield _toleration(want, refusal)
+            yield _toleration(want, refusal, removal.devices)
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
             if isinstance(refusal, SelectorFailed) and not refusal.compiles:
                 yield from _compiling(offer, want, refusal)
@@ -414,10 +418,22 @@ def _compiling(offer: NodeOffer, want: Want, refusal: SelectorFailed) -> Iterato
         yield Change(told, _replacing(want, refusal)(hint.expression))
 
 
-def _toleration(want: Want, taint: NotTolerated) -> Change:
+def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice]) -> Change:
     operator = "Equal" if taint.value else "Exists"
     toleration = DeviceToleration(key=taint.key, operator=operator, value=taint.value, effect=taint.effect)
-    told = TaintTolerated(code="tolerate-taint", **request_name(want), toleration=toleration)
+    having = [
+        (device, one.time_added or "")
+        for device in devices
+        for one in device.taints
+        if (one.key, one.value, one.effect) == taint
+    ]
+    told = TaintTolerated(
+        code="tolerate-taint",
+        **request_name(want),
+        toleration=toleration,
+        tainted=list(dict.fromkeys(str(device.id) for device, _ in having))[:MOST_TAINTED],
+        since=min((since for _, since in having if since), default=""),
+    )
     return Change(told, edit_want(want, edits.tolerate(toleration)))
 
 
@@ -492,11 +508,11 @@ def _of_pools(offer: NodeOffer) -> Iterator[Change]:
         if pool.state is not PoolState.INCOMPLETE or pool.seen >= pool.expected:
             continue  # if it states fewer slices than exist, no further one will come
         generation, seen = pool.generation, pool.seen
-        counts = {
-            each.object.spec.pool.resource_slice_count
-            for each in offer.placement.view.gatherer.slices[pool.id]
-            if each.generation == generation
-        }
+        newest = [
+            each.object.spec for each in offer.placement.view.gatherer.slices[pool.id] if each.generation == generation
+        ]
+        counts = {each.pool.resource_slice_count for each in newest}
+        nodes = {each.node_name or "" for each in newest}
         if len(counts) > 1:
             continue  # the slices contradict each other, so waiting does not help
         told = PoolAwaited(
@@ -505,6 +521,7 @@ def _of_pools(offer: NodeOffer) -> Iterator[Change]:
             generation=generation,
             seen=seen,
             expected=pool.expected,
+            on=nodes.pop() if len(nodes) == 1 else "",
         )
 
         def apply(

@@ -49,7 +49,7 @@ def rank(told: SuggestedChange) -> int:
     """Return the position of a change in the order of suggestions.
 
     A change that leaves less than half of the request ranks like one that leaves nothing of it. A device with a taint
-    that evicts is hardly usable: smaller requests, or the resources of others, come before it.
+    that evicts is hardly usable: other devices come before it.
     """
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("change-class")

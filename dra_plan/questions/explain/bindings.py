@@ -8,7 +8,7 @@ from typing import Any
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
-from dra_plan.api.well_known import KUEUE_QUEUE, UNREACHABLE
+from dra_plan.api.well_known import KUEUE_QUEUE, OUT_OF_SERVICE, UNREACHABLE
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import DeviceName
@@ -141,4 +141,4 @@ def is_unreachable(node: Node | None) -> bool:
     return node is None or any(one.key in _UNREACHABLE for one in node.spec.taints)
 
 
-_UNREACHABLE = (UNREACHABLE, "node.kubernetes.io/out-of-service")
+_UNREACHABLE = (UNREACHABLE, OUT_OF_SERVICE)

@@ -23,6 +23,8 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    NodeAdded,
+    NodeAwaited,
     NodeLabelled,
     NodeRequirementsMerged,
     NodeSelectorChanged,
@@ -37,7 +39,8 @@ from dra_plan.documents.suggestions import (
     SuggestedChange,
 )
 from dra_plan.documents.verdicts import LabelConflict, OwnerVerdict
-from dra_plan.explanation.suggest.admissions import is_of_condition
+from dra_plan.errors import UsageError
+from dra_plan.explanation.suggest.admissions import is_of_condition, may_recover
 from dra_plan.near import misspelt
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited
 from dra_plan.questions.explain.peaks import asked_of, overhead_of, peak
@@ -54,6 +57,7 @@ from dra_plan.questions.explain.spec_edits import (
 )
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
+from dra_plan.whatif import AddNodes
 
 MOST_CLASSES = 2
 """The number of device classes that might serve a resource."""
@@ -118,10 +122,12 @@ class ObstacleRemedies:
             case "Resource":
                 yield from self._resource(one)
             case "Spread" | "Port" | "Affinity":
-                yield from self._rule(one)
+                yield from self._rule(one, node)
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         taint = one.taint
+        if taint is not None and may_recover(taint.key):
+            yield _recovered(node)
         if taint is None or is_of_condition(taint.key) or taint.key in (*CONTROL_PLANE, *_OF_SANDBOXES):
             return
         name = node.metadata.name
@@ -196,10 +202,12 @@ class ObstacleRemedies:
         told = NodeSelectorChanged(code="change-node-selector", label=label, from_=value, to=value, to_label=near)
         yield from self._of_pod(told, lambda of: asking_for_other_label(of, label, near), fixed=True)
 
-    def _rule(self, one: NodeObstacle) -> Iterator[Remedy]:
+    def _rule(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         """Yield the pod's own rule about other pods as a preference, or the container without its host port."""
         key = one.topology_key
         if one.kind == "Port":
+            like = node.metadata.name
+            yield Remedy((NodeAdded(code="add-node", like=like),), lambda of: _with_copy(of, like))
             if self._pods.spec is None or self._pods.spec.host_network:
                 return  # in the host's network, every port that the process listens on is the node's
             told = PodRuleRelaxed(code="drop-host-port", port=one.port)
@@ -309,6 +317,32 @@ def _uncordon(name: str) -> Remedy:
         return structs.replace(node, spec=structs.replace(node.spec, unschedulable=False, taints=taints))
 
     return Remedy((NodeUncordoned(code="uncordon-node", uncordon=name),), _on_node(name, edited))
+
+
+def _with_copy(of: Inventory, like: str) -> Inventory | None:
+    """Return the input with one more node like this; None if it cannot be copied."""
+    try:
+        return AddNodes(1, like).apply(of).inventory
+    except UsageError:
+        return None
+
+
+def _recovered(node: Node) -> Remedy:
+    """Return the node without the taints that say what is wrong with it."""
+    gone = [taint for taint in node.spec.taints if may_recover(taint.key)]
+
+    def edited(of: Node) -> Node:
+        return structs.replace(
+            of, spec=structs.replace(of.spec, taints=[each for each in of.spec.taints if each not in gone])
+        )
+
+    told = NodeAwaited(
+        code="await-node",
+        awaited=node.metadata.name,
+        taints=[TaintName(key=each.key, value=each.value, effect=each.effect) for each in gone],
+        since=min((each.time_added for each in gone if each.time_added), default=""),
+    )
+    return Remedy((told,), _on_node(node.metadata.name, edited))
 
 
 def _without_taint(name: str, taint: TaintName) -> Remedy:

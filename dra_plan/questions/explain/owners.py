@@ -126,17 +126,15 @@ def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
 def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded: bool) -> Lines:
     """Yield the first lines and the devices; nodes that the verdict covers are not repeated."""
     faults = _missing_classes(verdict, of)
-    head = [*head[:1], *indented(faults), *head[1:]]
+    head = [*head[:1], *indented(unready_lines(verdict)), *indented(faults), *head[1:]]
     if verdict is not None and _is_told_whole(verdict, of):
         yield from head
         yield from [RELEASED] if not verdict.missing else []
-        yield from indented(unready_lines(verdict))
         return
     if of.fault is not None:
         head = [*head, *indented(obstacles.fault(of.fault))]
     stories = [story for story in stories_of(of, verdict) if not faults or story.fault is None]
     head = [*head, *summary_lines(of.absent, [] if tells_nodes(verdict, of) else of.leading, stories)]
-    head += indented(unready_lines(verdict))
     tail: list[str] = []
     if of.excluded and not (verdict is not None and verdict.told_nodes):
         tail += ["", *lines(of)]

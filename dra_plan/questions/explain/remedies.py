@@ -190,7 +190,7 @@ class Remedies:
 
 
 def _of_nodes(before: Inventory, changed: Inventory) -> Iterator[ObjectPatch]:
-    for old, new in zip(before.nodes, changed.nodes, strict=True):
+    for old, new in zip(before.nodes, changed.nodes, strict=False):  # added nodes come last
         if old is not new:
             yield from _of_node(old, new)
 

@@ -16,8 +16,9 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PoolAwaited, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
@@ -147,11 +148,27 @@ class OwnerTrials:
             found = [one for one in claims.known if made.is_met_by(one)]
         siblings = self._siblings(owner)
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
+        found = [self._with_driver_pods(one) for one in found]
         kept = [one for one in found if not _releases_only(one, siblings)]
         held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
         return structs.replace(
             made, held_by_siblings=held, suggestions=sorted(kept, key=lambda one: suggestion_rank(one.changes))
         )
+
+    def _with_driver_pods(self, of: TriedChanges) -> TriedChanges:
+        """Return the changes with the driver's pods that are not ready where the slices of a pool are missing."""
+        if not any(isinstance(one, PoolAwaited) for one in of.changes):
+            return of
+        view, inventory = self._ground.about.view, self._ground.index.inventory
+        nodes = {node.metadata.name: node for node in inventory.nodes}
+        drivers = DriverPods(inventory)
+
+        def told(one: SuggestedChange) -> SuggestedChange:
+            if not isinstance(one, PoolAwaited) or one.on not in nodes:
+                return one
+            return structs.replace(one, driver_pods=drivers.on_node(view, one.pool.driver, nodes[one.on]))
+
+        return structs.replace(of, changes=[told(one) for one in of.changes])
 
     def _siblings(self, owner: Owner) -> set[str]:
         """Return the other pods of the owner's controllers: when one is deleted, another is created."""
