@@ -144,7 +144,7 @@ def heading(story: NodeStory, who: str = THE_POD) -> str:
     return f"{nodes(story)}: {said}."
 
 
-_OUTCOMES = {Outcome.NODE_ERROR: "rejected with an error", Outcome.UNDECIDED: "undecided"}
+_OUTCOMES = {Outcome.NODE_ERROR: "the scheduler rejects the node with an error", Outcome.UNDECIDED: "undecided"}
 
 
 def nodes(story: NodeStory) -> str:
