@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from dra_plan.api.quantity import canonical
 from dra_plan.api.semver import SemverError
 from dra_plan.api.semver import parse as parse_version
 from dra_plan.cel.library.conversions import double_to_string
@@ -459,6 +460,14 @@ def _changed(expr: Expr, *, versions: bool) -> Expr:
     return ast.Call(expr.id, expr.offset, None, expr.function, (compared, ast.Const(expr.id, expr.offset, 0, "int")))
 
 
+def amounts(text: str) -> list[str]:
+    """Return the quantities and versions that an expression compares with `compareTo`: `quantity("16Gi")`."""
+    root = parsed(text).root
+    calls = [node for node in nodes(root) if isinstance(node, ast.Call)] if root is not None else []
+    given = [node.args[0] for node in calls if node.function == "compareTo" and node.target is not None and node.args]
+    return [expression_text(one) for one in given if isinstance(one, ast.Call) and one.function in _MADE]
+
+
 def _with_amount(expr: ast.Call, *, versions: bool) -> Expr:
     """Return a call such as `compareTo("40Gi")` with a quantity or version as its argument; others unchanged."""
     if expr.target is None or expr.function not in _ORDERS or len(expr.args) != 1:
@@ -493,7 +502,9 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
     if not isinstance(expr, ast.Const):
         return expr
     if _is_capacity(other) and expr.kind in ("int", "double", "string") and isinstance(expr.value, int | float | str):
-        text = ast.Const(expr.id, expr.offset, expr.value if isinstance(expr.value, str) else str(expr.value), "string")
+        whole = isinstance(expr.value, int) and expr.value % 1024 == 0
+        amount = canonical(int(expr.value), "BinarySI") if whole else str(expr.value)
+        text = ast.Const(expr.id, expr.offset, amount, "string")
         return ast.Call(expr.id, expr.offset, None, "quantity", (text,))
     version = _version(expr.value) if versions and isinstance(expr.value, str) else None
     if version is None:

@@ -37,6 +37,7 @@ class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     seen: Amount | None = None
     expected: int | None = None
     problem: str = ""
+    hint: Annotated[str, Meta(description="The counter set or counter that was perhaps meant.")] = ""
     superseded_by: int | None = None
     counts: Annotated[
         list[int],

@@ -129,7 +129,8 @@ def _spread(numbers: Sequence[int]) -> tuple[int | None, int | None]:
 def _of_group(group: NodeGroup) -> tuple[Cause, Funnel | None]:
     if group.error is not None:
         missing = group.error.missing
-        return (group.error.code, "", missing[2] if missing is not None else ""), None
+        named = _pool_problem(group) if group.error.code == "invalid-pools" else ""
+        return (group.error.code, "", missing[2] if missing is not None else named), None
     if group.elsewhere:
         return ("claim-elsewhere", "", group.elsewhere[0].metadata.name), None
     if group.answer.outcome is Outcome.UNDECIDED or group.offer is None:
@@ -141,6 +142,12 @@ def _of_group(group: NodeGroup) -> tuple[Cause, Funnel | None]:
         return _of_blocking(group), None
     funnel = max(failing[0], key=lambda funnel: len(funnel.left))
     return _of_funnel(group, group.offer, funnel), funnel
+
+
+def _pool_problem(group: NodeGroup) -> str:
+    """Return what is wrong with the first invalid pool of the group's nodes."""
+    unusable = group.offer.unusable if group.offer is not None else ()
+    return next((str(one.pool.problem) for one in unusable if one.code == "pool-invalid"), "")
 
 
 def _of_blocking(group: NodeGroup) -> Cause:

@@ -27,6 +27,7 @@ from dra_plan.allocator.pools import PoolSlice, is_searched
 from dra_plan.allocator.reasons import CapacityShort, CounterShort, DeviceReason, InUse
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
 from dra_plan.allocator.taking import Taker
+from dra_plan.near import the_nearest
 
 from .placement import Placement
 from .reasons import PoolUnusable, Refusal, SelectorFailed, TakenAlready, code, group_key
@@ -135,7 +136,8 @@ class SkippedPool:
     `devices` are the devices that it would give this node; `slices` are the slices that cause this, if any.
 
     `is_ignored`: only devices next to counter sets are skipped, in slices that the release does not accept. `counts`
-    are the numbers of slices that its slices state, if they differ.
+    are the numbers of slices that its slices state, if they differ. `hint` is the existing name of a counter set or
+    counter that was perhaps meant.
     """
 
     pool: Pool
@@ -143,6 +145,7 @@ class SkippedPool:
     slices: tuple[str, ...] = ()
     is_ignored: bool = False
     counts: tuple[int, ...] = ()
+    hint: str = ""
 
     @property
     def code(self) -> str:
@@ -170,7 +173,19 @@ def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
     else:
         every = (*pool.slices, *pool.elsewhere, *pool.counter_slices)
         causes = [s for s in every if pool.problem is not None and pool.problem.concerns(s.object.spec)]
-    return SkippedPool(pool, count(pool), tuple(dict.fromkeys(slice_.name for slice_ in causes)), counts=counts)
+    names = tuple(dict.fromkeys(slice_.name for slice_ in causes))
+    return SkippedPool(pool, count(pool), names, counts=counts, hint=_perhaps_meant(pool))
+
+
+def _perhaps_meant(pool: Pool) -> str:
+    """Return the counter set or counter with the name nearest to the one that a device names in vain, or ""."""
+    problem = pool.problem
+    if problem is None or problem.device or problem.twice:
+        return ""
+    sets = {one.name: one.counters for slice_ in pool.counter_slices for one in slice_.object.spec.shared_counters}
+    if problem.counter:
+        return the_nearest(problem.counter, sets.get(problem.counter_set, ())) or ""
+    return the_nearest(problem.counter_set, sets) or ""
 
 
 def ignored(pool: Pool) -> Iterator[SkippedPool]:

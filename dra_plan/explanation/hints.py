@@ -17,7 +17,7 @@ from dra_plan.allocator.requests import Compile
 from dra_plan.cel.literals import malformed
 from dra_plan.cel.meant import ANY_DRIVER, Home, meant, rewritten
 from dra_plan.cel.parts import Reference, mentions, parsed
-from dra_plan.cel.rewrite import comparison, ordered_with, with_compare_to
+from dra_plan.cel.rewrite import amounts, comparison, ordered_with, with_compare_to
 from dra_plan.documents.devices import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
 from dra_plan.near import nearest
 from dra_plan.wording import listed
@@ -134,12 +134,15 @@ def of_text(expression: str, published: Publications, compiles: Callable[[str], 
     better = with_compare_to(better) or with_compare_to(better, versions=True) or better
     if better == expression or not compiles(better):
         return None
-    said = dict.fromkeys([one.said for one in places] or [COMPARED])
+    said = dict.fromkeys([one.said for one in places] or [_compared(better)])
     is_guess = any(f'["{ANY_DRIVER}"]' in one.text for one in places)
     return SelectorHint(tuple(said), "" if is_guess else better, places[0].at if places else None)
 
 
-COMPARED = 'compare amounts as in compareTo(quantity("40Gi")), and versions as in compareTo(semver("1.2.0"))'
+def _compared(expression: str) -> str:
+    """Return how to compare amounts and versions, in the words of the corrected expression."""
+    made = dict.fromkeys(f"compareTo({amount})" for amount in amounts(expression))
+    return f"compare amounts and versions with {listed(list(made)) if made else 'compareTo'}"
 
 
 def _near(name: str, published: Publications) -> Sequence[Home]:

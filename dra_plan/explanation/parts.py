@@ -54,6 +54,7 @@ def pool(found: SkippedPool) -> UnusablePool:
         seen=skipped.seen if incomplete else None,
         expected=skipped.expected if incomplete else None,
         problem=str(skipped.problem) if invalid else "",
+        hint=found.hint,
         superseded_by=None if incomplete or invalid else skipped.superseded_by,
         counts=list(found.counts),
     )

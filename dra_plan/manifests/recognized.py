@@ -1,7 +1,6 @@
 """Texts that are mistaken for manifests: kubectl's human-readable output, and chart templates.
 
-In each case, the fault names the command to run instead. Names from the text are used in a command only if they are
-valid Kubernetes names.
+In each case, the fault names the command to run instead.
 """
 
 from __future__ import annotations
@@ -20,38 +19,27 @@ MOST_FOLDERS = 12
 
 CHART = "Chart.yaml"
 
-_DESCRIBED = re.compile(r"\AName: {2,}(\S+)[ \t]*$", re.MULTILINE)
-_FIELD = re.compile(r"^(Namespace|Kind|Labels|Annotations|Status|Roles|Containers|Events|Data): *(\S*)", re.MULTILINE)
+_DESCRIBED = re.compile(r"\AName: {2,}\S+[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r"^(Namespace|Kind|Labels|Annotations|Status|Roles|Containers|Events|Data):", re.MULTILINE)
 _TABLE = re.compile(r"\A(?:NAMESPACE {2,})?NAME(?: {2,}[A-Z][A-Z0-9() -]*)+$", re.MULTILINE)
 _SAID = re.compile(r"\A(No resources found|Error from server|The connection to the server|error: )", re.ASCII)
-_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", re.ASCII)
+_DUMP = (
+    "use `kubectl get pods,nodes,resourceslices,resourceclaims,resourceclaimtemplates,deviceclasses -A -o yaml "
+    "> dump.yaml`"
+)
 
 
 def recognized(name: str, data: bytes) -> Fault | None:
     """Return the fault for a string that is not a manifest but has a known form; None for everything else."""
     text = data[:MOST_LOOKED_AT].decode(errors="replace").lstrip("\ufeff \t\r\n").replace("\r\n", "\n")
-    described = _DESCRIBED.match(text)
-    if described is not None:
-        fields = dict(_FIELD.findall(text))
-        if len(fields) >= 2:
-            command = f"kubectl get {_what(described[1], fields)} -o yaml"
-            return Fault(name, "this is output of `kubectl describe`, not a manifest", 1, hint=f"use `{command}`")
+    if _DESCRIBED.match(text) and len(set(_FIELD.findall(text))) >= 2:
+        return Fault(name, "this is output of `kubectl describe`, not a manifest", 1, hint=_DUMP)
     if _TABLE.match(text):
-        return Fault(name, "this is a table of kubectl, not a manifest", 1, hint="use `-o yaml`")
+        return Fault(name, "this is kubectl's table output, not a manifest", 1, hint=_DUMP)
     if _SAID.match(text):
         line = text.partition("\n")[0]
         return Fault(name, "this is a message of kubectl, not a manifest", 1, hint=f"it says: {line}")
     return None
-
-
-def _what(name: str, fields: dict[str, str]) -> str:
-    """Return KIND NAME -n NAMESPACE, as far as the text has them."""
-    kind = fields.get("Kind", "").lower()
-    if not kind:
-        kind = "pod" if "Containers" in fields else "node" if "Roles" in fields else "KIND"
-    namespace = fields.get("Namespace", "")
-    place = f" -n {namespace}" if _NAME.fullmatch(namespace) else ""
-    return f"{kind if _NAME.fullmatch(kind) else 'KIND'} {name if _NAME.fullmatch(name) else 'NAME'}{place}"
 
 
 def template_hint(name: str) -> str:

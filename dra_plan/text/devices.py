@@ -107,7 +107,7 @@ def _tolerates(of: Refused) -> str:
 
 
 _REMOVED: dict[str, Callable[[Refused], str]] = {
-    "pool-unusable": lambda of: f"in a pool that is {of.state}",
+    "pool-unusable": lambda of: f"in an {of.state} pool",
     "in-use": _in_use,
     "taken-already": lambda _: "already taken for this pod",
     "binding-conditions-off": lambda _: "with binding conditions, but feature gate DRADeviceBindingConditions is off",

@@ -149,7 +149,7 @@ def heading(story: NodeStory, who: str = THE_POD) -> str:
     return f"{nodes(story)}: {said}."
 
 
-_OUTCOMES = {Outcome.NODE_ERROR: "rejected with an error", Outcome.UNDECIDED: "undecided"}
+_OUTCOMES = {Outcome.NODE_ERROR: "the scheduler rejects the node with an error", Outcome.UNDECIDED: "undecided"}
 
 
 def nodes(story: NodeStory) -> str:
@@ -315,7 +315,11 @@ def in_vain(of: ExplainedClaimSet) -> str:
         nodes = listed([node for each in room for node in each.nodes])
         return f"There are no changes to try. On nodes with room ({nodes}), the pod is rejected: {why}."
     if tried == 0:
-        return "There are no changes to try."
+        pools = dict.fromkeys(
+            str(one.pool) for story in of.stories for one in story.pools if one.code == "pool-invalid"
+        )
+        driver = f"The driver must correct the slices of {listed(list(pools))}. " if pools else ""
+        return f"{driver}There are no {'other ' if pools else ''}changes to try."
     if tried == 1:
         return "One change was tried; it did not make the pod fit."
     return f"{tried} changes were tried, alone and in pairs; none made the pod fit."

@@ -226,7 +226,7 @@ def unusable_pool(of: UnusablePool) -> str:
         expected = counted(of.expected or 0, "slice")
         why = f"is incomplete: the input has {of.seen} of {expected} of generation {of.generation}{slices}"
     elif of.code == "pool-invalid":
-        why = f"is invalid: {of.problem}{slices}"
+        why = f"is invalid: {of.problem}{f' (did you mean {of.hint}?)' if of.hint else ''}{slices}"
     else:
         why = f"is obsolete on this node: its generation is {of.generation}, the newest is {of.superseded_by}{slices}"
     return f"pool {of.pool} {why}{devices}"
@@ -349,6 +349,7 @@ def phrase(reason: LeadingReason) -> str:
 
 
 _NAMED = {
+    "invalid-pools": "invalid pools:",
     "selector-error": "selector fails on",
     "capacity-missing": "no capacity",
     "capacity-policy": "policy of capacity",

@@ -16,7 +16,7 @@ from dra_plan.api.meta import FieldPath, QuantityText
 from dra_plan.api.quantity import parse
 from dra_plan.explanation.selectors import attribute_value, qualified
 
-from .formats import listed, nearest, none_of, shown
+from .formats import count, listed, nearest, none_of, shown
 from .input import Input, PlacedClaim, PlacedRequest
 from .matches import ChosenDevices, Offer
 from .rule import Problem, unschedulable, warning
@@ -196,7 +196,8 @@ def _number(given: Input, want: Want, offer: Offer, path: FieldPath) -> Problem 
     shared = given.target.features.consumable_capacity and offer.shared
     if want.takes_all or shared or want.count <= offer.on_one_node:
         return None
-    message = f"{want.count} devices, but no node has more than {offer.on_one_node} matching devices"
+    most = count(offer.on_one_node, "matching device")
+    message = f"asks for {count(want.count, 'device')}, but no node has more than {most}"
     return NEVER_MET.at((*path, "count"), message)
 
 

@@ -27,10 +27,7 @@ FAILS = unschedulable(
         "A selector that fails does not evaluate to `false`. When the allocator checks a device on which "
         "the selector fails, it stops with an error, and the pod is not scheduled on any node."
     ),
-    (
-        'Correct the name, guard the access, as in `"model" in device.attributes["gpu.example.com"] && '
-        "...`, or check `device.driver` first."
-    ),
+    "Correct the selector, or put a condition in front that is false for these devices.",
 )
 NOT_PUBLISHED = warning(
     "DRA221",
@@ -100,9 +97,8 @@ class _Judging:
         """Return the problems of the last condition, as if it were at the root."""
         key = self._given.matches.key(conditions)
         if key not in self._known:
-            told = list(_failures(self._given, conditions[-1], outcome))
-            if self._given.knows_all_devices:
-                told += _readings(self._given, conditions)
+            readings = list(_readings(self._given, conditions)) if self._given.knows_all_devices else []
+            told = _merged(list(_failures(self._given, conditions[-1], outcome)), readings, outcome)
             hint = self._given.matches.hint(conditions)
             self._known[key] = told if hint is None else [_hinted(problem, hint) for problem in told]
         return self._known[key]
@@ -111,6 +107,15 @@ class _Judging:
 def _hinted(problem: Problem, hint: SelectorHint) -> Problem:
     """Return the problem at the wrong part, with the complete intended expression, if one was found."""
     return replace(problem, offset=hint.offset, suggestion=hint.expression or problem.suggestion)
+
+
+def _merged(failures: list[Problem], readings: list[Problem], outcome: ConditionOutcome) -> list[Problem]:
+    """Return the problems; the error of a selector that fails on all devices names what none of them publishes."""
+    if not failures or outcome.fails.count < outcome.asked.count:
+        return failures + readings
+    names = [problem.message for problem in readings if problem.rule in (NOT_PUBLISHED, WRONG_DOMAIN)]
+    others = [problem for problem in readings if problem.rule not in (NOT_PUBLISHED, WRONG_DOMAIN)]
+    return [replace(one, message="; ".join([one.message, *names])) for one in failures] + others
 
 
 # Errors
@@ -123,8 +128,7 @@ def _failures(given: Input, condition: SelectorCondition, outcome: ConditionOutc
         every = {1: "the only device", 2: "both devices"}.get(of, f"all {of} devices")
         where = every if number == of else f"{number} of {of} devices"
         message = f"fails on {where}, such as {failing.first.id}: {outcome.text}"
-        # If it fails on all devices, a guard only makes it false for all devices; the names are wrong, which another
-        # rule reports.
+        # If it fails on all devices, a guard only makes it false for all devices; the names are wrong.
         better = _compared(given, condition, failing)
         yield FAILS.at((), message, better or ("" if number == of else _mended(given, condition, failing)))
 

@@ -131,7 +131,7 @@ NO_COUNTER = unschedulable(
         "The API server does not check such references. The allocator treats the pool as invalid and uses "
         "none of its devices."
     ),
-    "Correct the name, or publish the counter.",
+    "Publish the counter set or counter that is missing, or use the name of one that exists.",
 )
 COUNTER_TOO_SMALL = warning(
     "DRA216",

@@ -40,7 +40,7 @@ DOES_NOT_COMPILE = refused(
         "release allows in new expressions. The API server rejects the object if an expression does not "
         "compile."
     ),
-    "Correct the expression at the caret.",
+    "Correct the expression.",
 )
 TOO_COSTLY = refused(
     "DRA122",

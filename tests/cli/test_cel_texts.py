@@ -89,5 +89,5 @@ def test_exit_status(arguments: list[str], status: int) -> None:
 
 def test_runtime_errors_are_told_per_device() -> None:
     ran = in_process("cel", 'device.attributes["gpu.example.com"].nope == 1', QUICKSTART, "-o", "json")
-    assert ran.status == 0
+    assert ran.status == 1
     assert {device["error"] for device in json.loads(ran.out)["devices"]} == {"no such key: nope"}

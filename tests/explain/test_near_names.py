@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan import explain
+from dra_plan import allocate, explain
 from dra_plan.near import misspelt
 from tests.build import (
     CSI,
@@ -17,6 +17,7 @@ from tests.build import (
     Object,
     allocated,
     claim,
+    counters,
     device,
     device_class,
     generated,
@@ -259,3 +260,13 @@ def test_devices_in_use_that_would_not_match_do_not_count_as_matching() -> None:
     for count in (3, 5, 6):
         assert f"request r needs {count} devices, and no node has more than 2 that match." in asking(count)
     assert "Waiting will not help" not in asking(2)
+
+
+def test_a_counter_set_that_a_device_names_in_vain_is_named_with_the_near_one() -> None:
+    card = device("gpu-0", consumesCounters=[{"counterSet": "card0-luts", "counters": {"luts": {"value": "1"}}}])
+    pool = [counters("a", {"card-0-luts": {"luts": "4"}}), slice_("a", number=0, of=2, devices=[card], nodeName="a")]
+    objects = [node("a"), device_class(), claim("c", request()), *pool]
+    said = text(objects, "resourceclaim/c")
+    assert "is invalid: counter set card0-luts not found (did you mean card-0-luts?)" in said
+    assert "The driver must correct the slices of gpu.example.com/a. There are no other changes to try." in said
+    assert "invalid pools: counter set card0-luts not found" in str(allocate(objects))

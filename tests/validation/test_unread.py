@@ -21,6 +21,7 @@ Containers:
     Image:      app
 Events:           <none>
 """
+DUMP = "kubectl get pods,nodes,resourceslices,resourceclaims,resourceclaimtemplates,deviceclasses -A -o yaml"
 TABLE = "NAME      READY   STATUS    RESTARTS   AGE\ntrain-0   0/1     Pending   0          2m\n"
 TEMPLATE = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}-gpu\n"
 
@@ -38,8 +39,8 @@ def validated(folder: Path, *options: str, **texts: str) -> Ran:
         ("kind: Pod\nmetadata:\n  name: [x\n", 3, "  name: [x", "YAML: "),
         ("a: 1\na: 2\n", 2, "a: 2", "key 'a' is set twice in one map"),
         ("- 1\n", 1, "- 1", "expected a Kubernetes object"),
-        (DESCRIBED, 1, "Name:             train-0", "use `kubectl get pod train-0 -n ml -o yaml`"),
-        (TABLE, 1, TABLE.partition("\n")[0], "this is a table of kubectl"),
+        (DESCRIBED, 1, "Name:             train-0", DUMP),
+        (TABLE, 1, TABLE.partition("\n")[0], "this is kubectl's table output"),
         (TEMPLATE, 4, "  name: {{ .Release.Name }}-gpu", "a template has to be rendered first"),
     ],
 )
@@ -85,14 +86,14 @@ def test_a_comment_or_setting_spares_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (DESCRIBED, "use `kubectl get pod train-0 -n ml -o yaml`"),
-        (DESCRIBED.replace("\n", "\r\n"), "use `kubectl get pod train-0 -n ml -o yaml`"),
-        (DESCRIBED.replace("train-0", "$(id)"), "use `kubectl get pod NAME -n ml -o yaml`"),
-        (DESCRIBED.replace("ml\n", "`id`\n"), "use `kubectl get pod train-0 -o yaml`"),
-        ("Name:   n1\nRoles:  <none>\nLabels: a=b\n", "use `kubectl get node n1 -o yaml`"),
-        ("Name:   c\nNamespace:  d\nKind:  ResourceClaim\n", "use `kubectl get resourceclaim c -n d -o yaml`"),
-        (TABLE, "use `-o yaml`"),
-        ("NAMESPACE   NAME   READY\nml   a   1/1\n", "use `-o yaml`"),
+        (DESCRIBED, DUMP),
+        (DESCRIBED.replace("\n", "\r\n"), DUMP),
+        (DESCRIBED.replace("train-0", "$(id)"), DUMP),
+        (DESCRIBED.replace("ml\n", "`id`\n"), DUMP),
+        ("Name:   n1\nRoles:  <none>\nLabels: a=b\n", DUMP),
+        ("Name:   c\nNamespace:  d\nKind:  ResourceClaim\n", DUMP),
+        (TABLE, DUMP),
+        ("NAMESPACE   NAME   READY\nml   a   1/1\n", DUMP),
         ("No resources found in ml namespace.\n", "it says: No resources found in ml namespace."),
         ("error: the server doesn't have a resource type\n", "it says: error: the server"),
     ],

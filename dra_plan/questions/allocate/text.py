@@ -176,6 +176,8 @@ def _others(groups: Groups) -> Table:
     """Return the nodes with more details than that no device was found, grouped by equal messages and reasons."""
     rows = []
     for group in groups:
+        if group[0].outcome is Outcome.REFUSED:
+            continue  # the refusal, which precedes the tables, is the answer
         said: dict[tuple[str, str, str], list[str]] = {}
         for node in group[0].nodes:
             if node.outcome is not Outcome.FITS and not node.excluded_by and _says_more(node):

@@ -133,7 +133,7 @@ def _with_hint(error: CelCompileError, expression: str, published: Publications,
     if hint is None:
         return error
     quoted = [f" | {line}" for line in marked(expression, hint.offset) if hint.offset != error.offset]
-    meant = ["This compiles:", f" | {hint.expression}"] if hint.expression else []
+    meant = ["Write this instead:", f" | {hint.expression}"] if hint.expression else []
     made = CelCompileError.of_lines([*error.lines, "; ".join(hint.said), *quoted, *meant])
     made.offset = error.offset
     return made

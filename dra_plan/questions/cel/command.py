@@ -47,6 +47,9 @@ def cel(
     expression reads. If PATH contains resource slices, the command also shows which devices match. With --device, it
     shows the value of every sub-expression for one device. PATH is a file, a directory, or - for standard input.
 
+    The exit status is 1 if the expression fails on every device, and 2 if it does not compile; with --device, it is 0
+    for any result. An expression that matches no device is not an error.
+
     """
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
@@ -72,7 +75,9 @@ def cel(
         inventory = load_cluster(sources, None, recursive=params["recursive"]).inventory
     report = report_selector(expression, inventory, device=chosen, **release)
     print_document(report.document, form)
-    return Exit.OK
+    devices = report.document.devices
+    fails = chosen is None and devices and all(one.error is not None for one in devices)
+    return Exit.DOES_NOT_FIT if fails else Exit.OK
 
 
 def _parse(option: str) -> Format[SelectorDocument]:

@@ -79,9 +79,13 @@ def _total(document: SelectorDocument) -> str:
     return f"{len(matching):,} of {len(document.devices):,} {what} {verb}{found}{failing}."
 
 
+_TYPES = {"google.protobuf.Any": "that of the attribute", "dyn": "any"}
+
+
 def _about(document: SelectorDocument) -> Table:
     made = Table(("TYPE", "ESTIMATED COST", "LIMIT", "READS"), flexible=(3,))
-    made.add(document.result_type, str(document.max_cost), str(document.cost_limit), _reads(document.reads))
+    kind = _TYPES.get(document.result_type, document.result_type)
+    made.add(kind, str(document.max_cost), str(document.cost_limit), _reads(document.reads))
     return made
 
 
