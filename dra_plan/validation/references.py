@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
+from dra_plan.api.core import Namespace, Pod, PodResourceClaim, PodSpec
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_plan.api.well_known import ADMIN_ACCESS
@@ -33,7 +33,8 @@ NO_CLAIM = unschedulable(
 NOT_GIVEN = info(
     "DRA203",
     "reference that cannot be checked",
-    "The input contains no objects of this kind, so the referenced object is probably defined elsewhere.",
+    "The referenced object is probably defined elsewhere: the input contains no objects of this kind, "
+    "or a pod already has the claim that was created from the claim template.",
     "Add the files that contain these objects. "
     "`kubectl get deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml` prints the objects of a cluster.",
 )
@@ -102,11 +103,17 @@ def check(given: Input) -> Found:
     yield from _classes(given)
     yield from _extended(given)
     known = _KnownClaims.of(given)
+    created = {subject: _created(pod) for subject, pod in given.of(Pod)}
     for subject, path, spec in given.pods():
-        for problem in _pod(known, subject.namespace, path, spec):
+        for problem in _pod(known, subject.namespace, path, spec, created.get(subject, {})):
             yield subject, problem
     yield from _admin(given)
     yield from _uids(given)
+
+
+def _created(pod: Pod) -> dict[str, str]:
+    """Return the claims that the controller has created for a pod, by their names in the pod."""
+    return {one.name: one.resource_claim_name for one in pod.status.resource_claim_statuses if one.resource_claim_name}
 
 
 def _uids(given: Input) -> Found:
@@ -164,10 +171,12 @@ class _KnownClaims:
         return cls(claims, templates, {key: maker for maker, key in given.template_makers() if key not in templates})
 
 
-def _pod(known: _KnownClaims, namespace: str, path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+def _pod(
+    known: _KnownClaims, namespace: str, path: FieldPath, spec: PodSpec, created: Mapping[str, str]
+) -> Iterator[Problem]:
     specs: dict[str, ResourceClaimSpec] = {}
     for index, entry in enumerate(spec.resource_claims):
-        found = _entry(known, namespace, entry)
+        found = _entry(known, namespace, entry, created.get(entry.name, ""))
         if isinstance(found, ResourceClaimSpec):
             specs[entry.name] = found
         elif found is not None:
@@ -194,13 +203,20 @@ def _placed(problem: Problem, path: FieldPath) -> Problem:
     return problem.rule.at((*path, *problem.path), problem.message, problem.suggestion)
 
 
-def _entry(known: _KnownClaims, namespace: str, entry: PodResourceClaim) -> ResourceClaimSpec | Problem | None:
+def _entry(
+    known: _KnownClaims, namespace: str, entry: PodResourceClaim, created: str
+) -> ResourceClaimSpec | Problem | None:
     if entry.resource_claim_name is not None:
         return _named("ResourceClaim", "resourceClaimName", entry.resource_claim_name, namespace, known.claims)
     if entry.resource_claim_template_name is not None:
         name = entry.resource_claim_template_name
         if (namespace, name) in known.made:
             message = f"ResourceClaimTemplate {shown(name)} is made by the controller of {known.made[namespace, name]}"
+            return NOT_GIVEN.at(("resourceClaimTemplateName",), message)
+        if created and known.templates and (namespace, name) not in known.templates:
+            message = (
+                f"ResourceClaimTemplate {shown(name)} is not in the input; the pod already has claim {shown(created)}"
+            )
             return NOT_GIVEN.at(("resourceClaimTemplateName",), message)
         return _named("ResourceClaimTemplate", "resourceClaimTemplateName", name, namespace, known.templates)
     return None

@@ -199,4 +199,6 @@ def test_what_was_not_decided_is_not_drawn_as_if_it_were() -> None:
 
 def test_growth_says_that_ties_decided() -> None:
     cluster = _load("quickstart")
-    assert "1 new node for 1 more pod in this node order" in cluster.page(cluster.grow(like="gpu-b"))
+    assert "1 new node for 1 more pod if the first of equally good nodes is always chosen" in cluster.page(
+        cluster.grow(like="gpu-b")
+    )

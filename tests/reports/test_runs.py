@@ -183,6 +183,22 @@ def test_replicas_are_shown_at_their_workload(tmp_path: Path) -> None:
     assert lines[entry.line + 1] == "metadata: {name: serve, namespace: default}"
 
 
+def test_alike_replicas_share_one_annotation_and_name_the_pod_with_the_explanation(tmp_path: Path) -> None:
+    quickstart = ROOT / "fixtures" / "quickstart"
+    for path in quickstart.glob("*.yaml"):
+        text = path.read_text(encoding="utf-8")
+        (tmp_path / path.name).write_text(text.replace("replicas: 2", "replicas: 5"), encoding="utf-8")
+    ran, texts = reported(["schedule", str(tmp_path)], tmp_path)
+    (told,) = [line for line in ran.err.splitlines() if line.startswith("::error")]
+    results = json.loads(texts["sarif"])["runs"][0]["results"]
+    first, *others = [each["message"]["text"] for each in results if each["level"] == "error"]
+    name = told.partition("Pod default/")[2].partition(" ")[0]
+    assert others
+    assert f"Pod default/{name} and {len(others)} like it: " in told
+    assert f"claim {name}-" in first
+    assert all(text.startswith(f"For the same reason as Pod default/{name}. The scheduler says: ") for text in others)
+
+
 def test_standard_input_has_a_name(tmp_path: Path) -> None:
     text = "".join(Path(path).read_text(encoding="utf-8") + "\n---\n" for path in NOT)
     report = tmp_path / "gitlab"

@@ -33,6 +33,17 @@ def test_pods_in_another_namespace_than_their_template() -> None:
     assert "DRA202" in found(device_class(), template(namespace="team-b"), pod())
 
 
+def test_a_recorded_pod_whose_template_was_not_recorded() -> None:
+    recorded = pod(entry={"name": "gpu", "resourceClaimTemplateName": "elsewhere"})
+    waiting = found(device_class(), template(), recorded)
+    recorded["status"] = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "pod-gpu-abcde"}]}
+    with_claim = found(device_class(), template(), recorded)
+    recorded["status"] = {"resourceClaimStatuses": [{"name": "other", "resourceClaimName": "pod-other-abcde"}]}
+    assert waiting == found(device_class(), template(), recorded)
+    assert waiting - with_claim == {"DRA202"}
+    assert with_claim - waiting == {"DRA203"}
+
+
 def test_a_spec_of_a_template_in_a_claim() -> None:
     wrong = claim()
     wrong["spec"] = {"spec": wrong["spec"]}

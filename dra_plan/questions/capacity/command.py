@@ -34,7 +34,12 @@ def capacity(
     *,
     at_least: Annotated[
         int,
-        typer.Option("--at-least", min=0, metavar="N", help="Exit with status 1 unless at least N more copies fit."),
+        typer.Option(
+            "--at-least",
+            min=0,
+            metavar="N",
+            help="Exit with status 1 unless MORE is at least N (pending replicas do not count).",
+        ),
     ] = 0,
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help=("Exit with status 0 instead of 2 if there is nothing to copy."))

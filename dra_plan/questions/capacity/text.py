@@ -95,12 +95,15 @@ def _mix(document: CapacityDocument) -> list[Part]:
 
 
 def _owners(document: CapacityDocument) -> Table:
-    made = Table(("WORKLOAD", "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4))
+    pending = any(item.pending for item in document.items)
+    copies = ("COPIES",) if pending else ()
+    made = Table(("WORKLOAD", *copies, "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4 + len(copies)))
     for item in document.items:
         first = runs_out(item.next_copy) if item.next_copy is not None else ""
         first = "rejected when created" if _is_refused(item.scheduled) else first
         best = possible(item.possible, item.pending)
-        made.add(copied_owner(item.owner), _number(item), best, f"{len(item.scheduled.nodes):,}", first)
+        total = (f"{at_least([item])}{item.scheduled.copies:,}",) if pending else ()
+        made.add(copied_owner(item.owner), *total, _number(item), best, f"{len(item.scheduled.nodes):,}", first)
     return made
 
 
@@ -110,7 +113,8 @@ def _captions(document: CapacityDocument) -> list[Part]:
         return []
     mixed = document.mix is not UNSET
     pending = any(item.pending for item in document.items)
-    more = "MORE: additional copies that kube-scheduler would bind, created one at a time"
+    more = "COPIES: pending replicas that kube-scheduler would bind, and MORE. " if pending else ""
+    more += "MORE: additional copies that kube-scheduler would bind, created one at a time"
     more += ", taking turns" if mixed else ""
     more += ", after the pending replicas." if pending else "."
     best = " POSSIBLE: additional copies that fit with the best choice of nodes and devices."
@@ -401,7 +405,8 @@ def _devices(of: NextCopy) -> Iterator[str]:
         yield where + ", ".join(told)
     if of.in_use:
         where = f" on the {counted(of.looked_at, 'checked node')}" if some else ""
-        yield f"suitable devices in use{where}: {listed(list(_used(of.in_use)))}"
+        copied = " with the copies placed" if any(one.nodes_with_copies for one in of.obstacles) else ""
+        yield f"suitable devices in use{copied}{where}: {listed(list(_used(of.in_use)))}"
 
 
 def parts(document: CapacityDocument) -> list[Part]:
@@ -458,8 +463,8 @@ def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]
 
 def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
     """Return why idle devices are unusable, with the number of devices for each reason."""
-    what = "more" if document.mix is UNSET else "more set"
-    return ", ".join(f"{reason.devices:,} {_why(reason, what)}" for reason in of.reasons)
+    what = "copy" if document.mix is UNSET else "set"
+    return ", ".join(f"{reason.devices:,}: {_why(reason, what)}" for reason in of.reasons)
 
 
 def _why(reason: StrandedFor, what: str) -> str:
@@ -468,7 +473,7 @@ def _why(reason: StrandedFor, what: str) -> str:
             return "not requested"
         case "node":
             return f"on nodes that reject the pods ({reason.message})"
-    return f"too few for one {what}"
+    return f"too few left on each node for one more {what}"
 
 
 def copied_owner(owner: CopiedOwner) -> str:

@@ -112,7 +112,7 @@ def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
     With `helpless`, the sentence is about the pods that no number of nodes helps.
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
-    return " in this node order" if tied else ""
+    return " if the first of equally good nodes is always chosen" if tied else ""
 
 
 def _least(document: GrowthDocument) -> str:

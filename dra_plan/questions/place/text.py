@@ -193,13 +193,25 @@ def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
     if len(of.pods) == 1:
         lines = [f"{names} does not fit, even alone:"]
     else:
-        minimal = f", but any {len(of.pods) - 1} of them can" if of.minimal else ""
-        minimal += ", counting parts of gangs" if of.minimal and gangs else ""
+        parts = ", counting parts of gangs" if of.minimal and gangs else ""
         lines = [
-            f"These {len(of.pods)} pods cannot run at the same time{minimal}: {names}.",
+            f"{_together(len(of.pods), minimal=of.minimal)}{parts}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
+
+
+def _together(pods: int, *, minimal: bool) -> str:
+    """Return that these pods cannot run at the same time, and that all of them but any one can if this is known."""
+    if not minimal:
+        return f"These {pods} pods cannot run at the same time"
+    if pods == FEWEST:
+        return "Either of these pods can run, but not both"
+    return f"Any {pods - 1} of these {pods} pods can run at the same time, but not all {pods}"
+
+
+FEWEST = 2
+"""The fewest pods that can be in each other's way."""
 
 
 def _in_the_way(proof: ImpossibilityProof) -> Iterator[str]:

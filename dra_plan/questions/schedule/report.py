@@ -38,8 +38,11 @@ CODES = {
 def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
     """Return the result of each scheduled pod of a SchedulePlan, and the warnings."""
     attempts = of_attempts(document)
-    checks = [_check(pod, gate, origins, attempts.get(f"{pod.namespace}/{pod.name}")) for pod in _planned(document)]
-    checks = [_with_template(check, document) for check in checks]
+    told: dict[Told, str] = {}
+    checks = []
+    for pod in _planned(document):
+        attempt = attempts.get(f"{pod.namespace}/{pod.name}")
+        checks.append(_with_template(_like(_check(pod, gate, origins, attempt), pod, attempt, told), document))
     checks += refusals.checks(document.refusals)
     checks += [_never_made(what) for what in (never_made(document.settled) if document.settled else ())]
     failed, notes = of_warnings(document.warnings, gate)
@@ -64,6 +67,20 @@ def _with_template(check: ReportCase, document: ScheduleDocument) -> ReportCase:
     return check._replace(entry=check.entry._replace(message=f"{ended(why)} {scheduler_says(check.entry.message)}"))
 
 
+def _like(check: ReportCase, pod: ScheduledPod, attempt: ExplainedAttempt | None, told: dict[Told, str]) -> ReportCase:
+    """Return the check without an explanation that an earlier one has at the same place, as for replicas.
+
+    `told` has the object of the first check with each attempt and place, and is updated.
+    """
+    if check.entry is None or attempt is None:
+        return check
+    first = told.setdefault((id(attempt), check.entry.source, check.entry.line), check.entry.object)
+    if first == check.entry.object:
+        return check
+    message = f"For the same reason as {first}. {scheduler_says(pod.message or pod.waiting)}"
+    return check._replace(entry=check.entry._replace(message=message, details="", like=first))
+
+
 def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAttempt | None) -> ReportCase:
     name = f"pod/{pod.namespace}/{pod.name}"
     verdict = of_pod(gate, pod)
@@ -71,7 +88,7 @@ def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAt
         return ReportCase(name)
     origin = _origin(pod, origins)
     message = pod.message or pod.waiting or f"stays unbound: {pod.outcome}"
-    reason = short(attempt) if attempt is not None else ""
+    reason = _reason(pod, attempt) if attempt is not None else ""
     entry = Entry(
         Level.ERROR,
         "undecided" if pod.is_undecided else CODES[pod.outcome],
@@ -82,6 +99,18 @@ def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAt
         details=whole(attempt) if attempt is not None else "",
     )
     return ReportCase(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
+
+
+def _reason(pod: ScheduledPod, attempt: ExplainedAttempt) -> str:
+    """Return the reason in one line; it names the pod that it is about, because it names the pod's claims."""
+    reason, first = short(attempt), attempt.pods[0]
+    if not reason or (first.namespace, first.name) == (pod.namespace, pod.name):
+        return reason
+    return f"as for pod {first.namespace}/{first.name}, {reason}"
+
+
+Told = tuple[int, str, int]
+"""An attempt, by its identity, and a file and line."""
 
 
 def _origin(pod: ScheduledPod, origins: Origins) -> Origin:

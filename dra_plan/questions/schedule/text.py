@@ -311,13 +311,15 @@ def _later(settled: SettledCluster) -> Table:
 
 def _end(settled: SettledCluster) -> str:
     waiting = sum(pod.node_name is None for pod in settled.pods)
-    rounds = f"{settled.rounds} round{'' if settled.rounds == 1 else 's'} of controllers"
     placed = len(settled.pods) - waiting
     have = "1 pod has a node" if placed == 1 else f"{placed} pods have a node"
     if settled.unsettled is not None:
         names = ", ".join(f"{pod.namespace}/{pod.name}" for pod in settled.unsettled.pods[:MOST_NAMED])
         return f"The cluster {unsettled_words(settled.unsettled.message)}{f' ({names})' if names else ''}."
-    return f"Settled after {rounds}: {have}, {waiting} wait{'s' if waiting == 1 else ''}."
+    if not settled.rounds:
+        return "The controllers change nothing."
+    rounds = counted(settled.rounds, "round")
+    return f"Settled after {rounds} of controllers: {have}, {waiting} wait{'s' if waiting == 1 else ''}."
 
 
 def story(attempt: TracedAttempt) -> Paragraph:

@@ -56,6 +56,8 @@ class Entry(NamedTuple):
     """A description of the edits."""
     edits: tuple[Replacement, ...] = ()
     """The replacement text, if it is certain."""
+    like: str = ""
+    """The object of an earlier entry, which has the explanation of both."""
 
     @property
     def place(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from dra_plan import __version__, shown
@@ -31,14 +32,18 @@ def github(content: Content) -> str:
     """Return one command per line; an empty string if there is nothing to report.
 
     The most severe entries come first: GitHub shows the first ten of each level in a step next to the lines, and the
-    others in the log.
+    others in the log. An entry that is like another one is counted there.
     """
-    ranked = sorted(content.entries(), key=lambda entry: list(COMMANDS).index(entry.level))
-    return "".join(f"{_command(entry)}\n" for entry in ranked)
+    entries = list(content.entries())
+    alike = Counter(entry.like for entry in entries if entry.like)
+    told = (entry for entry in entries if not entry.like)
+    ranked = sorted(told, key=lambda entry: list(COMMANDS).index(entry.level))
+    return "".join(f"{_command(entry, alike[entry.object])}\n" for entry in ranked)
 
 
-def _command(entry: Entry) -> str:
-    about = f"{entry.object}: " if entry.object else ""
+def _command(entry: Entry, alike: int) -> str:
+    others = f" and {alike} like it" if alike else ""
+    about = f"{entry.object}{others}: " if entry.object else ""
     details = f"\n{entry.details}" if entry.details else ""
     return f"::{COMMANDS[entry.level]} {_properties(entry)}::{_data(f'{about}{entry.message}{details}')}"
 
