@@ -2,8 +2,7 @@
 
 In order: turning expressions back into text, with the original macros; replacing names; replacing or removing parts, or
 adding guards in front; replacing constants; and writing comparisons of amounts, which support no operators, with
-`compareTo`, by their form or in place if types are certain. The parts to change are found in the tree (`parts`); the
-rest of the text stays as it was.
+`compareTo`. The parts to change are found in the tree (`parts`); the rest of the text stays as it was.
 """
 
 from __future__ import annotations
@@ -463,8 +462,8 @@ def _changed(expr: Expr, *, versions: bool) -> Expr:
 def amounts(text: str) -> list[str]:
     """Return the quantities and versions that an expression compares with `compareTo`: `quantity("16Gi")`."""
     root = parsed(text).root
-    calls = [node for node in nodes(root) if isinstance(node, ast.Call)] if root is not None else []
-    given = [node.args[0] for node in calls if node.function == "compareTo" and node.target is not None and node.args]
+    calls = (each for each in (nodes(root) if root is not None else ()) if isinstance(each, ast.Call))
+    given = (one for call in calls if call.function == "compareTo" and call.target is not None for one in call.args[:1])
     return [expression_text(one) for one in given if isinstance(one, ast.Call) and one.function in _MADE]
 
 
@@ -502,10 +501,9 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
     if not isinstance(expr, ast.Const):
         return expr
     if _is_capacity(other) and expr.kind in ("int", "double", "string") and isinstance(expr.value, int | float | str):
-        whole = isinstance(expr.value, int) and expr.value % 1024 == 0
-        amount = canonical(int(expr.value), "BinarySI") if whole else str(expr.value)
-        text = ast.Const(expr.id, expr.offset, amount, "string")
-        return ast.Call(expr.id, expr.offset, None, "quantity", (text,))
+        is_whole = isinstance(expr.value, int) and expr.value % 1024 == 0
+        amount = canonical(int(expr.value), "BinarySI") if is_whole else str(expr.value)
+        return ast.Call(expr.id, expr.offset, None, "quantity", (ast.Const(expr.id, expr.offset, amount, "string"),))
     version = _version(expr.value) if versions and isinstance(expr.value, str) else None
     if version is None:
         return expr

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
 from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle, NodeRefusalReason, RefusingNodes
-from dra_plan.documents.verdicts import DEVICES
+from dra_plan.documents.verdicts import DEVICES, LabelConflict
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -249,6 +249,14 @@ def _volume_in_use(of: NodeObstacle) -> str:
 def _volume_limit(of: NodeObstacle) -> str:
     left = f"at most {of.left}" if of.left_from else of.left
     return f"volumes of driver {of.resource}: needs {of.need} more, {left} of {of.room} free"
+
+
+def label_conflict(of: LabelConflict) -> str:
+    """Return that no node can meet the pod's requirements for a label."""
+    whose = "nodeSelector and node affinity ask" if of.by_selector else "node affinity asks"
+    both = "both" if len(of.wants) == 2 else "all of these"
+    rule = "both must hold" if of.by_selector else "all expressions of a term must hold"
+    return f"Its {whose} for {' and '.join(of.wants)}: no node can have {both} ({rule}). Waiting will not help."
 
 
 _WORDS: dict[str, Callable[[NodeObstacle], str]] = {

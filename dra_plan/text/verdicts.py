@@ -21,7 +21,6 @@ from dra_plan.documents.verdicts import (
     ChangedReason,
     GangShortage,
     GatedVerdict,
-    LabelConflict,
     LastMessage,
     LeavingClaim,
     OtherPod,
@@ -30,6 +29,7 @@ from dra_plan.documents.verdicts import (
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.naming import named, object_name
+from dra_plan.text.node_obstacles import label_conflict
 from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, who
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
@@ -91,14 +91,6 @@ def _excluding(of: OwnerVerdict) -> Iterator[str]:
         yield from volumes_apart(of.volumes_apart)
     if of.label_conflict is not None:
         yield label_conflict(of.label_conflict)
-
-
-def label_conflict(of: LabelConflict) -> str:
-    """Return that no node can meet the pod's requirements for a label."""
-    whose = "nodeSelector and node affinity ask" if of.by_selector else "node affinity asks"
-    both = "both" if len(of.wants) == 2 else "all of these"
-    rule = "both must hold" if of.by_selector else "all expressions of a term must hold"
-    return f"Its {whose} for {' and '.join(of.wants)}: no node can have {both} ({rule}). Waiting will not help."
 
 
 def _left_over(of: ClaimHolder) -> str:
