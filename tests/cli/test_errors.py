@@ -153,7 +153,7 @@ def test_numbers_of_5000_digits_in_options(arguments: list[str]) -> None:
 @pytest.mark.parametrize("digits", [DIGITS, "0" * 5000])
 def test_numbers_of_5000_digits_in_selectors(function: str, digits: str) -> None:
     ran = in_process("cel", f"{function.format(digits)} == {function.format(digits)}", QUICKSTART)
-    assert ran.status in (0, 2)
+    assert ran.status in (0, 1, 2)
 
 
 def test_zeros_before_a_number_do_not_count() -> None:

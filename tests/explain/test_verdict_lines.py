@@ -66,7 +66,7 @@ def test_no_node_with_a_line_for_each_kind_of_node() -> None:
     wants = "wants pool=H100 (did you mean h100?)"
     assert lines(answer)[:4] == [
         "pod/default/train is Pending: no node can take it (0 of 3).",
-        f"  2 nodes (a, b): {wants}, has pool=h100 on 1 and no label pool on 1; cpu: needs 16, at most 8 of 8 free",
+        f"  2 nodes (a, b): {wants}, has pool=h100 on 1 and no label pool on 1; cpu: needs 16, 4 to 8 of 8 free",
         f"  c: taint dedicated=ml:NoSchedule; {wants}, has no label pool",
         "",
     ]

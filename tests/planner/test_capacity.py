@@ -229,4 +229,4 @@ def test_devices_that_nobody_asks_for_are_not_stranded() -> None:
     assert kinds["nic.example.com"]["stranded"] == 0
     assert kinds["nic.example.com"]["reasons"] == [{"code": "not-wanted", "devices": 1}]
     rows = [line.split() for line in str(Cluster.of(objects).capacity()).splitlines()]
-    assert [row[-4:] for row in rows if row[:1] == ["nic.example.com"]] == [["-", "1", "not", "requested"]]
+    assert [row[-4:] for row in rows if row[:1] == ["nic.example.com"]] == [["-", "1:", "not", "requested"]]

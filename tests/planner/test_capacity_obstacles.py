@@ -97,7 +97,8 @@ def test_parts_in_use_are_told_as_parts() -> None:
     """One A100 in four parts is no four of them."""
     ran = in_process("capacity", "fixtures/mig", "mixed")
     assert (
-        "suitable devices in use: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of gpu.nvidia.com NVIDIA A100-SXM4-40GB" in ran.out
+        "suitable devices in use with the copies placed: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of"
+        " gpu.nvidia.com NVIDIA A100-SXM4-40GB" in ran.out
     )
 
 

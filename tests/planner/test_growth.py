@@ -150,7 +150,8 @@ def test_that_a_pod_is_beyond_help_may_hang_on_a_tie() -> None:
     assert told == {"a": {"huge": False}, "c": {"big": True, "huge": False}}
     assert str(numbers["a"]).startswith("No matter how many of these nodes are added, 1 pod stays pending:")
     assert str(numbers["c"]).startswith(
-        "In this node order, 2 pods stay pending, no matter how many of these nodes are added:"
+        "If the first of equally good nodes is always chosen, 2 pods stay pending,"
+        " no matter how many of these nodes are added:"
     )
     assert numbers["c"].document.tied
 

@@ -91,6 +91,7 @@ entries = st.builds(
     details=anything,
     fix=anything,
     edits=st.tuples() | st.tuples(replacements),
+    like=st.just(""),  # names another entry's object
 )
 checks = st.builds(ReportCase, name=anything, result=st.just(Result.FAILED), entry=entries)
 contents = st.builds(

@@ -57,7 +57,6 @@ from dra_plan.questions.explain.spec_edits import (
 )
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
-from dra_plan.whatif import AddNodes
 
 MOST_CLASSES = 2
 """The number of device classes that might serve a resource."""
@@ -321,6 +320,8 @@ def _uncordon(name: str) -> Remedy:
 
 def _with_copy(of: Inventory, like: str) -> Inventory | None:
     """Return the input with one more node like this; None if it cannot be copied."""
+    from dra_plan.whatif import AddNodes  # only taken host ports need it, and start-up time matters
+
     try:
         return AddNodes(1, like).apply(of).inventory
     except UsageError:
