@@ -51,7 +51,7 @@ from .state import (
 MOST_ROUNDS = 10_000
 """The maximum number of rounds of scheduler and controllers after one step of the events."""
 MOST_VICTIMS = 50_000
-"""The maximum number of preempted pods that end one after the other, while the scheduler is never idle."""
+"""The maximum number of preempted pods that end one after the other; more of them are considered endless."""
 PATIENCE_SECONDS = 120.0
 """The quiet time after which a cluster has settled; later actions are listed as pending."""
 SHARERS_AT_ONCE = 2
@@ -278,17 +278,16 @@ class Settling:
         repeats = Repeats(self._server, self._simulation.cluster)
         evicted = self._server.evicted
         for _ in range(MOST_ROUNDS):
-            if self._simulation.scheduler.is_late():
-                self._unsettled = "the time ran out (--timeout)"
-                return
-            acted = self._repeats_after is None and self._round()
-            if self._repeats_after is None and self._server.evicted > evicted:
-                evicted = self._server.evicted
-                self._repeats_after = repeats.repeats_after()
             if self._repeats_after is not None:
                 self._unsettled = ENDLESS
                 return
-            if acted:
+            if self._simulation.scheduler.is_late():
+                self._unsettled = "the time ran out (--timeout)"
+                return
+            if self._round():
+                if self._repeats_after is None and self._server.evicted > evicted:
+                    evicted = self._server.evicted
+                    self._repeats_after = repeats.repeats_after()
                 continue
             due = self._next()
             limit = self._server.now + self._patience if end is None else end
@@ -346,7 +345,7 @@ class Settling:
             self._release()
             self._run_scheduler()
             self._repeats_after = repeats.repeats_after()
-        self._unsettled = f"pods are still preempted after {MOST_VICTIMS:,} of them ended"
+        self._repeats_after = len(self._server.ended)
 
     def _run_scheduler(self, *, to_refusal: bool = False) -> None:
         if self._server.crashed:
