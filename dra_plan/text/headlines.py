@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.verdicts import (
     GOOD,
+    AloneVerdict,
     GangShortage,
     OtherPod,
     OwnerVerdict,
@@ -91,12 +92,23 @@ def _unschedulable(whose: _Whose) -> str:
         return f" would be bound to {of.node_name}, and then evicted for {others}."
     if of.alone is not None and of.first:
         first = words.listed([other(pod) for pod in of.first])
-        comes = "comes first and gets it" if len(of.first) == 1 else "come first and take the room"
-        where = f"it would fit on {of.alone.node_name}" if of.alone.node_name else "it would fit"
-        return f"{_pending(whose)}: {where}, but {first} {comes}."
+        comes = "comes first and takes the room" if len(of.first) == 1 else "come first and take the room"
+        where = f" on {of.alone.node_name}" if of.alone.node_name else ""
+        return f"{_pending(whose)}: {_who_would_fit(whose, of.alone)} would fit{where}, but {first} {comes}."
     if of.gang is not None:
         return f"{_pending(whose)}: {gang_shortage(of.gang)}."
     return f"{_pending(whose)}: no node can take {whose.it} (0 of {of.total_nodes:,})."
+
+
+def _who_would_fit(whose: _Whose, alone: AloneVerdict) -> str:
+    """Return which pods would fit if no other pod were pending: `it`, `all of them`, `1 more`."""
+    of = whose.of
+    if whose.is_pod or of.pods <= 1:
+        return "one of them" if whose.several else "it"
+    if not of.would_bind and alone.would_bind == of.pods:
+        return "they"
+    more = alone.would_bind - of.would_bind
+    return f"{more} more" if of.would_bind else f"{more} of them"
 
 
 def gang_shortage(of: GangShortage) -> str:

@@ -240,6 +240,8 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             ("It is", "its grace period ends") if len(of.held) == 1 else ("They are", "their grace periods end")
         )
         yield f"{them} already being deleted, with a lower priority; {period} at {of.until}."
+    if of.never_together and of.alone is not None:
+        yield f"Even if no other pods were pending, only {of.alone.would_bind} of the {of.pods} pods would fit."
     if of.priority is not None and (said := _no_preemption(of, of.priority)):
         yield said
     if of.low_priority is not None:

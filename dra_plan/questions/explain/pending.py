@@ -34,7 +34,7 @@ from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.bindings import awaited_conditions, leaving_claims, queue_of
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
-from dra_plan.questions.explain.fates import Fate, Fates, other_pod
+from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
 from dra_plan.questions.explain.reasons import (
     OwnersOfPods,
@@ -169,7 +169,7 @@ class PendingPods:
             if preempts:
                 made = structs.replace(made, nodes=[with_priorities(each, run, priority) for each in made.nodes])
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
-            made = self._with_rivals(made, owner)
+            made = self._with_rivals(made, owner, fates)
         made = self._with_missing(made, owner, record)
         return self.trials.with_remedies(self.trials.with_spared(made, owner, record.pod), owner)
 
@@ -278,8 +278,11 @@ class PendingPods:
             refusals, of_nodes={name: refusals.of_nodes[name] for name in wanted if name in refusals.of_nodes}
         )
 
-    def _with_rivals(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict without the other pending pods, if it differs, and the pods that take the capacity."""
+    def _with_rivals(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate]) -> OwnerVerdict:
+        """Return the verdict without the other pending pods, if it differs, and the pods that take the capacity.
+
+        Of a workload it differs if more of its pods get a node.
+        """
         run = self.run
         rivals = [
             record
@@ -295,7 +298,8 @@ class PendingPods:
             self._is_explained,
             lambda pod: owner in self.owners_of.of(pod),
         )
-        fate = next(iter(self._fates.of(alone, owner)), None)
+        others = self._fates.of(alone, owner)
+        fate = _gained(fates, others)
         if fate is None or fate.record is None or fate.verdict == made.verdict:
             return made
         node = fate.record.node
@@ -304,9 +308,10 @@ class PendingPods:
             refusals = fate.record.refusals
             return made if refusals is None else self._with_nodes(made, owner, fate.record, refusals, alone)
         first = [rival for rival in rivals if rival.node == node] or rivals
+        number = sum(each.is_good for each in others) if owner.kind != POD else 0
         return structs.replace(
             made,
-            alone=AloneVerdict(verdict=fate.verdict, node_name=node),
+            alone=AloneVerdict(verdict=fate.verdict, node_name=node, would_bind=number),
             first=[other_pod(run, rival.pod, rival.node) for rival in first[:MOST_FIRST]] if fate.is_good else [],
         )
 
@@ -345,6 +350,15 @@ class PendingPods:
     def fates(self, owner: Owner) -> list[Fate]:
         """Return the results of the owner's pods that have no node in the input."""
         return self._fates.of(self.run, owner)
+
+
+def _gained(fates: Sequence[Fate], alone: Sequence[Fate]) -> Fate | None:
+    """Return the result without other pods: if more pods get a node, that of such a pod, else the decisive one."""
+    good = {each.record.pod.key for each in fates if each.is_good and each.record is not None}
+    now = [each for each in alone if each.is_good and each.record is not None]
+    if len(now) > len(good):
+        return next(each for each in now if each.record is not None and each.record.pod.key not in good)
+    return decisive(alone)
 
 
 def _number(minor: str) -> list[int]:
