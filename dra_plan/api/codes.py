@@ -62,6 +62,7 @@ CODES = frozenset(
         "rule-taints-nothing",
         "rules-of-another-release",
         "scale-up-not-enough",
+        "selector-may-fail",
         "selector-refused",
         "selector-too-expensive",
         "selectors-not-tried",

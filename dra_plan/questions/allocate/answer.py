@@ -22,6 +22,7 @@ from dra_plan.planner import notices, owners, suspended
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
 from dra_plan.planner.claim_sets import ClaimSetPlan, Leading, PlannedSet, SetPlanner, set_name
+from dra_plan.planner.failing_selectors import of_failing_selectors
 from dra_plan.planner.nodes import choose_nodes, deciding, of_devices, with_nodes
 from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import choose_sets
@@ -136,6 +137,7 @@ def plan_claim_sets(
         *of_new_fields(inventory, view.target),
         *suspended.of_sets(inventory, sets),
         *_bystanders(inventory, sets),
+        *of_failing_selectors(view, plans),
         *(notice for each in planned for notice in each.notices),
     )
     if question.owners:
