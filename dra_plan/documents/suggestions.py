@@ -245,6 +245,11 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("release-claim")]
     release: ClaimName
     pods: list[str] = []
+    stays: Annotated[
+        str,
+        one_of("", "NoController", "DaemonSet", "Static", "Leaving"),
+        Meta(description="Why no pod with the claim can be moved: the reason for the first of them."),
+    ] = ""
 
 
 class PodsGone(DocumentPart, frozen=True, kw_only=True):

@@ -59,10 +59,7 @@ def test_a_change_found_on_one_node_may_help_on_another() -> None:
 def test_devices_and_something_else_are_mended_together() -> None:
     tainted = having("n1", *gpus(2, taints=[taint("broken")]), spec={"taints": [taint("dedicated", "ml")]})
     found = told(world(1, *tainted))
-    assert found == [
-        (["tolerate-taint", "tolerate-node-taint"], "n1", 0),
-        (["tolerate-taint", "remove-node-taint"], "n1", 0),
-    ]
+    assert found == [(["tolerate-taint", "tolerate-node-taint"], "n1", 0)]  # not both ways to meet the node's taint
 
 
 def test_what_another_pod_takes_does_not_help() -> None:
@@ -70,7 +67,7 @@ def test_what_another_pod_takes_does_not_help() -> None:
     held = [allocated("held", "n1/gpu-0", pod="r", on="n1"), running("r", "n1", claims={"x": "held"})]
     rival = pod("q", templates={"gpu": "t"}, priority=10)
     objects = world(2, *having("n1", *gpus(2)), *held, cpu="1")
-    assert [codes for codes, *_ in told(objects)] == [["lower-count"], ["release-claim"]]
+    assert [codes for codes, *_ in told(objects)] == [["release-claim"], ["lower-count"]]
     assert told([*objects, rival]) == []
     assert STILL_NONE in str(Cluster.of([*objects, rival]).explain("pod/p"))
 
@@ -87,3 +84,23 @@ def test_of_a_workload_it_is_told_how_many_pods_it_helps(devices: int, helped: i
         "(1 of its pods can then be scheduled)",
         "(2 of its pods can then be scheduled)",
     )[helped] in said
+
+
+def test_alike_suggestions_share_a_line() -> None:
+    """Equal holders on two nodes whose taint is tolerated or removed: the text has one line for all of them."""
+    objects = world(1)
+    for name in ("n1", "n2"):
+        objects += having(name, *gpus(1), spec={"taints": [taint("dedicated", "ml")]})
+        objects += [allocated(f"held-{name}", f"{name}/gpu-0", pod=f"r-{name}", on=name)]
+        objects += [running(f"r-{name}", name, claims={"x": f"held-{name}"})]
+    assert [codes for codes, *_ in told(objects)] == [["release-claim", "tolerate-node-taint"]] * 2
+    [line] = [line for line in str(Cluster.of(objects).explain("pod/p")).splitlines() if line.startswith("  1.")]
+    assert line == (
+        "  1. add a toleration for taint dedicated=ml:NoSchedule, and release any one of these 2 claims: "
+        "default/held-n1 (pod r-n1) and default/held-n2 (pod r-n2) "
+        "(nothing recreates these pods: they have no controller)"
+    )
+    free = world(1, *having("n1", *gpus(1), spec={"taints": [taint("dedicated", "ml")]}))
+    assert (
+        "add a toleration for taint dedicated=ml:NoSchedule, or remove the taint from n1 (the pod then fits on n1)"
+    ) in str(Cluster.of(free).explain("pod/p"))

@@ -104,7 +104,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     "another label": ([node("a", labels={"pool": "web"}), pod("p", nodeSelector={"pool": "x9"})], []),
     "two": (
         [node("a", cpu="4", spec={"taints": [TAINT]}), pod("p", cpu="6")],
-        [["tolerate-node-taint", "lower-request"], ["remove-node-taint", "lower-request"]],
+        [["tolerate-node-taint", "lower-request"]],
     ),
     "a fifth of the size": ([node("a", cpu="1"), pod("p", cpu="5")], []),
     "a place": ([node("a"), pod("p", nodeSelector={"topology.kubernetes.io/zone": "x"})], []),

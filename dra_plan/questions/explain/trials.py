@@ -32,6 +32,7 @@ from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, Verdic
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.questions.explain.shared_claims import shared_claims
+from dra_plan.questions.explain.staying import with_staying
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.node_refusals import NodeRefusals
@@ -148,7 +149,8 @@ class OwnerTrials:
             found = [one for one in claims.known if made.is_met_by(one)]
         siblings = self._siblings(owner)
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
-        found = [self._with_driver_pods(one) for one in found]
+        pods = {pod.key: pod for pod in index.inventory.pods}
+        found = [with_staying(self._with_driver_pods(one), pods) for one in found]
         kept = [one for one in found if not _releases_only(one, siblings)]
         held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
         return structs.replace(
