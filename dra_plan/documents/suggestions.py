@@ -13,6 +13,14 @@ from .devices import TaintName
 from .stories import DriverPod
 
 
+class OtherAmount(DocumentPart, frozen=True, kw_only=True):
+    """What the largest devices have of a capacity or counter: those that were asked for, and those of another value."""
+
+    name: Text
+    from_: str
+    to: str
+
+
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
     """A selector is rewritten, or removed (null), in a class or in a request."""
 
@@ -31,6 +39,9 @@ class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(description="For a class: other claims and templates of the input that use it."),
     ] = []
+    amount: Annotated[
+        OtherAmount | None, Meta(description="change-value: how much smaller or larger the other devices are.")
+    ] = None
 
 
 class RequestChange(DocumentPart, frozen=True, kw_only=True):

@@ -257,6 +257,8 @@ def _selector(of: SelectorChanged) -> str:
     number = f" #{of.selector}" if of.selector else ""
     if of.code in _VERBS:
         said = f"{_VERBS[of.code]} the selector{number} of {whose} to {words.one_line(of.replacement or '')}"
+        if of.amount is not None:
+            said += f", whose devices have {of.amount.name} {of.amount.to} instead of {of.amount.from_}"
     elif of.dropped:
         said = f"drop `{words.one_line(of.dropped)}` from the selector of {whose}"
     else:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.documents.suggestions import OtherAmount, SelectorChanged
+from dra_plan.explanation.suggest.patches import RANKS, rank
 from dra_plan.questions.explain.owners import STILL_NONE
 from tests.build import Object, allocated, deployment, device, device_class, node, pod, request, running, slice_, taint
 from tests.build import template as of_template
@@ -104,3 +106,21 @@ def test_alike_suggestions_share_a_line() -> None:
     assert (
         "add a toleration for taint dedicated=ml:NoSchedule, or remove the taint from n1 (the pod then fits on n1)"
     ) in str(Cluster.of(free).explain("pod/p"))
+
+
+@pytest.mark.parametrize(("small", "last"), [("10Gi", True), ("20Gi", True), ("30Gi", False)])
+def test_another_value_says_how_much_smaller_its_devices_are(small: str, last: bool) -> None:
+    """Devices with less than half of the memory come after everything else, those with half or more do not."""
+    made = [
+        device("big", size="big", capacity={"memory": {"value": "41Gi"}}),
+        device("small", size="small", capacity={"memory": {"value": small}}),
+    ]
+    objects = world(1, *having("n1", *made))
+    objects[1] = of_template("t", request("gpu", 'device.attributes["gpu.example.com"].size == "big"'))
+    objects += [allocated("held", "n1/big", pod="r", on="n1"), running("r", "n1", claims={"x": "held"})]
+    found = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"][0]["suggestions"]
+    [changed] = [one["changes"][0] for one in found if one["changes"][0]["code"] == "change-value"]
+    assert changed["amount"] == {"name": "memory", "from": "41Gi", "to": small}
+    amount = OtherAmount(name="memory", from_="41Gi", to=small)
+    told = SelectorChanged(code="change-value", selector=0, expression="", replacement="", amount=amount)
+    assert (rank(told) == RANKS.index("drop-request")) is last

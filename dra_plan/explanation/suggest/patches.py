@@ -73,6 +73,8 @@ def _share(told: SuggestedChange) -> Fraction | None:
         return Fraction(told.to, told.from_)
     if isinstance(told, CapacityChanged) and told.code == "lower-capacity":
         return Fraction(parse(told.to).nano, parse(told.from_).nano or 1)
+    if isinstance(told, SelectorChanged) and told.amount is not None:
+        return Fraction(parse(told.amount.to).nano, parse(told.amount.from_).nano or 1)
     return None
 
 
@@ -114,7 +116,7 @@ class Change:
     def key(self) -> tuple[str, ...]:
         """The values that changes must agree on to be treated as one, regardless of the amounts that they leave."""
         told = asdict(self.told).items()
-        return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement"))
+        return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement", "amount"))
 
 
 def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:
