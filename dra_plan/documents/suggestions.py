@@ -250,6 +250,17 @@ class ResourceServed(DocumentPart, frozen=True, kw_only=True):
     resource: str
 
 
+class QuotaRaised(DocumentPart, frozen=True, kw_only=True):
+    """A ResourceQuota allows more of a resource."""
+
+    code: Annotated[str, one_of("raise-quota")]
+    namespace: Text
+    quota: Text
+    resource: Text
+    from_: str
+    to: str
+
+
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     """A claim is released, which frees its devices."""
 
@@ -305,6 +316,7 @@ SuggestedChange = (
     | ClaimTemplated
     | ResourceRenamed
     | ResourceServed
+    | QuotaRaised
     | ClaimReleased
     | PodsGone
     | GateEnabled
@@ -338,6 +350,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "use-other-nodes": NodeSelectorChanged,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
+    "raise-quota": QuotaRaised,
     "add-node": NodeAdded,
     "drop-host-port": PodRuleRelaxed,
     "release-claim": ClaimReleased,

@@ -25,6 +25,7 @@ from dra_plan.documents.suggestions import (
     PodRuleRelaxed,
     PodsGone,
     PoolAwaited,
+    QuotaRaised,
     ReplicasLowered,
     RequestDropped,
     ResourceLowered,
@@ -218,6 +219,8 @@ def change(of: SuggestedChange) -> str:
                 f"give each pod its own claim: create ResourceClaimTemplate {of.template} with the spec of {claim}, "
                 "and name it in the pods (resourceClaimTemplateName)"
             )
+        case QuotaRaised():
+            return f"raise {of.resource} in ResourceQuota {of.namespace}/{of.quota} from {of.from_} to {of.to}"
         case PodsGone():
             return _pods_gone(of)
         case ClaimReleased():

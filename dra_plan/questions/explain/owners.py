@@ -101,6 +101,9 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     head = [] if is_told else list(verdict_lines(block.verdicts, first))
     if verdict.verdict == "Refused":
         yield from head
+        if verdict.suggestions:
+            yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+            return
         yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
         return
     start = list(start_lines(verdict, block.unplanned))

@@ -157,6 +157,25 @@ class OwnerTrials:
             made, held_by_siblings=held, suggestions=sorted(kept, key=lambda one: suggestion_rank(one.changes))
         )
 
+    def with_quotas(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
+        """Return the verdict on pods that a quota keeps from being created, with the raise that gives them nodes."""
+        ground = self._ground
+        if not (ground.at_length and self._is_tried(owner) and made.over):
+            return made
+        from dra_plan.questions.explain.quota_remedies import raised
+
+        waiting = [pod for pod in ground.run.simulation.pods if not pod.spec.node_name]
+        found = raised(ground.index.inventory, waiting, lambda pod: owner in ground.owners_of.of(pod))
+        trial = self._tries(owner)(found.changed) if found is not None else None
+        if found is None or trial is None or not (trial.is_whole or trial.bound > made.would_bind):
+            return made
+        some = 0 if trial.is_whole else trial.bound
+        changes: list[SuggestedChange] = [*found.told]
+        suggestion = TriedChanges(
+            changes=changes, node=trial.node, evicts=list(trial.evicts), patches=found.patches, would_bind=some
+        )
+        return structs.replace(made, suggestions=[suggestion])
+
     def _with_driver_pods(self, of: TriedChanges) -> TriedChanges:
         """Return the changes with the driver's pods that are not ready where the slices of a pool are missing."""
         if not any(isinstance(one, PoolAwaited) for one in of.changes):
