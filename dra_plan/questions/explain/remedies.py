@@ -137,7 +137,8 @@ class Remedies:
             options = list(self._options(group, obstacles, verdict.label_conflict))
             if options and all(options) and sum(_EVICTING not in one for one in options) <= MOST_CHANGES:
                 groups += 1
-                yield from (each for each in product(*options) if _is_small(each) and _is_tolerant(each, options))
+                made = (_distinct(each) for each in product(*options))
+                yield from (each for each in made if _is_small(each) and _is_tolerant(each, options))
             if groups == MOST_GROUPS:
                 return
 
@@ -234,6 +235,14 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
 
 _EVICTING = Remedy((), lambda of: of)
 """No change: the pod evicts others, which removes the obstacle."""
+
+
+def _distinct(remedies: Iterable[Remedy]) -> tuple[Remedy, ...]:
+    """Return the remedies without one that is there already: one more node removes several obstacles."""
+    found: dict[str, Remedy] = {}
+    for at, one in enumerate(remedies):
+        found.setdefault(repr(one.told) if one.told else str(at), one)
+    return tuple(found.values())
 
 
 def _is_small(remedies: Sequence[Remedy]) -> bool:
