@@ -13,13 +13,14 @@ from msgspec import structs
 from dra_plan.api.core import Pod
 from dra_plan.api.well_known import MIRROR_POD
 from dra_plan.documents.suggestions import ClaimReleased, TriedChanges
-from dra_plan.whatif.edits import belongs_to_node
 
 StayingReason = Literal["NoController", "DaemonSet", "Static", "Leaving"]
 
 
 def why_it_stays(pod: Pod) -> StayingReason | None:
     """Return why nothing would start the pod elsewhere: it ends, belongs to its node, or nothing recreates it."""
+    from dra_plan.whatif.edits import belongs_to_node  # only released claims need it, and start-up time matters
+
     if pod.metadata.deletion_timestamp is not None:
         return "Leaving"
     controller = pod.metadata.controller
