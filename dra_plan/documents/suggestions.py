@@ -13,6 +13,14 @@ from .devices import TaintName
 from .stories import DriverPod
 
 
+class OtherAmount(DocumentPart, frozen=True, kw_only=True):
+    """What the largest devices have of a capacity or counter: those that were asked for, and those of another value."""
+
+    name: Text
+    from_: str
+    to: str
+
+
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
     """A selector is rewritten, or removed (null), in a class or in a request."""
 
@@ -31,6 +39,9 @@ class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(description="For a class: other claims and templates of the input that use it."),
     ] = []
+    amount: Annotated[
+        OtherAmount | None, Meta(description="change-value: how much smaller or larger the other devices are.")
+    ] = None
 
 
 class RequestChange(DocumentPart, frozen=True, kw_only=True):
@@ -239,12 +250,28 @@ class ResourceServed(DocumentPart, frozen=True, kw_only=True):
     resource: str
 
 
+class QuotaRaised(DocumentPart, frozen=True, kw_only=True):
+    """A ResourceQuota allows more of a resource."""
+
+    code: Annotated[str, one_of("raise-quota")]
+    namespace: Text
+    quota: Text
+    resource: Text
+    from_: str
+    to: str
+
+
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     """A claim is released, which frees its devices."""
 
     code: Annotated[str, one_of("release-claim")]
     release: ClaimName
     pods: list[str] = []
+    stays: Annotated[
+        str,
+        one_of("", "NoController", "DaemonSet", "Static", "Leaving"),
+        Meta(description="Why no pod with the claim can be moved: the reason for the first of them."),
+    ] = ""
 
 
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
@@ -289,6 +316,7 @@ SuggestedChange = (
     | ClaimTemplated
     | ResourceRenamed
     | ResourceServed
+    | QuotaRaised
     | ClaimReleased
     | PodsGone
     | GateEnabled
@@ -320,9 +348,10 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-request": ResourceLowered,
     "lower-replicas": ReplicasLowered,
     "use-other-nodes": NodeSelectorChanged,
+    "raise-quota": QuotaRaised,
+    "add-node": NodeAdded,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
-    "add-node": NodeAdded,
     "drop-host-port": PodRuleRelaxed,
     "release-claim": ClaimReleased,
     "tolerate-taint": TaintTolerated,

@@ -9,7 +9,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.claim_sets import ExplainedClaimSet
 from dra_plan.documents.stories import NodeStory, StoryRequest
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.text import obstacles, words
+from dra_plan.text import obstacles, suggestions, words
 from dra_plan.text.columns import Paragraph, Part, Table, plain
 from dra_plan.text.devices import alike, devices_spread, failing, finding_lines, left_spread, removed, removed_spread
 from dra_plan.text.stories import (
@@ -264,7 +264,7 @@ def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
     if of.excluded:
         made.rest += lines(exclusion_lines(of))
     if has_suggestions(of):
-        made.suggestions = [(obstacles.suggestion(each, who(of)), each) for each in of.suggestions]
+        made.suggestions = [(suggestions.suggestion(each, who(of)), each) for each in of.suggestions]
         made.in_vain = "" if of.suggestions else in_vain(of)
     return made
 

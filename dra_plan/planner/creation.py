@@ -26,7 +26,7 @@ from dra_plan.scheduler.cluster.pod_volumes import ephemeral_claim
 from .refused import RefusedOwner
 
 if TYPE_CHECKING:
-    from dra_plan.controllers.quota import QuotaLedger
+    from dra_plan.controllers.quota import QuotaLedger, Quotas
     from dra_plan.documents.refusals import OverQuota
 
 
@@ -115,7 +115,7 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
             )
         else:
             taken.append(pod)
-    return [*found, *_without_claims(inventory, taken, ledger)] if claims else found
+    return [*found, *_without_claims(inventory, taken, ledger, quotas)] if claims else found
 
 
 def _volume_claims(index: Index, pod: Pod) -> Iterator[PersistentVolumeClaim]:
@@ -132,20 +132,24 @@ def _volume_claims(index: Index, pod: Pod) -> Iterator[PersistentVolumeClaim]:
             yield PersistentVolumeClaim(metadata=metadata, spec=made)
 
 
-def _without_volumes(inventory: Inventory, index: Index, pod: Pod, ledger: QuotaLedger) -> Iterator[NotCreated]:
+def _without_volumes(
+    inventory: Inventory, index: Index, pod: Pod, ledger: QuotaLedger, quotas: Quotas
+) -> Iterator[NotCreated]:
     there = {claim.key for claim in inventory.volume_claims}
     for claim in _volume_claims(index, pod):
         if claim.key not in there and (said := ledger.refuses(claim)):
-            yield NotCreated(pod, said, claim.metadata.name)
+            yield NotCreated(pod, said, claim.metadata.name, over=tuple(quotas.exceeded.get(said, ())))
 
 
-def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedger) -> Iterator[NotCreated]:
+def _without_claims(
+    inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedger, quotas: Quotas
+) -> Iterator[NotCreated]:
     """Yield the pods whose claims are rejected; a pod's first claim that fails stops the rest."""
     from dra_plan.controllers.settle import claim_failure
 
     index, given = Index(inventory), {pod.key: pod for pod in inventory.pods}
     for pod in pods:
-        lacking = next(_without_volumes(inventory, index, pod, ledger), None)
+        lacking = next(_without_volumes(inventory, index, pod, ledger, quotas), None)
         if lacking is not None:
             yield lacking
             continue
@@ -157,7 +161,8 @@ def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedg
                 continue
             said = ledger.refuses(make_claim(template, pod, entry.name))
             if said:
-                yield NotCreated(pod, claim_failure(entry.name, said), entry.name)
+                over = tuple(quotas.exceeded.get(said, ()))
+                yield NotCreated(pod, claim_failure(entry.name, said), entry.name, over=over)
                 break
 
 

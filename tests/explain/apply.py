@@ -232,6 +232,12 @@ def lower_replicas(objects: Objects, change: dict[str, Any]) -> None:
                 item["spec"][field] = change["to"]
 
 
+def raise_quota(objects: Objects, change: dict[str, Any]) -> None:
+    hard = find(objects, "ResourceQuota", change["quota"])["spec"]["hard"]
+    assert hard[change["resource"]] == change["from"]
+    hard[change["resource"]] = change["to"]
+
+
 def serve(objects: Objects, change: dict[str, Any]) -> None:
     find(objects, "DeviceClass", change["class"])["spec"]["extendedResourceName"] = change["resource"]
 
@@ -305,6 +311,7 @@ _APPLY = {
     "uncordon-node": uncordon,
     "await-node": get_ready,
     "add-node": add_node,
+    "raise-quota": raise_quota,
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,
     "await-pods": delete_pods,

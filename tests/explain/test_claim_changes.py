@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.documents.suggestions import OtherAmount, SelectorChanged
+from dra_plan.explanation.suggest.patches import RANKS, rank
 from dra_plan.questions.explain.owners import STILL_NONE
 from tests.build import Object, allocated, deployment, device, device_class, node, pod, request, running, slice_, taint
 from tests.build import template as of_template
@@ -59,10 +61,7 @@ def test_a_change_found_on_one_node_may_help_on_another() -> None:
 def test_devices_and_something_else_are_mended_together() -> None:
     tainted = having("n1", *gpus(2, taints=[taint("broken")]), spec={"taints": [taint("dedicated", "ml")]})
     found = told(world(1, *tainted))
-    assert found == [
-        (["tolerate-taint", "tolerate-node-taint"], "n1", 0),
-        (["tolerate-taint", "remove-node-taint"], "n1", 0),
-    ]
+    assert found == [(["tolerate-taint", "tolerate-node-taint"], "n1", 0)]  # not both ways to meet the node's taint
 
 
 def test_what_another_pod_takes_does_not_help() -> None:
@@ -70,7 +69,7 @@ def test_what_another_pod_takes_does_not_help() -> None:
     held = [allocated("held", "n1/gpu-0", pod="r", on="n1"), running("r", "n1", claims={"x": "held"})]
     rival = pod("q", templates={"gpu": "t"}, priority=10)
     objects = world(2, *having("n1", *gpus(2)), *held, cpu="1")
-    assert [codes for codes, *_ in told(objects)] == [["lower-count"], ["release-claim"]]
+    assert [codes for codes, *_ in told(objects)] == [["release-claim"], ["lower-count"]]
     assert told([*objects, rival]) == []
     assert STILL_NONE in str(Cluster.of([*objects, rival]).explain("pod/p"))
 
@@ -87,3 +86,41 @@ def test_of_a_workload_it_is_told_how_many_pods_it_helps(devices: int, helped: i
         "(1 of its pods can then be scheduled)",
         "(2 of its pods can then be scheduled)",
     )[helped] in said
+
+
+def test_alike_suggestions_share_a_line() -> None:
+    """Equal holders on two nodes whose taint is tolerated or removed: the text has one line for all of them."""
+    objects = world(1)
+    for name in ("n1", "n2"):
+        objects += having(name, *gpus(1), spec={"taints": [taint("dedicated", "ml")]})
+        objects += [allocated(f"held-{name}", f"{name}/gpu-0", pod=f"r-{name}", on=name)]
+        objects += [running(f"r-{name}", name, claims={"x": f"held-{name}"})]
+    assert [codes for codes, *_ in told(objects)] == [["release-claim", "tolerate-node-taint"]] * 2
+    [line] = [line for line in str(Cluster.of(objects).explain("pod/p")).splitlines() if line.startswith("  1.")]
+    assert line == (
+        "  1. add a toleration for taint dedicated=ml:NoSchedule, and release any one of these 2 claims: "
+        "default/held-n1 (pod r-n1) and default/held-n2 (pod r-n2) "
+        "(nothing recreates these pods: they have no controller)"
+    )
+    free = world(1, *having("n1", *gpus(1), spec={"taints": [taint("dedicated", "ml")]}))
+    assert (
+        "add a toleration for taint dedicated=ml:NoSchedule, or remove the taint from n1 (the pod then fits on n1)"
+    ) in str(Cluster.of(free).explain("pod/p"))
+
+
+@pytest.mark.parametrize(("small", "last"), [("10Gi", True), ("20Gi", True), ("30Gi", False)])
+def test_another_value_says_how_much_smaller_its_devices_are(small: str, last: bool) -> None:
+    """Devices with less than half of the memory come after everything else, those with half or more do not."""
+    made = [
+        device("big", size="big", capacity={"memory": {"value": "41Gi"}}),
+        device("small", size="small", capacity={"memory": {"value": small}}),
+    ]
+    objects = world(1, *having("n1", *made))
+    objects[1] = of_template("t", request("gpu", 'device.attributes["gpu.example.com"].size == "big"'))
+    objects += [allocated("held", "n1/big", pod="r", on="n1"), running("r", "n1", claims={"x": "held"})]
+    found = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"][0]["suggestions"]
+    [changed] = [one["changes"][0] for one in found if one["changes"][0]["code"] == "change-value"]
+    assert changed["amount"] == {"name": "memory", "from": "41Gi", "to": small}
+    amount = OtherAmount(name="memory", from_="41Gi", to=small)
+    told = SelectorChanged(code="change-value", selector=0, expression="", replacement="", amount=amount)
+    assert (rank(told) == RANKS.index("drop-request")) is last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -9,7 +10,10 @@ import pytest
 from dra_plan import Cluster, explain
 from dra_plan.questions.explain.gate import of_owner
 from dra_plan.text.gate import Gate, Verdict
-from tests.build import deployment, manifest, node, placed, pod
+from tests.build import deployment, gpus, manifest, node, placed, pod, request, template
+
+from .apply import applied
+from .json_patch import patched
 
 Plain = dict[str, Any]
 SAID = "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"
@@ -91,6 +95,45 @@ def test_a_pod_that_is_refused_takes_no_room_where_a_change_is_tried() -> None:
     assert told["verdict"] == "Unschedulable"
     codes = [[change["code"] for change in one["changes"]] for one in told["suggestions"]]
     assert codes == [["tolerate-node-taint"], ["remove-node-taint"]]
+
+
+def enough(objects: list[Plain], suggestion: Plain, owner: str) -> bool:
+    after = verdict(patched(copy.deepcopy(objects), suggestion["patches"]), owner)
+    assert after == verdict(applied(objects, suggestion["changes"]), owner)
+    return bool(after["verdict"] == "WouldBind")
+
+
+@pytest.mark.parametrize("rivals", [0, 2])
+def test_the_smallest_raise_is_tried(rivals: int) -> None:
+    """Of pods, cpu and claims; pods of others that are created first take their part. One less would not do."""
+    claim = "count/resourceclaims.resource.k8s.io"
+    own = pod(cpu="1500m", priority=1, templates={"gpu": "t"})
+    objects = [
+        *gpus("a", each=4),
+        template("t", request("gpu")),
+        quota(**{"pods": "2", "requests.cpu": "2", claim: "0"}),
+        placed("old", "a", cpu="1"),
+        *([deployment("b", pod(cpu="100m"), rivals)] if rivals else []),
+        deployment("w", own, 2),
+    ]
+    told = verdict(objects, "deploy/w")
+    assert told["verdict"] == "Refused"
+    [found] = told["suggestions"]
+    raises = {change["resource"]: change["to"] for change in found["changes"]}
+    assert raises == {"pods": str(3 + rivals), "requests.cpu": "4" if not rivals else "4200m", claim: "2"}
+    assert enough(objects, found, "deploy/w")
+    for change in found["changes"]:
+        less = str(int(change["to"]) - 1) if change["resource"] != "requests.cpu" else "3900m"
+        patches = copy.deepcopy(found["patches"])
+        for one in patches[0]["patch"]:
+            if one["value"] == change["to"] and one["path"].endswith(change["resource"].replace("/", "~1")):
+                one["value"] = less
+        assert verdict(patched(copy.deepcopy(objects), patches), "deploy/w")["verdict"] == "Refused"
+    assert "What would make it fit (each was tried):\n  1. raise " in str(explain(objects, "deploy/w"))
+
+
+def test_a_raise_that_gives_no_node_is_not_suggested() -> None:
+    assert verdict(world("1", deployment("w", pod(cpu="9000"), 2)), "deploy/w").get("suggestions", []) == []
 
 
 def test_what_leaves_a_pod_refused_does_not_help() -> None:

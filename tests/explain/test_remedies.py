@@ -75,6 +75,23 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
         ],
         [["relax-spread"]],
     ),
+    "spread over a zone that is full": (
+        [
+            *(node(name, labels={ZONE: name}, cpu="4") for name in ("a", "b")),
+            running("w", "a", labels={"app": "w"}),
+            running("other", "b", cpu="4"),
+            pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
+        ],
+        [["add-node"], ["relax-spread"]],
+    ),
+    "spread over nodes": (
+        [
+            *(node(name, labels={HOST: name}, cpu=cpu) for name, cpu in (("a", "4"), ("b", "500m"))),
+            running("w", "a", labels={"app": "w"}),
+            pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[{**SPREAD, "topologyKey": HOST}]),
+        ],
+        [["add-node"], ["relax-spread"]],
+    ),
     "spread over a zone of tainted nodes": (
         [
             *(node(name, labels={ZONE: name}) for name in ("a", "b")),
@@ -91,7 +108,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "anti-affinity": (
         [node("a"), running("w", "a", labels={"app": "w"}), pod("p", labels={"app": "w"}, affinity=APART)],
-        [["relax-anti-affinity"]],
+        [["add-node"], ["relax-anti-affinity"]],
     ),
     "anti-affinity on both sides": (
         [
@@ -99,12 +116,12 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("w", "a", labels={"app": "w"}, affinity=APART),
             pod("p", labels={"app": "w"}, affinity=APART),
         ],
-        [],
+        [["add-node"]],
     ),
     "another label": ([node("a", labels={"pool": "web"}), pod("p", nodeSelector={"pool": "x9"})], []),
     "two": (
         [node("a", cpu="4", spec={"taints": [TAINT]}), pod("p", cpu="6")],
-        [["tolerate-node-taint", "lower-request"], ["remove-node-taint", "lower-request"]],
+        [["tolerate-node-taint", "lower-request"]],
     ),
     "a fifth of the size": ([node("a", cpu="1"), pod("p", cpu="5")], []),
     "a place": ([node("a"), pod("p", nodeSelector={"topology.kubernetes.io/zone": "x"})], []),

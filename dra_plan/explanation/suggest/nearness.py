@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from dra_plan.api import quantity
-from dra_plan.documents.suggestions import SelectorChanged
+from dra_plan.documents.suggestions import OtherAmount, SelectorChanged
 from dra_plan.explanation.funnel import NodeOffer
+from dra_plan.explanation.reasons import amount as text
 
 from .patches import Change
 
@@ -17,19 +20,31 @@ _NEAR = 1 << 80
 def with_nearness(offer: NodeOffer, change: Change) -> Change:
     """Return the change of a value with a size: how near its devices come to those that the selector asks for.
 
-    If no device of the node is what the selector asks for, the one with the largest amounts is the nearest.
+    If no device of the node is what the selector asks for, the one with the largest amounts is the nearest. Otherwise
+    the change says what the devices have of the amount that is compared, if that differs.
     """
     told = change.told
     if not isinstance(told, SelectorChanged) or told.code != "change-value" or told.replacement is None:
         return change
     asked, given = _largest_amounts(offer, told.expression), _largest_amounts(offer, told.replacement)
-    shared = next((name for name in sorted(given) if given[name] > 0 and (not asked or asked.get(name, 0) > 0)), None)
+    names = [name for name in sorted(given, key=_importance) if given[name] > 0]
+    shared = next((name for name in names if not asked or asked.get(name, 0) > 0), None)
     if shared is None:
         return change
     if not asked:
         return replace(change, size=given[shared])
     larger, smaller = max(asked[shared], given[shared]), min(asked[shared], given[shared])
-    return replace(change, size=_NEAR - larger * 1_000 // smaller)
+    amount = OtherAmount(name=shared, from_=text(asked[shared]), to=text(given[shared]))
+    told = structs.replace(told, amount=amount if larger > smaller else None)
+    return replace(change, told=told, size=_NEAR - larger * 1_000 // smaller)
+
+
+def _importance(name: str) -> tuple[bool, str]:
+    """Return the order of amounts: memory first, by which people choose devices."""
+    return not name.lower().endswith(MEMORY), name
+
+
+MEMORY = "memory"
 
 
 def _largest_amounts(offer: NodeOffer, expression: str) -> dict[str, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -31,6 +32,7 @@ from dra_plan.documents.suggestions import (
     PatchedObject,
     PatchOperation,
     PoolAwaited,
+    SelectorChanged,
     SuggestedChange,
     TaintTolerated,
 )
@@ -48,20 +50,39 @@ RANKS = tuple(CHANGES)
 def rank(told: SuggestedChange) -> int:
     """Return the position of a change in the order of suggestions.
 
-    A change that leaves less than half of the request ranks like one that leaves nothing of it. A device with a taint
+    A change that leaves less than half of the request, or makes an alternative accept what others are for, ranks like
+    one that leaves nothing of it; one that leaves half comes after the release of other devices. A device with a taint
     that evicts is hardly usable: other devices come before it.
     """
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("change-class")
-    return RANKS.index("drop-request" if _leaves_little(told) else told.code)
+    if gives_up_alternative(told):
+        return RANKS.index("drop-request")
+    share = _share(told)
+    if share is None or share > HALF:
+        return RANKS.index(told.code)
+    return RANKS.index("release-claim") + 1 if share == HALF else RANKS.index("drop-request")
 
 
-def _leaves_little(told: SuggestedChange) -> bool:
-    if isinstance(told, CountLowered):
-        return told.from_ is not None and 2 * told.to < told.from_
+HALF = Fraction(1, 2)
+
+
+def _share(told: SuggestedChange) -> Fraction | None:
+    """Return the part of a request that a change leaves, if that can be said."""
+    if isinstance(told, CountLowered) and told.from_:
+        return Fraction(told.to, told.from_)
     if isinstance(told, CapacityChanged) and told.code == "lower-capacity":
-        return 2 * parse(told.to).nano < parse(told.from_).nano
-    return False
+        return Fraction(parse(told.to).nano, parse(told.from_).nano or 1)
+    if isinstance(told, SelectorChanged) and told.amount is not None:
+        return Fraction(parse(told.amount.to).nano, parse(told.amount.from_).nano or 1)
+    return None
+
+
+def gives_up_alternative(told: SuggestedChange) -> bool:
+    """Return whether an alternative no longer means the devices that it was listed for."""
+    if not isinstance(told, SelectorChanged):
+        return False
+    return "/" in told.request and told.code in ("change-value", "loosen-selector", "drop-selector")
 
 
 @dataclass(slots=True, frozen=True)
@@ -95,7 +116,7 @@ class Change:
     def key(self) -> tuple[str, ...]:
         """The values that changes must agree on to be treated as one, regardless of the amounts that they leave."""
         told = asdict(self.told).items()
-        return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement"))
+        return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement", "amount"))
 
 
 def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:

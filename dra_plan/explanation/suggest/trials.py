@@ -37,7 +37,7 @@ from dra_plan.explanation.selectors import look_up
 
 from . import candidates, patches
 from .other_nodes import OtherNodes, applied
-from .patches import Change, of_class
+from .patches import Change, gives_up_alternative, of_class
 
 MOST_SUGGESTIONS = 8
 """The maximum number of suggestions for one claim set."""
@@ -119,7 +119,7 @@ class Trials:
     def found(self) -> list[Suggestion]:
         """Return the changes that helped, single ones first, by plausibility.
 
-        A selector is not dropped if less is enough.
+        A selector is not dropped if less is enough, and no alternative gives up its devices if anything else helps.
         """
         every = [change for found in self._found.values() for change in found.changes]
         less = {_selector(change) for change in every if change.code in _LESS_THAN_DROPPING}
@@ -128,7 +128,8 @@ class Trials:
             for found in self._found.values()
             if not any(change.code == "drop-selector" and _selector(change) in less for change in found.changes)
         ]
-        return sorted(helped, key=_order)[:MOST_SUGGESTIONS]
+        real = [found for found in helped if not any(gives_up_alternative(change.told) for change in found.changes)]
+        return sorted(real or helped, key=_order)[:MOST_SUGGESTIONS]
 
     def try_each(self, placement: Placement, changes: Sequence[Change]) -> None:
         """Try each change alone."""
@@ -350,7 +351,10 @@ class SuggestionSearch:
 
     def _releases(self, group: NodeGroup, position: int) -> tuple[Placement, list[Change]]:
         placement, offer = self._placements.on(group.nodes[position]), group.offers[position]
-        made = candidates.candidates(offer, None, {}, nowhere=self._nowhere) if offer is not None else []
+        if offer is None:
+            return placement, []
+        blocking = group.blocking  # its claims are those of the first node; the requests are to be met here as well
+        made = candidates.candidates(offer, blocking, {}, nowhere=self._nowhere)
         return placement, [change for change in made if isinstance(change.told, ClaimReleased)]
 
     # -- checks of other nodes -------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from dra_plan.questions.capacity.document import (
     ScheduledCopies,
     StrandedFor,
 )
-from dra_plan.text import formats, obstacles, refusals, words
+from dra_plan.text import formats, refusals, suggestions, words
 from dra_plan.text.columns import Paragraph, Part, Screen, Table
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import named, target, with_part
@@ -364,7 +364,7 @@ def lines(of: NextCopy) -> Iterator[str]:
     if len(of.obstacles) > MOST_OBSTACLES:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
-        yield f"  To fit one more: {obstacles.suggestion(tried, 'the new copy')}."
+        yield f"  To fit one more: {suggestions.suggestion(tried, 'the new copy')}."
     if of.sought and not of.suggestions:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
 

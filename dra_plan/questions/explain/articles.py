@@ -9,7 +9,7 @@ from dra_plan.documents.verdicts import TRIED, OwnerVerdict
 from dra_plan.page import picks, told
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
-from dra_plan.text import obstacles, words
+from dra_plan.text import suggestions, words
 from dra_plan.text.headlines import headline
 from dra_plan.text.naming import named
 from dra_plan.text.verdicts import UNTOLD, verdict_lines
@@ -63,7 +63,7 @@ def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSumma
     article.tone, article.word, article.sentence = tone(verdict), _WORDS[verdict.verdict], sentence(verdict)
     article.summary = [*told.lines(_below(verdict, claim_set)), *article.summary]
     if verdict.verdict in TRIED:
-        article.suggestions = [(obstacles.suggestion(each), each) for each in verdict.suggestions]
+        article.suggestions = [(suggestions.suggestion(each), each) for each in verdict.suggestions]
 
 
 def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -> told.Article:

@@ -102,6 +102,9 @@ def _owner_lines(block: OwnerBlock, *, folded: bool) -> Iterator[str]:
     verdict, is_told = block.verdicts[0], is_told_by_what_it_has(block)
     if not is_told:
         yield from _headed(verdict_lines(block.verdicts, next(iter(block.claim_sets), None)))
+    if verdict.verdict == "Refused" and verdict.suggestions:
+        yield from _suggestion_lines(None, verdict, folded=folded)
+        return
     if verdict.verdict == "Refused":
         for claim_set in block.claim_sets[:1]:
             yield from _suggestion_lines(claim_set, None, folded=folded) if claim_set.suggestions else ()

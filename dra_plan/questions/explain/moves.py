@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import MIRROR_POD
 from dra_plan.claims.budgets import covers
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
@@ -29,16 +28,17 @@ from dra_plan.placement.search import BestPlacement, PlacementQuestion
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import PodKey, pod_key
 from dra_plan.questions.explain.document import AllowedReason, PodsLeftAlone
+from dra_plan.questions.explain.staying import StayingReason, why_it_stays
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.common import Common
-from dra_plan.whatif.edits import belongs_to_node, generated_claims, pod_name, pod_of, replaced
+from dra_plan.whatif.edits import generated_claims, pod_name, pod_of, replaced
 
 MOST_RANK = 9
 """The number of different priorities that are told apart among preempted pods."""
 _EXAMPLES = 5
 
 
-Reason = Literal["NoController", "DaemonSet", "Static", "DisruptionBudget", "HigherPriority", "Leaving"]
+Reason = StayingReason | Literal["DisruptionBudget", "HigherPriority"]
 
 
 _ORDER: tuple[Reason, ...] = ("NoController", "DaemonSet", "Static", "DisruptionBudget", "HigherPriority", "Leaving")
@@ -148,15 +148,8 @@ def _freed_claims(index: Index, pods: Sequence[Pod]) -> dict[PodKey, tuple[Resou
 
 
 def _reason(pod: Pod, own: int, wanting: int, budgets: Sequence[PodDisruptionBudget]) -> Reason | None:
-    if pod.metadata.deletion_timestamp is not None:
-        return "Leaving"
-    controller = pod.metadata.controller
-    if MIRROR_POD in (pod.metadata.annotations or {}) or (controller is not None and controller.kind == "Node"):
-        return "Static"
-    if belongs_to_node(pod):
-        return "DaemonSet"
-    if controller is None:
-        return "NoController"
+    if (reason := why_it_stays(pod)) is not None:
+        return reason
     if own > wanting:
         return "HigherPriority"
     protecting = [budget for budget in budgets if covers(budget, pod)]

@@ -202,11 +202,10 @@ class ObstacleRemedies:
         yield from self._of_pod(told, lambda of: asking_for_other_label(of, label, near), fixed=True)
 
     def _rule(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
-        """Yield the pod's own rule about other pods as a preference, or the container without its host port."""
+        """Yield one more node, the pod's own rule about other pods as a preference, or no host port."""
         key = one.topology_key
+        yield from self._one_more(one, node)
         if one.kind == "Port":
-            like = node.metadata.name
-            yield Remedy((NodeAdded(code="add-node", like=like),), lambda of: _with_copy(of, like))
             if self._pods.spec is None or self._pods.spec.host_network:
                 return  # in the host's network, every port that the process listens on is the node's
             told = PodRuleRelaxed(code="drop-host-port", port=one.port)
@@ -220,6 +219,23 @@ class ObstacleRemedies:
         elif one.term == "anti-affinity":
             told = PodRuleRelaxed(code="relax-anti-affinity", topology_key=key)
             yield from self._of_pod(told, lambda spec: preferring_distance(spec, key), fixed=True)
+
+    def _one_more(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
+        """Yield one more node, if no pod there would be in the way: a new domain, or one more node of the emptiest."""
+        if one.topology_key not in ("", HOSTNAME):
+            inside = (
+                each
+                for each in self._inventory.nodes
+                if one.emptiest and (each.metadata.labels or {}).get(one.topology_key) == one.emptiest
+            )
+            ready = next((each for each in inside if not (each.spec.unschedulable or each.spec.taints)), None)
+            if ready is None:
+                return
+            node = ready
+        elif one.term == "affinity":
+            return
+        like = node.metadata.name
+        yield Remedy((NodeAdded(code="add-node", like=like),), lambda of: _with_copy(of, like))
 
     def _resource(self, one: NodeObstacle) -> Iterator[Remedy]:
         """Yield the request lowered to the free amount, if that is at least a third of the request."""

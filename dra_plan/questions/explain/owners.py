@@ -14,7 +14,7 @@ from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
-from dra_plan.text import columns, obstacles
+from dra_plan.text import columns, obstacles, suggestions
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.placed import start_lines, unready_lines
 from dra_plan.text.refusing_nodes import is_told_elsewhere, only_devices
@@ -101,6 +101,9 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     head = [] if is_told else list(verdict_lines(block.verdicts, first))
     if verdict.verdict == "Refused":
         yield from head
+        if verdict.suggestions:
+            yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+            return
         yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
         return
     start = list(start_lines(verdict, block.unplanned))
@@ -280,10 +283,10 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
     fit.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
-        return obstacles.together(verdict.suggestions, "the claim" if verdict.kind == "ResourceClaim" else "the pod")
+        return suggestions.together(verdict.suggestions, "the claim" if verdict.kind == "ResourceClaim" else "the pod")
     found = of.suggestions if of is not None else []
     kept = [one for one in found if verdict is None or verdict.is_met_by(one)]
-    return obstacles.together(kept, who(of) if of is not None else "the pod")
+    return suggestions.together(kept, who(of) if of is not None else "the pod")
 
 
 def explained(document: ExplanationDocument) -> list[str]:

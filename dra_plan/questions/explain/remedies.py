@@ -17,6 +17,7 @@ from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    NodeTaintMet,
     ObjectPatch,
     PatchOperation,
     ReplicasLowered,
@@ -136,7 +137,8 @@ class Remedies:
             options = list(self._options(group, obstacles, verdict.label_conflict))
             if options and all(options) and sum(_EVICTING not in one for one in options) <= MOST_CHANGES:
                 groups += 1
-                yield from (each for each in product(*options) if _is_small(each))
+                made = (_distinct(each) for each in product(*options))
+                yield from (each for each in made if _is_small(each) and _is_tolerant(each, options))
             if groups == MOST_GROUPS:
                 return
 
@@ -159,7 +161,8 @@ class Remedies:
             options = [list(self._of_obstacles.of(one, group)) for one in rest]
             if len(rest) < len(obstacles) and len(rest) < MOST_CHANGES and all(options):
                 nodes = [self._nodes[name] for name in group.nodes]
-                yield from product([_carrying_out(one) for one in self._claims.on(nodes)], *options)
+                claims = [_carrying_out(one) for one in self._claims.on(nodes)]
+                yield from (each for each in product(claims, *options) if _is_tolerant(each, options))
 
     def _groups(self, verdict: OwnerVerdict) -> Iterator[tuple[RefusingNodes, list[NodeObstacle]]]:
         """Yield the node kinds whose obstacles are all known."""
@@ -234,9 +237,29 @@ _EVICTING = Remedy((), lambda of: of)
 """No change: the pod evicts others, which removes the obstacle."""
 
 
+def _distinct(remedies: Iterable[Remedy]) -> tuple[Remedy, ...]:
+    """Return the remedies without one that is there already: one more node removes several obstacles."""
+    found: dict[str, Remedy] = {}
+    for at, one in enumerate(remedies):
+        found.setdefault(repr(one.told) if one.told else str(at), one)
+    return tuple(found.values())
+
+
 def _is_small(remedies: Sequence[Remedy]) -> bool:
     """Return whether there are changes, and not more than are tried together."""
     return 0 < sum(len(one.told) for one in remedies) <= MOST_CHANGES
+
+
+def _is_tolerant(remedies: Sequence[Remedy], options: Sequence[Sequence[Remedy]]) -> bool:
+    """Return whether taints are met in one way: all removed, or, together with other changes, tolerated if possible.
+
+    A toleration says that the other way helps as well, and each combination costs a trial.
+    """
+    met = [one.code for each in remedies for one in each.told if isinstance(one, NodeTaintMet)]
+    if "remove-node-taint" not in met:
+        return True
+    every = {one.code for each in options for remedy in each for one in remedy.told}
+    return len(set(met)) == 1 and (len(met) == len(remedies) or "tolerate-node-taint" not in every)
 
 
 def _different(helped: Iterable[TriedChanges]) -> list[TriedChanges]:

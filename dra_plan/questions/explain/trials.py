@@ -32,6 +32,7 @@ from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, Verdic
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.questions.explain.shared_claims import shared_claims
+from dra_plan.questions.explain.staying import with_staying
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.node_refusals import NodeRefusals
@@ -149,12 +150,32 @@ class OwnerTrials:
             found = [one for one in claims.known if made.is_met_by(one)]
         siblings = self._siblings(owner)
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
-        found = [self._with_driver_pods(one) for one in found]
+        pods = {pod.key: pod for pod in index.inventory.pods}
+        found = [with_staying(self._with_driver_pods(one), pods) for one in found]
         kept = [one for one in found if not _releases_only(one, siblings)]
         held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
         return structs.replace(
             made, held_by_siblings=held, suggestions=sorted(kept, key=lambda one: suggestion_rank(one.changes))
         )
+
+    def with_quotas(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
+        """Return the verdict on pods that a quota keeps from being created, with the raise that gives them nodes."""
+        ground = self._ground
+        if not (ground.at_length and self._is_tried(owner) and made.over):
+            return made
+        from dra_plan.questions.explain.quota_remedies import raised
+
+        waiting = [pod for pod in ground.run.simulation.pods if not pod.spec.node_name]
+        found = raised(ground.index.inventory, waiting, lambda pod: owner in ground.owners_of.of(pod))
+        trial = self._tries(owner)(found.changed) if found is not None else None
+        if found is None or trial is None or not (trial.is_whole or trial.bound > made.would_bind):
+            return made
+        some = 0 if trial.is_whole else trial.bound
+        changes: list[SuggestedChange] = [*found.told]
+        suggestion = TriedChanges(
+            changes=changes, node=trial.node, evicts=list(trial.evicts), patches=found.patches, would_bind=some
+        )
+        return structs.replace(made, suggestions=[suggestion])
 
     def _with_driver_pods(self, of: TriedChanges) -> TriedChanges:
         """Return the changes with the driver's pods that are not ready where the slices of a pool are missing."""

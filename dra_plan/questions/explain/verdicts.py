@@ -261,7 +261,7 @@ class _Verdicts:
             if not forbidden:
                 return made
             resources = [one.resource for one in forbidden[0].over]
-            return structs.replace(
+            made = structs.replace(
                 made,
                 verdict="Refused",
                 node_name="",
@@ -273,6 +273,7 @@ class _Verdicts:
                 defaulted=defaulted(self._inventory, asked, resources),
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
+            return self._pending.trials.with_quotas(made, Owner(made.kind, made.namespace, made.name))
         made = structs.replace(
             made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
         )

@@ -1,0 +1,107 @@
+"""`explain`: the smallest raise of quotas with which the API server creates the pods of an owner that it rejects.
+
+Quotas are raised in rounds, because an object that is created may be kept out by the next amount, or use up what was
+meant for another. The raise is then tried with the whole scheduler (`trials`). Limits of a LimitRange are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dra_plan.api.core import Pod, ResourceQuota
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.quantity import add, canonical_text, parse
+from dra_plan.documents.refusals import OverQuota
+from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, QuotaRaised
+from dra_plan.explanation.suggest import patches
+from dra_plan.planner.creation import NotCreated, not_created
+
+MOST_ROUNDS = 8
+"""The number of rounds in which quotas are raised for one owner."""
+
+MOST_PODS = 2_000
+"""The number of pending pods up to which raises are sought: each round creates them all."""
+
+
+class QuotaRaise(NamedTuple):
+    """The raises, the patches that make them, and the input with them."""
+
+    told: list[QuotaRaised]
+    patches: list[ObjectPatch]
+    changed: Inventory
+
+
+def raised(inventory: Inventory, waiting: Sequence[Pod], is_own: Callable[[Pod], bool]) -> QuotaRaise | None:
+    """Return the smallest raise with which all of the owner's pods are created; None if no raise does that."""
+    if len(waiting) > MOST_PODS:
+        return None
+    changed = inventory
+    for _ in range(MOST_ROUNDS):
+        refused = [one for one in not_created(changed, waiting) if is_own(one.pod)]
+        if not refused:
+            return _between(inventory, changed)
+        if not all(one.over for one in refused):
+            return None  # a limit, or an amount that must be stated
+        changed = _with_room(changed, refused)
+    return None
+
+
+def _with_room(inventory: Inventory, refused: Sequence[NotCreated]) -> Inventory:
+    """Return the input whose quotas have room for these after what is used."""
+    needed: dict[tuple[str, str, str], str] = {}
+    for one in refused:
+        for each in one.over:
+            key = (one.pod.metadata.namespace, each.quota, each.resource)
+            needed[key] = canonical_text(add(parse(needed.get(key, _used_last(refused, key))), parse(each.requested)))
+
+    def edited(of: ResourceQuota) -> ResourceQuota:
+        own = {
+            resource: amount
+            for (namespace, name, resource), amount in needed.items()
+            if (namespace, name) == (of.metadata.namespace, of.metadata.name)
+        }
+        return structs.replace(of, spec=structs.replace(of.spec, hard={**of.spec.hard, **own})) if own else of
+
+    return replace(inventory, quotas=list(map(edited, inventory.quotas)))
+
+
+def _used_last(refused: Sequence[NotCreated], key: tuple[str, str, str]) -> str:
+    """Return what is used of an amount when the last of these is rejected for it."""
+    every: list[OverQuota] = [
+        each for one in refused for each in one.over if (one.pod.metadata.namespace, each.quota, each.resource) == key
+    ]
+    return every[-1].used
+
+
+def _between(before: Inventory, after: Inventory) -> QuotaRaise | None:
+    """Return the raises between two inputs."""
+    told: list[QuotaRaised] = []
+    made: list[ObjectPatch] = []
+    for old, new in zip(before.quotas, after.quotas, strict=True):
+        if old is not new:
+            own = list(_raises(old, new))
+            told += own
+            key = ("ResourceQuota", old.metadata.namespace, old.metadata.name)
+            operations = [
+                PatchOperation(op="replace", path=patches.pointer("spec", "hard", one.resource), value=one.to)
+                for one in own
+            ]
+            made.append(patches.of_object(key, old.api_version, operations))
+    return QuotaRaise(told, made, after) if told else None
+
+
+def _raises(old: ResourceQuota, new: ResourceQuota) -> Iterator[QuotaRaised]:
+    for resource, amount in new.spec.hard.items():
+        if amount != old.spec.hard[resource]:
+            yield QuotaRaised(
+                code="raise-quota",
+                namespace=old.metadata.namespace,
+                quota=old.metadata.name,
+                resource=resource,
+                from_=str(old.spec.hard[resource]),
+                to=str(amount),
+            )

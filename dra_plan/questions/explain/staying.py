@@ -1,0 +1,46 @@
+"""`explain`: why a running pod stays where it is, whichever pod needs its place; and claims whose pods all stay.
+
+Budgets and priorities, which depend on the other pods, are left to `moves`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import structs
+
+from dra_plan.api.core import Pod
+from dra_plan.api.well_known import MIRROR_POD
+from dra_plan.documents.suggestions import ClaimReleased, TriedChanges
+
+StayingReason = Literal["NoController", "DaemonSet", "Static", "Leaving"]
+
+
+def why_it_stays(pod: Pod) -> StayingReason | None:
+    """Return why nothing would start the pod elsewhere: it ends, belongs to its node, or nothing recreates it."""
+    from dra_plan.whatif.edits import belongs_to_node  # only released claims need it, and start-up time matters
+
+    if pod.metadata.deletion_timestamp is not None:
+        return "Leaving"
+    controller = pod.metadata.controller
+    if MIRROR_POD in (pod.metadata.annotations or {}) or (controller is not None and controller.kind == "Node"):
+        return "Static"
+    if belongs_to_node(pod):
+        return "DaemonSet"
+    return "NoController" if controller is None else None
+
+
+def with_staying(of: TriedChanges, pods: Mapping[str, Pod]) -> TriedChanges:
+    """Return the changes; a claim that is released says why its pods stay, if all of them do. `pods` are by key."""
+    if not any(isinstance(one, ClaimReleased) for one in of.changes):
+        return of
+    return structs.replace(
+        of, changes=[_staying(one, pods) if isinstance(one, ClaimReleased) else one for one in of.changes]
+    )
+
+
+def _staying(of: ClaimReleased, pods: Mapping[str, Pod]) -> ClaimReleased:
+    users = [pods.get(f"{of.release.namespace}/{name}") for name in of.pods]
+    reasons = [why_it_stays(pod) if pod is not None else None for pod in users]
+    return structs.replace(of, stays=reasons[0]) if reasons and reasons[0] is not None and all(reasons) else of

@@ -1,0 +1,290 @@
+"""The wording for changes that would help: one change, changes made together, and those that are alike in one line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from dra_plan.documents.suggestions import (
+    AlternativeAdded,
+    CapacityChanged,
+    ClaimReleased,
+    ClaimTemplated,
+    ClassChanged,
+    ConstraintDropped,
+    CountLowered,
+    GateEnabled,
+    NodeAdded,
+    NodeAwaited,
+    NodeLabelled,
+    NodeRequirementsMerged,
+    NodeSelectorChanged,
+    NodeTaintMet,
+    NodeUncordoned,
+    PodRuleRelaxed,
+    PodsGone,
+    PoolAwaited,
+    QuotaRaised,
+    ReplicasLowered,
+    RequestDropped,
+    ResourceLowered,
+    ResourceRenamed,
+    ResourceServed,
+    RolloutLoosened,
+    SelectorChanged,
+    SuggestedChange,
+    TaintTolerated,
+    TriedChanges,
+)
+from dra_plan.text import words
+
+_VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
+
+
+def suggestion(of: TriedChanges, who: str = "the pod") -> str:
+    """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit."""
+    return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({_then(of, [of.node], who)})"
+
+
+def _then(of: TriedChanges, nodes: Sequence[str], who: str) -> str:
+    if of.would_bind:
+        return f"{of.would_bind} of its pods can then be scheduled"
+    evicting = f" after evicting {words.listed(of.evicts)}" if of.evicts else ""
+    return f"{who} then {words.fits(who)} on {' or '.join(nodes)}{evicting}"
+
+
+def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
+    """Return the words for one of the changes; a label also needs the node on which it is set."""
+    nodes = [each.object.name for each in of.patches if each.object.kind == "Node"]
+    if isinstance(one, NodeLabelled) and len(nodes) == 1:
+        return change(one).replace("label the node", f"label node {nodes[0]}", 1)
+    return change(one)
+
+
+def together(found: Sequence[TriedChanges], who: str = "the pod") -> list[str]:
+    """Return a line for each suggestion; those that differ only in the released claim share a line.
+
+    So do a toleration and the removal of the same taint. Before them stands what to find out about taints of devices:
+    without a taint, the devices are as good as with its toleration, which was tried.
+    """
+    groups: dict[object, list[TriedChanges]] = {}
+    for one in found:
+        groups.setdefault(_likeness(one), []).append(one)
+    lines = [line for group in groups.values() for line in _group_lines(group, who)]
+    return [*islice(_untainted(found, who), MOST_UNTAINTED), *lines]
+
+
+def _likeness(of: TriedChanges) -> object:
+    """Return what suggestions in one line agree on: everything but the node, the claim, and how a taint is met."""
+    told: list[object] = []
+    for one in of.changes:
+        if isinstance(one, NodeTaintMet):
+            told.append(one.taint)
+        else:
+            told.append(ClaimReleased if isinstance(one, ClaimReleased) else one)
+    return repr((told, of.would_bind, of.evicts))
+
+
+def _group_lines(group: Sequence[TriedChanges], who: str) -> Iterator[str]:
+    """Yield the line for suggestions that are alike: what they have in common, then the choice that they leave."""
+    released = list(dict.fromkeys(one.release for of in group for one in of.changes if isinstance(one, ClaimReleased)))
+    if len(released) > 1:
+        yield _any_release(group)
+        return
+    removed = [of for of in group if _codes(of) == {"remove-node-taint"}]
+    tolerated = [of for of in group if _codes(of) == {"tolerate-node-taint"}]
+    if len(tolerated) != 1 or len(removed) != 1:
+        yield from (suggestion(of, who) for of in group)
+        return
+    [of], [other] = tolerated, removed
+    taints = [one for one in other.changes if isinstance(one, NodeTaintMet)]
+    instead = f"remove the taint{'s' if len(taints) > 1 else ''} from {taints[0].tainted}"
+    said = ", and ".join(_change_of(one, of) for one in of.changes)
+    nodes = list(dict.fromkeys((of.node, other.node)))
+    yield f"{said}, or {instead}{' instead' if len(of.changes) > len(taints) else ''} ({_then(of, nodes, who)})"
+
+
+def _codes(of: TriedChanges) -> set[str]:
+    return {one.code for one in of.changes if isinstance(one, NodeTaintMet)}
+
+
+def _any_release(group: Sequence[TriedChanges]) -> str:
+    """Return the line for claims of which any one must be released, with the other changes."""
+    releases = {repr(one.release): one for of in group for one in of.changes if isinstance(one, ClaimReleased)}
+    claims = [words.used_claim(one.release, one.pods) for one in releases.values()]
+    others = [_change_of(one, group[0]) for one in group[0].changes if not isinstance(one, ClaimReleased)]
+    said = f"release any one of these {len(claims)} claims: {words.listed(claims)}"
+    return ", and ".join([*others, f"{said}{_about_pods(list(releases.values()))}"])
+
+
+def _about_pods(releases: Sequence[ClaimReleased]) -> str:
+    """Return what becomes of the pods whose claims are released."""
+    used = [one for one in releases if one.pods]
+    if any(not one.stays for one in used):
+        return " (--moves N shows where pods could go)"
+    if used and all(one.stays == "NoController" for one in used):
+        return " (nothing recreates these pods: they have no controller)"
+    return ""
+
+
+MOST_UNTAINTED = 2
+"""The number of taints for which the text says what is to be found out."""
+
+
+def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
+    """Yield for each taint that the claims do not tolerate where they fit when it is gone."""
+    for of in found:
+        first = of.changes[0]
+        if len(of.changes) == 1 and isinstance(first, TaintTolerated) and first.tainted:
+            has = "has" if len(first.tainted) == 1 else "have"
+            since = f" (since {first.since})" if first.since else ""
+            taint = words.taint(first.toleration)
+            fits = words.fits(who)
+            yield (
+                f"find out why {words.listed(first.tainted)} {has} the taint {taint}{since}: when the taint is gone, "
+                + (f"{of.would_bind} of its pods can be scheduled" if of.would_bind else f"{who} {fits} on {of.node}")
+            )
+
+
+def change(of: SuggestedChange) -> str:
+    """Return the instruction for a change."""
+    match of:
+        case SelectorChanged():
+            return _selector(of)
+        case TaintTolerated():
+            taint = words.taint(of.toleration)
+            return f"tolerate the taint {taint} in {words.request(of)}, if you want to use such a device"
+        case PoolAwaited():
+            return _pool_awaited(of)
+        case CountLowered(from_=None):
+            return f"ask for {words.counted(of.to, 'device')} instead of all in {words.request(of)}"
+        case CountLowered():
+            return f"ask for {of.to} instead of {of.from_} in {words.request(of)}"
+        case CapacityChanged():
+            return f"{_capacity(of)} in {words.request(of)}"
+        case AlternativeAdded():
+            return f"add an alternative to {words.request(of)}: class {of.class_}, count {of.count}"
+        case ClassChanged():
+            return f"use class {of.to} in {words.request(of)}"
+        case RequestDropped():
+            return f"leave out {words.request(of)}"
+        case ConstraintDropped():
+            number = f" (#{of.constraint})" if of.constraint else ""
+            return f"drop the constraint on {of.attribute}{number} of {words.asking(of.claim)}"
+        case NodeLabelled():
+            return f"label the node {', '.join(f'{name}={value}' for name, value in of.labels.items())}"
+        case NodeUncordoned():
+            return f"uncordon {of.uncordon}"
+        case NodeAdded():
+            return f"add a node like {of.like}"
+        case NodeAwaited():
+            since = f" (since {of.since})" if of.since else ""
+            keys = list(dict.fromkeys(one.key for one in of.taints))
+            taints = f"taint{'s' if len(keys) > 1 else ''} {words.listed(keys)}"
+            return f"find out why {of.awaited} has {taints}{since}, and get the node ready again"
+        case NodeTaintMet(code="tolerate-node-taint"):
+            return f"add a toleration for taint {words.taint(of.taint)}"
+        case NodeTaintMet():
+            return f"remove taint {words.taint(of.taint)} from {of.tainted}"
+        case NodeSelectorChanged():
+            instead = of.label if of.to_label else of.from_
+            return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
+        case NodeRequirementsMerged():
+            return f"accept each of these values in one expression: {of.label} In [{', '.join(of.values)}]"
+        case PodRuleRelaxed(code="honor-taints"):
+            return (
+                f"spread over {of.topology_key} without the nodes that the pod does not tolerate "
+                "(nodeTaintsPolicy: Honor)"
+            )
+        case PodRuleRelaxed(code="relax-spread"):
+            return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
+        case PodRuleRelaxed(code="relax-anti-affinity"):
+            return f"prefer the pod anti-affinity in {of.topology_key} instead of requiring it"
+        case PodRuleRelaxed():
+            return f"do without host port {of.port}"
+        case ResourceLowered():
+            return f"ask for {of.to} instead of {of.from_} {of.resource} in container {of.container}"
+        case ResourceRenamed():
+            return f"ask for {of.to} instead of {of.resource}"
+        case ReplicasLowered():
+            return f"run {of.to} instead of {of.from_} pods"
+        case ResourceServed():
+            return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
+        case RolloutLoosened():
+            return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
+        case ClaimTemplated():
+            claim = f"claim {words.claim(of.shared)}"
+            return (
+                f"give each pod its own claim: create ResourceClaimTemplate {of.template} with the spec of {claim}, "
+                "and name it in the pods (resourceClaimTemplateName)"
+            )
+        case QuotaRaised():
+            return f"raise {of.resource} in ResourceQuota {of.namespace}/{of.quota} from {of.from_} to {of.to}"
+        case PodsGone():
+            return _pods_gone(of)
+        case ClaimReleased():
+            return f"release claim {words.released(of.release, of.pods)}"
+        case GateEnabled():
+            return f"enable feature gate {of.gate}"
+
+
+def _pool_awaited(of: PoolAwaited) -> str:
+    """Return where to look at the driver's pod, if its slices are for one node, and what to wait for."""
+    are = "is" if of.seen == 1 else "are"
+    wait = (
+        f"wait until the driver publishes all slices of pool {of.pool}: {of.seen} of "
+        f"{of.expected} {are} in the input, if resourceSliceCount is right"
+    )
+    if not of.on:
+        return wait
+    known = next((one for one in of.driver_pods if one.pod), None)
+    if known is not None:
+        said = ": ".join(filter(None, (known.reason, words.one_line(known.message)))) or "not ready"
+        return f"look at pod {known.pod} of the driver on {of.on} ({said}), and {wait}"
+    command = shlex.join(["kubectl", "get", "pods", "-A", "--field-selector", f"spec.nodeName={of.on}"])
+    return f"look at the driver's pod on {of.on} ({command}), and {wait}"
+
+
+def _pods_gone(of: PodsGone) -> str:
+    pods = f"pod {of.pods[0]}" if len(of.pods) == 1 else f"pods {words.listed(of.pods)}"
+    is_deleted = "is being deleted" if len(of.pods) == 1 else "are being deleted"
+    if of.code == "await-pods":
+        return f"wait until {pods} on {of.on}, which {is_deleted}, {'is' if len(of.pods) == 1 else 'are'} gone"
+    they = "it cannot end by itself" if len(of.pods) == 1 else "they cannot end by themselves"
+    return f"delete {pods} with --force, if node {of.on} is off: the node does not report, so {they}"
+
+
+def _selector(of: SelectorChanged) -> str:
+    whose = words.request_of(of.claim, of.request) if of.claim is not None else f"class {of.class_}"
+    number = f" #{of.selector}" if of.selector else ""
+    if of.code in _VERBS:
+        said = f"{_VERBS[of.code]} the selector{number} of {whose} to {words.one_line(of.replacement or '')}"
+        if of.amount is not None:
+            said += f", whose devices have {of.amount.name} {of.amount.to} instead of {of.amount.from_}"
+    elif of.dropped:
+        said = f"drop `{words.one_line(of.dropped)}` from the selector of {whose}"
+    else:
+        said = f"drop the selector of {whose}: {words.one_line(of.expression)}"
+    return f"{said}{_users(of)}"
+
+
+def _users(of: SelectorChanged) -> str:
+    """Return the other users whose devices would change."""
+    if not of.used_by:
+        return ""
+    return f", which {words.listed([words.user(one) for one in of.used_by])} use{'s' if len(of.used_by) == 1 else ''}"
+
+
+def _capacity(of: CapacityChanged) -> str:
+    if not of.to:
+        return f"do not ask for capacity {of.capacity}"
+    if of.code == "request-capacity" and of.also:
+        amounts = {of.capacity: of.to, **of.also}
+        told = words.listed([f"{to} of {name}" for name, to in amounts.items()], len(amounts))
+        return f"ask for {told}, not for all that a device has,"
+    if of.code == "request-capacity":
+        return f"ask for {of.to} of capacity {of.capacity}, not the default {of.from_},"
+    if of.from_:
+        return f"ask for {of.capacity} {of.to} instead of {of.from_}"
+    return f"ask for capacity {of.to} instead of {of.capacity}"
