@@ -44,6 +44,7 @@ class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     devices: Amount
     on_nodes_with_copies: Annotated[Amount, Meta(description=("The number of these on nodes with copies."))]
+    by_copies: Annotated[Amount, Meta(description="The number of these that only the counted copies use.")] = 0
 
 
 class NextCopy(DocumentPart, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from dra_plan.allocator.identity import DeviceID
 from dra_plan.api.core import Node, Pod
-from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.claims.sets import ClaimSet, Owner
 from dra_plan.documents.base import ClaimName
@@ -179,7 +179,7 @@ def _explained(
         looked_at=len(refusing),
         ran_out=of_nodes(view, claim_set, [node for node, _ in holding], [answer for _, answer in holding]),
         leading=leading_reasons(told.groups),
-        in_use=_in_use(told, copies),
+        in_use=_in_use(told, copies, _held(simulation.inventory.claims, claims)),
         suggestions=[_of_templates(document.suggestion(one), refused.pod, made) for one in told.suggestions],
         sought=suggests,
         own_claims=len(own),
@@ -205,8 +205,28 @@ def _of_template(change: SuggestedChange, made: Mapping[str, str]) -> SuggestedC
     return structs.replace(change, claim=structs.replace(claim, template=template))
 
 
-def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
-    """Return the devices in use for which the requests' selectors are true, most common first."""
+def _held(before: Iterable[ResourceClaim], after: Iterable[ResourceClaim]) -> set[DeviceID]:
+    """Return the devices of the claims that were allocated before the count and still are."""
+    kept = {claim.key for claim in after if _allocation(claim) is not None}
+    allocations = (_allocation(claim) for claim in before if claim.key in kept)
+    return {
+        DeviceID(result.driver, result.pool, result.device)
+        for allocation in allocations
+        if allocation is not None
+        for result in allocation.devices.results
+        if not result.admin_access
+    }
+
+
+def _allocation(claim: ResourceClaim) -> AllocationResult | None:
+    return claim.status.allocation if claim.status is not None else None
+
+
+def _in_use(told: SetExplanation, copies: Container[str], held: Set[DeviceID]) -> list[DevicesInUse]:
+    """Return the devices in use for which the requests' selectors are true, most common first.
+
+    Those that are not `held` since before the count are in use by copies only.
+    """
     from dra_plan.explanation.funnel import wanted
 
     found: dict[DeviceID, pools.DeviceKind] = {}
@@ -219,6 +239,7 @@ def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
                 if offer.placement.node.metadata.name in copies:
                     holding |= devices.keys()
     numbers, with_copies = Counter(found.values()), Counter(found[device] for device in holding)
+    by_copies = Counter(kind for device, kind in found.items() if device not in held)
     return [
         DevicesInUse(
             driver=kind.driver,
@@ -226,6 +247,7 @@ def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
             profile=kind.profile,
             devices=devices,
             on_nodes_with_copies=with_copies[kind],
+            by_copies=by_copies[kind],
         )
         for kind, devices in sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
     ]

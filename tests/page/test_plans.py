@@ -194,7 +194,7 @@ def test_what_was_not_decided_is_not_drawn_as_if_it_were() -> None:
     assert [pick["name"] for pick in undecided][:1] == ["pod/default/train"]
     assert undecided[0]["marks"] == [{}, {}]
     room = read(cluster.page(cluster.capacity("deploy/serve", max_steps=1)))
-    assert [word for _, word in _picks(room)] == ["at least 0 more copies"]
+    assert [word for _, word in _picks(room)] == ["at least 0 copies"]
 
 
 def test_growth_says_that_ties_decided() -> None:

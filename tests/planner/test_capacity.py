@@ -144,9 +144,9 @@ def test_new_nodes_bring_room_and_cordoned_ones_have_none() -> None:
     ("arguments", "status"),
     [
         ((QUICKSTART,), 0),
-        ((QUICKSTART, "serve", "--at-least", "1"), 0),
-        ((QUICKSTART, "serve", "--at-least", "2"), 1),
-        ((QUICKSTART, "serve", "--at-least", "2", "--add-nodes", "1=gpu-b"), 0),
+        ((QUICKSTART, "serve", "--at-least", "3"), 0),
+        ((QUICKSTART, "serve", "--at-least", "4"), 1),
+        ((QUICKSTART, "serve", "--at-least", "4", "--add-nodes", "1=gpu-b"), 0),
         ((QUICKSTART, "serve", "--at-least", "1", "--max-steps", "1"), 3),
         ((QUICKSTART, "sreve"), 2),
         ((QUICKSTART, "--limit", "0"), 2),
@@ -159,9 +159,9 @@ def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
 
 
 def test_a_gate_that_fails_says_so() -> None:
-    ran = in_process("capacity", QUICKSTART, "serve", "--at-least", "2")
+    ran = in_process("capacity", QUICKSTART, "serve", "--at-least", "4")
     assert ran.err == (
-        "gate failed: 1 workload has room for fewer than 2 more copies (--at-least): deployment/default/serve for 1\n"
+        "gate failed: 1 workload has room for fewer than 4 copies (--at-least): deployment/default/serve for 3\n"
     )
 
 

@@ -56,6 +56,9 @@ def test_each_owner_has_what_its_copies_use_and_what_it_strands() -> None:
     assert one == [{"driver": GPU, "used": 5, "stranded": 0}]
     assert two == [{"driver": GPU, "used": 4, "stranded": 1}]
     assert [kind["stranded"] for kind in document["fleet"]["kinds"]] == [0, 0]
+    told = str(Cluster.of(objects).capacity(ONE, TWO))
+    assert told.count("stranded for this workload alone") == 1
+    assert f"  stranded for this workload alone: 1 {GPU}\n" in told.partition("\npod/default/two:")[2]
     together = Cluster.of(objects).capacity(ONE, TWO, mix=True).to_dict()
     assert [item.get("devices") for item in together["items"]] in ([None, None], [[], []])
 

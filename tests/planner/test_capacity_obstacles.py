@@ -61,8 +61,8 @@ def test_of_devices_it_is_told_which_are_in_use() -> None:
     ]
     found = next_copy(objects, pod("wants", templates={"gpu": "two"}))
     assert found["inUse"] == [
-        {"driver": "gpu.example.com", "devices": 2, "onNodesWithCopies": 2},
-        {"driver": "gpu.example.com", "model": "A100", "devices": 2, "onNodesWithCopies": 2},
+        {"driver": "gpu.example.com", "devices": 2, "onNodesWithCopies": 2, "byCopies": 2},
+        {"driver": "gpu.example.com", "model": "A100", "devices": 2, "onNodesWithCopies": 2, "byCopies": 2},
     ]
     assert [(one["code"], one["need"], one["nodes"]) for one in found["leading"]] == [("in-use", 2, 2)]
     assert found["lookedAt"] == 2
@@ -74,7 +74,7 @@ def test_devices_in_use_count_on_nodes_without_copies_too() -> None:
     objects = [*gpus("a", "b", each=4), template("three", request(count=3)), *held]
     found = next_copy(objects, pod("wants", templates={"gpu": "three"}))
     assert obstacles(found) == [("cannot allocate all claims", 1, 1, 2)]
-    assert found["inUse"] == [{"driver": "gpu.example.com", "devices": 8, "onNodesWithCopies": 4}]
+    assert found["inUse"] == [{"driver": "gpu.example.com", "devices": 8, "onNodesWithCopies": 4, "byCopies": 3}]
 
 
 BUSY = [("a", f"gpu-{number}") for number in range(4)]
@@ -97,8 +97,8 @@ def test_parts_in_use_are_told_as_parts() -> None:
     """One A100 in four parts is no four of them."""
     ran = in_process("capacity", "fixtures/mig", "mixed")
     assert (
-        "suitable devices in use with the copies placed: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of"
-        " gpu.nvidia.com NVIDIA A100-SXM4-40GB" in ran.out
+        "suitable devices in use: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of"
+        " gpu.nvidia.com NVIDIA A100-SXM4-40GB (all by the copies)" in ran.out
     )
 
 

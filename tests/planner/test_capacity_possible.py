@@ -226,7 +226,7 @@ def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
 
 def test_sets_that_lack_say_so() -> None:
     ran = in_process("capacity", "fixtures/quickstart", "--mix", "--at-least", "1")
-    assert ran.err == "gate failed: 1 workload has room for fewer than 1 more copies (--at-least): all together for 0\n"
+    assert ran.err == "gate failed: 1 workload has room for fewer than 1 whole set (--at-least): all together for 0\n"
 
 
 def recorded(*names: str) -> Iterator[tuple[Cluster, dict[str, Any]]]:

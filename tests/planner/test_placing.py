@@ -392,3 +392,15 @@ def test_the_bounds_of_what_is_undecided(least: int, most: int, said: str) -> No
         found.place().document, outcome="Undecided", at_least=least, at_most=most, placed=[], proof=None
     )
     assert str(placement.table(document, None)[0]) == f"Undecided: {said}."
+
+
+def test_a_proof_about_pods_that_are_alike_names_all_of_them() -> None:
+    """Which of them are in the set is arbitrary."""
+    pods = [pod(f"rank-{number}", templates={"gpu": "two"}) for number in range(3)]
+    plan = Cluster.of([*gpus("a"), template("two", request(count=2)), *pods]).place()
+    assert plan.document.proof is not None
+    assert (len(plan.document.proof.pods), len(plan.document.proof.alike)) == (2, 1)
+    named = "default/rank-0, default/rank-1 and default/rank-2"
+    assert f"No more than 1 of these 3 pods can run at the same time: {named}.\n" in str(plan)
+    alone = Cluster.of([*gpus("a", each=1), template("two", request(count=2)), *pods]).place()
+    assert f"None of these 3 pods fits, even alone: {named}.\n" in str(alone)

@@ -38,7 +38,7 @@ def capacity(
             "--at-least",
             min=0,
             metavar="N",
-            help="Exit with status 1 unless MORE is at least N (pending replicas do not count).",
+            help="Exit with status 1 unless at least N copies fit (COPIES; pending replicas are included).",
         ),
     ] = 0,
     allow_empty: Annotated[

@@ -13,21 +13,20 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
     """Return the verdict on one owner, which says whether enough copies fit."""
     found, best = item.scheduled, item.possible
-    if found.ended == "Refused" and (not found.copies or item.more < gate.min_copies):
+    if found.ended == "Refused" and (not found.copies or found.copies < gate.min_copies):
         return Verdict.FAILED
-    if item.more >= gate.min_copies and (gate.min_copies or found.ended != "Undecided"):
+    if found.copies >= gate.min_copies and (gate.min_copies or found.ended != "Undecided"):
         return Verdict.PASSED
-    own = item.pending
-    is_short = best is not None and best.at_most is not None and best.at_most < gate.min_copies + own
+    is_short = best is not None and best.at_most is not None and best.at_most < gate.min_copies
     return gate.undecided if found.ended in ("Undecided", "Limit") and not is_short else Verdict.FAILED
 
 
 def of_mix(gate: Gate, mix: MixCapacity, items: Sequence[OwnerCapacity]) -> Verdict:
     """Return the verdict on owners counted together, which says whether enough sets fit."""
     ends = {item.scheduled.ended for item in items}
-    if "Refused" in ends and (not mix.sets or mix.more < gate.min_copies):
+    if "Refused" in ends and (not mix.sets or mix.sets < gate.min_copies):
         return Verdict.FAILED
-    if mix.more >= gate.min_copies and (gate.min_copies or "Undecided" not in ends):
+    if mix.sets >= gate.min_copies and (gate.min_copies or "Undecided" not in ends):
         return Verdict.PASSED
     return gate.undecided if ends & {"Undecided", "Limit"} else Verdict.FAILED
 
@@ -41,16 +40,19 @@ def _verdicts(gate: Gate, document: CapacityDocument) -> list[Verdict]:
 def _causes(gate: Gate, document: CapacityDocument) -> list[str]:
     from dra_plan.questions.capacity.text import copied_owner
     from dra_plan.text.gate_words import cause
+    from dra_plan.text.words import counted
 
     few = [
-        f"{copied_owner(item.owner)} for {item.more}"
+        f"{copied_owner(item.owner)} for {item.scheduled.copies}"
         for item in document.items
         if of_owner(gate, item) is Verdict.FAILED
     ]
     if document.mix is not UNSET:
         is_short = of_mix(gate, document.mix, document.items) is Verdict.FAILED
-        few = [f"all together for {document.mix.more}"] if is_short else []
-    verbs = [f"{verb} room for fewer than {gate.min_copies} more copies (--at-least)" for verb in ("has", "have")]
+        few = [f"all together for {document.mix.sets}"] if is_short else []
+    noun = ("copy", "copies") if document.mix is UNSET else ("whole set",)
+    enough = counted(gate.min_copies, *noun)
+    verbs = [f"{verb} room for fewer than {enough} (--at-least)" for verb in ("has", "have")]
     return cause(few, "workload", *verbs)
 
 

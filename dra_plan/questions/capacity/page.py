@@ -131,9 +131,7 @@ def _room(document: CapacityDocument) -> str:
 
 def _copies(item: OwnerCapacity) -> str:
     noun = ("gang", "gangs") if item.gang is not None else ("copy", "copies")
-    if item.pending:
-        noun = (f"more {noun[0]}", f"more {noun[1]}")
-    return capacity.at_least([item]) + words.counted(item.more, *noun)
+    return capacity.at_least([item]) + words.counted(item.scheduled.copies, *noun)
 
 
 def _next(item: OwnerCapacity) -> str:

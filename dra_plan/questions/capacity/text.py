@@ -13,7 +13,6 @@ from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
 from dra_plan.questions.capacity.document import (
     CapacityDocument,
     CopiedGang,
-    FleetFigures,
     IdleDevices,
     NodeCopies,
     OwnerCapacity,
@@ -95,15 +94,12 @@ def _mix(document: CapacityDocument) -> list[Part]:
 
 
 def _owners(document: CapacityDocument) -> Table:
-    pending = any(item.pending for item in document.items)
-    copies = ("COPIES",) if pending else ()
-    made = Table(("WORKLOAD", *copies, "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4 + len(copies)))
+    made = Table(("WORKLOAD", "COPIES", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4))
     for item in document.items:
         first = runs_out(item.next_copy) if item.next_copy is not None else ""
         first = "rejected when created" if _is_refused(item.scheduled) else first
-        best = possible(item.possible, item.pending)
-        total = (f"{at_least([item])}{item.scheduled.copies:,}",) if pending else ()
-        made.add(copied_owner(item.owner), *total, _number(item), best, f"{len(item.scheduled.nodes):,}", first)
+        nodes = f"{len(item.scheduled.nodes):,}"
+        made.add(copied_owner(item.owner), _number(item), possible(item.possible), nodes, first)
     return made
 
 
@@ -112,15 +108,14 @@ def _captions(document: CapacityDocument) -> list[Part]:
     if not document.items:
         return []
     mixed = document.mix is not UNSET
-    pending = any(item.pending for item in document.items)
-    more = "COPIES: pending replicas that kube-scheduler would bind, and MORE. " if pending else ""
-    more += "MORE: additional copies that kube-scheduler would bind, created one at a time"
-    more += ", taking turns" if mixed else ""
-    more += ", after the pending replicas." if pending else "."
-    best = " POSSIBLE: additional copies that fit with the best choice of nodes and devices."
+    turns = " in turn" if mixed else ""
+    is_first = any(item.pending for item in document.items)
+    pending = " (the first ones stand for pending replicas)" if is_first else ""
+    copies = f"COPIES: the number that kube-scheduler would bind{turns}, one at a time, besides running pods{pending}."
+    best = " POSSIBLE: the number that fits with the best choice of nodes and devices."
     sought = any(item.possible is not None for item in document.items)
     gangs = " A gang is copied with all its pods." if any(item.gang is not None for item in document.items) else ""
-    return [more + (best if sought else "") + gangs, *_said(document.items)]
+    return [copies + (best if sought else "") + gangs, *_said(document.items)]
 
 
 def _said(items: Sequence[OwnerCapacity]) -> list[Part]:
@@ -158,6 +153,7 @@ def _stories(document: CapacityDocument) -> list[Part]:
                 *_own_gang(item.gang, item.scheduled),
                 *better(item),
                 *_part(item.gang, item.scheduled),
+                *(_left_over(item) if len(document.items) > 1 else ()),
                 *(lines(item.next_copy) if item.next_copy is not None else ()),
             ]
         )
@@ -166,7 +162,7 @@ def _stories(document: CapacityDocument) -> list[Part]:
 
 
 def _number(item: OwnerCapacity) -> str:
-    return f"{at_least([item])}{item.more:,}"
+    return f"{at_least([item])}{item.scheduled.copies:,}"
 
 
 def at_least(items: Sequence[OwnerCapacity]) -> str:
@@ -203,6 +199,17 @@ def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str
         yield f"  {of.waiting:,} of its own {of.pods:,} pods are pending, and left out of the count."
 
 
+def _left_over(item: OwnerCapacity) -> Iterator[str]:
+    """Yield the devices that stay idle although the owner requests such devices."""
+    left = [
+        f"{one.stranded:,} {' '.join(part for part in (one.driver, one.model, one.profile) if part)}"
+        for one in item.devices
+        if one.stranded
+    ]
+    if left:
+        yield f"  stranded for this workload alone: {listed(left)}"
+
+
 def _part(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
     """Yield the part of one more gang that fits."""
     if of is not None and of.fitting is None and of.topology_key and scheduled.ended == "Unschedulable":
@@ -221,8 +228,8 @@ def _end(of: ScheduledCopies) -> Iterator[str]:
 
 
 def names(document: CapacityDocument) -> str:
-    """Return `KIND/NAMESPACE/NAME MORE` for every owner."""
-    return "".join(shown.line(f"{copied_owner(item.owner)} {item.more}") + "\n" for item in document.items)
+    """Return `KIND/NAMESPACE/NAME COPIES` for every owner."""
+    return "".join(shown.line(f"{copied_owner(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)
@@ -243,18 +250,13 @@ MOST_PROFILES = 8
 _LEFT_ALONE = "; its own pods keep their devices"
 
 
-def possible(of: PossibleCopies | None, pending: int = 0) -> str:
-    """Return `7` if the number is exact, else both bounds; an empty string if there was no search.
-
-    The owner's own pending copies are left out.
-    """
+def possible(of: PossibleCopies | None) -> str:
+    """Return `7` if the number is exact, else both bounds; an empty string if there was no search."""
     if of is None:
         return ""
-    least = max(0, of.copies - pending)
     if of.at_most is None:
-        return f"at least {least}"
-    most = max(0, of.at_most - pending)
-    return str(least) if most == least else f"{least} to {most}"
+        return f"at least {of.copies:,}"
+    return f"{of.copies:,}" if of.at_most == of.copies else f"{of.copies:,} to {of.at_most:,}"
 
 
 OPEN_ENDS = ("Limit", "Undecided")
@@ -274,7 +276,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
         had = f"  Its 1 replica is {'scheduled' if there else 'pending'}"
     missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}; MORE counts copies in addition to {'it' if of.wanted == 1 else 'them'}."
+        yield f"{had}; the copies are in addition to {'it' if of.wanted == 1 else 'them'}."
     elif of.missing <= copies:
         pending = "its pending replica" if of.missing == 1 else f"its {of.missing:,} pending replicas"
         told = counted(copies, "copy", "copies")
@@ -294,9 +296,8 @@ def better(item: OwnerCapacity) -> Iterator[str]:
     of = item.possible
     if of is not None and of.copies > item.scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
-        every = ", the pending ones included" if item.pending else ""
         noun = "pod" if item.gang is not None else ""
-        yield f"  {of.copies} {verb} possible{every}: {', '.join(spread(of.nodes, noun))}"
+        yield f"  {of.copies:,} {verb} possible: {', '.join(spread(of.nodes, noun))}"
     if of is not None and of.brief and of.at_most not in (None, of.copies):
         yield f"  more than {of.copies} may be possible: --possible searches longer"
     if of is not None and of.besides:
@@ -405,8 +406,10 @@ def _devices(of: NextCopy) -> Iterator[str]:
         yield where + ", ".join(told)
     if of.in_use:
         where = f" on the {counted(of.looked_at, 'checked node')}" if some else ""
-        copied = " with the copies placed" if any(one.nodes_with_copies for one in of.obstacles) else ""
-        yield f"suitable devices in use{copied}{where}: {listed(list(_used(of.in_use)))}"
+        copied = sum(one.by_copies for one in of.in_use)
+        share = "all" if copied == sum(one.devices for one in of.in_use) else f"{copied:,} of them"
+        by = f" ({share} by the copies)" if copied else ""
+        yield f"suitable devices in use{where}: {listed(list(_used(of.in_use)))}{by}"
 
 
 def parts(document: CapacityDocument) -> list[Part]:
@@ -427,11 +430,14 @@ def parts(document: CapacityDocument) -> list[Part]:
     for kind in fleet.kinds:
         profile = (kind.profile,) if profiles else ()
         made.add(kind.driver, kind.model, *profile, f"{kind.devices:,}", f"{kind.idle:,}", *_rest(kind, document))
-    return [made, *_notes(fleet)] if made.rows else []
+    return [made, *_notes(document)] if made.rows else []
 
 
-def _notes(fleet: FleetFigures) -> Iterator[Part]:
-    """Yield what the numbers omit: devices that are neither idle nor used up, and overlapping partitions."""
+def _notes(document: CapacityDocument) -> Iterator[Part]:
+    """Yield for whom devices are stranded, and what the numbers omit."""
+    fleet = document.fleet
+    if len(document.items) > 1 and document.mix is UNSET and any(kind.stranded for kind in fleet.kinds):
+        yield "STRANDED: idle devices that none of these workloads can use."
     lines = [
         f"  {' '.join(part for part in (kind.driver, kind.model, kind.profile) if part)}: {withheld(kind)}"
         for kind in fleet.kinds

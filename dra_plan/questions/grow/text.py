@@ -13,11 +13,16 @@ from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
-FEWER = (
-    "This is the number of nodes that the scheduler needs if it chooses the nodes itself. With a better choice, fewer "
-    "nodes may be enough: see `dra-plan place` with --add-nodes NUMBER=LIKE."
-)
-"""The note that the number is that of the scheduler."""
+
+def _fewer_may_do(document: GrowthDocument) -> str:
+    """Return the note that the number is that of the scheduler, and the command that tries one node fewer."""
+    numbers = [kind.count for kind in document.kinds if kind.count]
+    fewer = "NUMBER" if len(document.kinds) > 1 else str(sum(numbers) - 1)
+    how = f"with --add-nodes {fewer}=LIKE" if fewer != "0" else "without new nodes"
+    return (
+        "This is the number of nodes that the scheduler needs if it chooses the nodes itself. With a better choice, "
+        f"fewer nodes may be enough: `dra-plan place` {how} shows whether all pods can then run."
+    )
 
 
 TIED = (
@@ -83,7 +88,7 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     before = f"Without new nodes, the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
         yield f"{before}; with them, it binds {waiting}. {_least(document)}"
-        yield FEWER
+        yield _fewer_may_do(document)
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
     else:

@@ -73,6 +73,12 @@ class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(description="Pods that cannot all run at the same time."),
     ]
+    alike: Annotated[
+        list[ObjectName],
+        Meta(
+            description="Other pending pods like these: the same is true of any set of these and `pods` of that size."
+        ),
+    ] = []
     group: Annotated[
         ObjectName | None,
         Meta(description=("The gang of these pods, if too few of its pods were selected for it to start.")),

@@ -47,11 +47,9 @@ def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossibl
     short = next((group for group in question.groups.values() if group.is_short), None)
     if short is not None:
         return _proved_short(question, short)
-    pods = [
-        member
-        for need in smallest(question, needs)
-        for member in [m for kind in sorted(need.kinds) for m in question.kinds[kind].members][: need.number]
-    ]
+    least = [(_members(question, need), need.number) for need in smallest(question, needs)]
+    pods = [pod for members, number in least for pod in members[:number]]
+    alike = [pod for members, number in least for pod in members[number:]] if len(least) == 1 else []
     if not pods:
         return None
     domains = {key: replace(group, least=0) for key, group in question.groups.items() if group.domains is not None}
@@ -64,6 +62,7 @@ def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossibl
     message, obstacles, refused = _in_the_way(question.ground, found, left)
     told = ImpossibilityProof(
         pods=[pod_name(pod) for pod in pods],
+        alike=[pod_name(pod) for pod in alike],
         minimal=minimal,
         together=len(found.placed),
         left=pod_name(left),
@@ -71,6 +70,10 @@ def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossibl
         in_the_way=obstacles,
     )
     return ProvedImpossible(told, found, left, refused)
+
+
+def _members(question: PlacementQuestion, need: Need) -> list[PodToPlace]:
+    return [member for kind in sorted(need.kinds) for member in question.kinds[kind].members]
 
 
 def _is_minimal(question: PlacementQuestion, left: PodToPlace, found: BestPlacement) -> bool:

@@ -186,23 +186,26 @@ def _at_most(pods: int, most: int) -> str:
 
 def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
     """Return the set that cannot be placed, and why not; with `gangs`, it is about their pods alone."""
-    names = listed([_pod(pod) for pod in of.pods])
+    names = listed([_pod(pod) for pod in (*of.pods, *of.alike)])
     if of.group is not None:
         lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
         return Paragraph([*lines, *(f"  {line}" for line in (of.message,) if line)])
     if len(of.pods) == 1:
-        lines = [f"{names} does not fit, even alone:"]
+        fits = f"None of these {len(of.alike) + 1} pods fits, even alone: {names}." if of.alike else ""
+        lines = [fits, f"{_pod(of.left)} does not fit:"] if fits else [f"{names} does not fit, even alone:"]
     else:
         parts = ", counting parts of gangs" if of.minimal and gangs else ""
         lines = [
-            f"{_together(len(of.pods), minimal=of.minimal)}{parts}: {names}.",
+            f"{_together(len(of.pods), len(of.alike), minimal=of.minimal)}{parts}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
 
 
-def _together(pods: int, *, minimal: bool) -> str:
+def _together(pods: int, alike: int, *, minimal: bool) -> str:
     """Return that these pods cannot run at the same time, and that all of them but any one can if this is known."""
+    if alike:
+        return f"No more than {pods - 1} of these {pods + alike} pods can run at the same time"
     if not minimal:
         return f"These {pods} pods cannot run at the same time"
     if pods == FEWEST:
