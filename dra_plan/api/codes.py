@@ -38,6 +38,7 @@ CODES = frozenset(
         "list-incomplete",
         "lost-reservation",
         "missing-template",
+        "namespaces-missing",
         "nodes-missing",
         "nodes-not-drained",
         "not-drained",
