@@ -140,7 +140,7 @@ def _without_controller(metadata: ObjectMeta) -> ObjectMeta:
 
 def _circle_notice(inventory: Inventory, circles: frozenset[ObjectKey]) -> Notice:
     circle = sorted(circles)
-    text = f"{_names(circle)}: metadata.ownerReferences form a circle; read without a controller"
+    text = f"{_names(circle)}: metadata.ownerReferences form a circle, so these objects are read without a controller"
     return Notice("owner-circle", text, source=inventory.source(circle[0]))
 
 

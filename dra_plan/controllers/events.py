@@ -95,7 +95,7 @@ def _step(origin: str, line: Any) -> EventStep:
     if problem:
         raise InputError(f"{origin}: {verb}: {problem}")
     if runs is not None and verb != "create":
-        raise InputError(f"{origin}: runs: only what is created runs for some time")
+        raise InputError(f"{origin}: runs: only created objects can run for some time")
     return EventStep(verb, value, origin, _seconds(time), _seconds(runs))
 
 

@@ -225,7 +225,7 @@ def rule(group: str, plurals: list[str]) -> str:
 
 def _forbidden(group: str, plurals: list[str]) -> str:
     names = ", ".join(f"{plural}.{group}" if group else plural for plural in plurals)
-    return f"{names}: you may not list them, so they count as missing; this rule would allow it: {rule(group, plurals)}"
+    return f"{names}: you may not list them, so they count as missing; this rule allows it: {rule(group, plurals)}"
 
 
 def _failed(entry: UnlistedKind) -> str:

@@ -49,8 +49,8 @@ def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, s
     waits = any(_is_queued(pod, queued) for pod in pods)
     words: Mapping[str, tuple[tuple[str, ...], bool]] = {
         "may reject or change objects": (_REFUSING, creates),
-        "may hold back pods, or end them in favour of others": (_HOLDING, waits or settles),
-        "may end pods, or change their number": (_ENDING, settles),
+        "may hold back pods, or terminate them in favour of others": (_HOLDING, waits or settles),
+        "may terminate pods, or change their number": (_ENDING, settles),
     }
     found = ((said, list(_present(inventory, ends))) for said, (ends, matters) in words.items() if matters)
     return [Notice(CODE, f"not simulated, and {said}: {', '.join(kinds)}") for said, kinds in found if kinds]

@@ -28,7 +28,7 @@ def of_counter_slices(inventory: Inventory, target: Target) -> list[Notice]:
         told = f"{names}: {what} sharedCounters to another slice of the pool"
     else:
         what = f"devices whose counter sets are in another slice, which {release} does not accept: their counters are"
-        told = f"{names}: {what} not checked, and a device may be given away twice. Put both into the same slice"
+        told = f"{names}: {what} not checked, and a device may be allocated twice. Put both into the same slice"
     return [Notice(NOT_ACCEPTED, told, f"ResourceSlice {found[0].metadata.name}")]
 
 

@@ -30,7 +30,7 @@ def _no_nodes(inventory: Inventory) -> InputError:
     if inventory.cluster_info is not None and not was_listed(inventory, "Node"):
         return InputError(
             "the input has no Node objects, because the user who took the snapshot may not list "
-            "nodes: get this right, or use --infer-nodes to take the node names from the slices"
+            "nodes: get that permission, or use --infer-nodes to take the node names from the slices"
         )
     lacking = of_devices(inventory)
     command = bringing([Notice("nodes-missing", "-", brings=("nodes",)), *lacking]) if lacking else NODES

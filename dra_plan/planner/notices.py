@@ -139,7 +139,7 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
                 "upstream-defect",
                 (
                     f"E3 (kubernetes#139651): kube-scheduler {target.release} crashes when it starts "
-                    "with a taint rule; here the rules are applied"
+                    "with a taint rule; dra-plan applies the rules"
                 ),
                 first,
                 defects=("E3",),

@@ -44,7 +44,7 @@ def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
         text = f"{'; '.join(signs[gate] for gate in off)}, so gates may be on in the cluster that are off here"
         yield Notice("gate-seems-on", f"{text}: --feature-gates {','.join(f'{gate}=true' for gate in off)}")
     elif signs and not target.rules.pod_groups:
-        text = f"{'; '.join(signs.values())}; in {target.version} they count for nothing here: pods are scheduled alone"
+        text = f"{'; '.join(signs.values())}; in {target.version} these have no effect: pods are scheduled one by one"
         yield Notice("gate-seems-on", text)
 
 
@@ -130,7 +130,7 @@ def _finished(simulation: Simulation) -> list[Notice]:
         return []
     text = (
         f"{len(counted)} finished pods ({_some(counted, 3)}) count on their nodes, "
-        "as in the recorded outcomes, whose API shows them to the scheduler; a real API server hides them"
+        "as in the recorded outcomes, whose API shows them to the scheduler; a real API server does not"
     )
     return [Notice("finished-pods-count", text)]
 
@@ -185,11 +185,11 @@ def _devices(simulation: Simulation) -> list[Notice]:
             found.append(Notice("lost-reservation", text, f"ResourceClaim {claim}"))
         for pod, claims in plugin.deallocations:
             if len(claims) > 1:
-                text = f"one of {', '.join(claims)} is deallocated at random; here it is the first"
+                text = f"one of {', '.join(claims)} is deallocated at random; dra-plan takes the first"
                 found.append(Notice("random-deallocation", text, f"Pod {pod}"))
         for pod, nodes in plugin.undecided.items():
-            what = "the step budget" if simulation.handle.deadline is None else "the step budget, or the time,"
-            text = f"{what} ran out on {', '.join(dict.fromkeys(nodes))}: neither yes nor no"
+            what = "the step budget" if simulation.handle.deadline is None else "the step budget or the time limit"
+            text = f"{what} was used up on {', '.join(dict.fromkeys(nodes))}, so the result is undecided"
             found.append(Notice("undecided", text, f"Pod {pod}"))
     return found
 

@@ -276,7 +276,7 @@ def _misplaced(request: Any) -> list[str]:
 
 def _problem(path: FieldPath, fields: list[str]) -> Problem:
     told = fields[0] if len(fields) == 1 else f"{', '.join(fields[:-1])} and {fields[-1]}"
-    verb = "stands" if len(fields) == 1 else "stand"
+    verb = "belongs" if len(fields) == 1 else "belong"
     message = f"{told} {verb} in `exactly`, not directly in the request"
     suggestion = f"exactly: {{{fields[0]}: ...}}"
     at = (*path, fields[0])

@@ -349,7 +349,7 @@ def is_bare(pod: Pod) -> bool:
 
 def bare_pod_notice(pod: Pod, event: str) -> Notice:
     """Return the warning that the event, such as "NODE is drained", deletes the pod permanently."""
-    message = f"no controller recreates this pod: when {event}, it is gone"
+    message = f"no controller recreates this pod: it is gone when {event}"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")
 
 

@@ -323,7 +323,9 @@ def _check_reach(model: Node, copy: Node, slices: Sequence[ResourceSlice], *, fo
         seen = list(_reached(prepared, model))
         if not seen or (not foreign and seen == list(_reached(prepared, copy))):
             continue
-        reason = "is not node-local" if foreign else "reaches the node by its name, or by a label that is its own"
+        reason = (
+            "is not node-local" if foreign else "selects the node by its name, or by a label that no other node has"
+        )
         raise UsageError(
             f"{not_like(model.metadata.name)}: ResourceSlice {slice_.metadata.name!r} {reason} "
             f"({_node_field(slice_)}), so its devices on the new node are not known"

@@ -130,7 +130,7 @@ def test_each_recorded_refusal_through_kubectl(user, kubectl, tmp_path):
     assert ran.status == (2 if refused else 0)
     assert (tmp_path / "s.json").exists() is not refused
     said = {
-        "planner": 'this rule would allow it: {apiGroups: ["storage.k8s.io"]',
+        "planner": 'this rule allows it: {apiGroups: ["storage.k8s.io"]',
         "viewer": "nodes, resourcequotas, limitranges, persistentvolumes: you may not list them",
         "noslices": "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: you may not list them",
         "nobody": 'lists no object that planning needs: nodes is forbidden: User "nobody" cannot list',

@@ -373,7 +373,7 @@ def test_what_may_not_be_listed_is_said_with_the_rule(monkeypatch):
     assert "slices-missing" in warnings
     assert (
         "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: you may not list them, so they"
-        ' count as missing; this rule would allow it: {apiGroups: ["resource.k8s.io"], resources: [resourceslices,'
+        ' count as missing; this rule allows it: {apiGroups: ["resource.k8s.io"], resources: [resourceslices,'
         " devicetaintrules], verbs: [list]}" in ran.err
     )
 

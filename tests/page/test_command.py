@@ -41,7 +41,7 @@ def test_a_kind_without_a_page_of_its_own_begins_with_the_first_sentence_of_its_
     file = tmp_path / "page.html"
     run("diff", "fixtures/gpu-fleet", "--drain", "each", "--report", f"html={file}")
     page = read(file.read_text(encoding="utf-8"))
-    assert "No pod of the input loses its place, whichever of 4 nodes is drained" in page.headline
+    assert "No pod of the input loses its node, whichever of 4 nodes is drained" in page.headline
 
 
 def test_what_has_no_other_reports_says_so(tmp_path: Path) -> None:

@@ -150,8 +150,8 @@ def test_dask_says_the_same() -> None:
 def test_it_is_not_said_that_no_pod_loses_its_place_where_pods_are_not_known() -> None:
     held = claim("held", status=used("a", "gpu-0", "away"))
     objects = [*gpus("a", "b", each=1), held]
-    assert "No pod of the input loses its place, whichever of 2 nodes" in str(Cluster.of(objects).drain_each())
-    assert "No pod loses its place, whichever of 2 nodes" in str(Cluster.of(objects[:-1]).drain_each())
+    assert "No pod of the input loses its node, whichever of 2 nodes" in str(Cluster.of(objects).drain_each())
+    assert "No pod loses its node, whichever of 2 nodes" in str(Cluster.of(objects[:-1]).drain_each())
 
 
 def busy() -> list[Plain]:
@@ -217,7 +217,7 @@ def test_what_is_not_decided_is_not_told_as_no_loss() -> None:
     assert not any(row.lost or row.gained or row.moved for row in plan)
     assert not any(row.undecided for row in cluster.drain_each())
     told = in_process("diff", QUICKSTART, "--drain", "each", "--max-steps", "1")
-    assert "loses its place" not in told.out
+    assert "loses its node" not in told.out
     assert "undecided whether default/train" in told.out
 
 

@@ -97,8 +97,8 @@ QUEUES = [
 ]
 DESCHEDULER = manifest("DeschedulerPolicy", "d", version="descheduler/v1alpha2")
 REFUSES = "not simulated, and may reject or change objects: 1 ValidatingAdmissionPolicy"
-HOLDS = "not simulated, and may hold back pods, or end them in favour of others: 1 ClusterQueue, 1 LocalQueue"
-ENDS = "not simulated, and may end pods, or change their number: 1 DeschedulerPolicy"
+HOLDS = "not simulated, and may hold back pods, or terminate them in favour of others: 1 ClusterQueue, 1 LocalQueue"
+ENDS = "not simulated, and may terminate pods, or change their number: 1 DeschedulerPolicy"
 
 
 def named(answer: Any) -> list[str]:

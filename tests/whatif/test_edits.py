@@ -308,8 +308,8 @@ def test_slices_that_reach_the_model_by_its_name_are_an_obstacle(tmp_path: Path)
     with pytest.raises(UsageError) as caught:
         Cluster.of(objects).add_nodes(1, like="a")
     assert str(caught.value) == (
-        "no node can be added like 'a': ResourceSlice 'x-net.example.com' reaches the node by its name, or by a label "
-        "that is its own (spec.nodeSelector), so its devices on the new node are not known"
+        "no node can be added like 'a': ResourceSlice 'x-net.example.com' selects the node by its name, or by a label "
+        "that no other node has (spec.nodeSelector), so its devices on the new node are not known"
     )
     file = tmp_path / "model.json"
     file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node("a"), _network(allNodes=True)]}))

@@ -30,7 +30,7 @@ class KnownGroup(DocumentPart, frozen=True, kw_only=True):
     max: Amount | None
     current: Amount
     nodes: Annotated[Amount, Meta(description="Nodes of the input.")]
-    told_by: Annotated[str, Meta(description="The label or annotation of nodes that names the group.")] = ""
+    told_by: Annotated[str, Meta(description="The node label or annotation that names the group.")] = ""
 
 
 class GroupOption(DocumentPart, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
     unready: Annotated[list[str], Meta(description="Nodes that count as not ready.")] = []
     fit_existing: Annotated[
         dict[str, str],
-        Meta(description="Pods that need no new node, with their node; `filtered out` for those that are not helped."),
+        Meta(description="Pods that need no new node, with their node; `filtered out` if they were dropped."),
     ] = {}
     considered: Annotated[list[str], Meta(description="Groups with a template.")] = []
     fits: Annotated[dict[str, Reasons], Meta(description="By pod.")] = {}
@@ -68,8 +68,8 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description=("The expander that chose it; empty for the first group, if no expander was given."))
     ] = ""
     least_waste: Annotated[list[str], Meta(description="The groups among which this expander chooses at random.")] = []
-    most_pods: Annotated[list[str], Meta(description="The same of this expander.")] = []
-    least_nodes: Annotated[list[str], Meta(description="The same of this expander.")] = []
+    most_pods: Annotated[list[str], Meta(description="The same for this expander.")] = []
+    least_nodes: Annotated[list[str], Meta(description="The same for this expander.")] = []
     plan: Annotated[list[GroupResize], Meta(description="What is done in this loop.")] = []
     triggered: Annotated[list[str], Meta(description="Pods that get a node by the plan.")] = []
     awaiting: Annotated[list[str], Meta(description="Pods that fit a group other than the chosen one: next loop.")] = []
@@ -82,7 +82,7 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
     ] = None
     then_bound: Annotated[
         dict[str, str],
-        Meta(description="Of the pods of the plan: the outcome with which kube-scheduler answers on these new nodes."),
+        Meta(description="kube-scheduler's outcome for each planned pod once the new nodes exist."),
     ] = {}
     others_bound: Annotated[
         Amount, Meta(description="Pods outside the plan that kube-scheduler binds on the new nodes: they came first.")
@@ -114,7 +114,7 @@ class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
     """One node that Karpenter would launch; prices decide its type later."""
 
     node_pool: Text
-    instance_types: Annotated[list[str], Meta(description="Those that still take all its pods.")]
+    instance_types: Annotated[list[str], Meta(description="The instance types that still fit all its pods.")]
     pods: list[str]
 
 
@@ -125,7 +125,7 @@ class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
     on_nodes: Annotated[dict[str, str], Meta(description="Pods that need no new node, with their node.")] = {}
     errors: Annotated[dict[str, WhyNoNode], Meta(description="Pods that get no node, and why.")] = {}
     ignored: Annotated[list[str], Meta(description="Pods without a claim, which it ignores.")] = []
-    unknown: Annotated[dict[str, str], Meta(description="Pods without an answer, and why.")] = {}
+    unknown: Annotated[dict[str, str], Meta(description="Pods for which there is no result, and why.")] = {}
 
 
 class AutoscaleDocument(PrintedDocument, frozen=True, kw_only=True):

@@ -94,7 +94,7 @@ def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
         said = "".join(f",{name}=N" for name in without)
         them = "it" if len(without) == 1 else "them"
         yield f"Node labels do not specify the {' and '.join(without)} of a group; set {them} with --group NAME{said}."
-        yield "Node groups without nodes cannot be detected; add them with --group."
+        yield "Node groups without nodes cannot be found this way; add them with --group."
 
 
 def _sentences(document: AutoscaleDocument) -> Iterator[str]:
@@ -108,7 +108,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     if up.result == "ScaleUpNotNeeded" and not up.error:
         yield ("No new nodes are needed: every unschedulable pod fits on an existing node.")
     elif up.result == "ScaleUpNoOptionsAvailable":
-        yield "No group grows: none would help a pending pod."
+        yield "No group grows, because none would help a pending pod."
     elif up.result == "ScaleUpLimitedByMaxNodesTotal":
         yield f"No group grows: {MAX_TOTAL} (--max-nodes-total)."
     if len(up.options) > 1:
@@ -136,7 +136,7 @@ def _choice(up: ScaleUpDocument) -> Iterator[str]:
     said = [f"{name}{_USUAL.get(name, '')} picks {_or(groups)}" for name, groups in choices.items()]
     others = "; ".join(said)
     helping = f"{counted(len(up.options), 'group')} would help"
-    assumed = f"The output assumes the first one, {up.chosen}. The choices of the expanders: {others}."
+    assumed = f"This result assumes the first one, {up.chosen}. The choices of the expanders: {others}."
     if not up.expander:
         yield f"{helping}; which one grows depends on the expander. {assumed}"
     elif up.expander not in choices:

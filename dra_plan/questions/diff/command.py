@@ -74,13 +74,12 @@ def diff(
       dra-plan diff cluster.json --drain each
       dra-plan diff cluster.json --to-kubernetes-version 1.37
 
-    BEFORE is a file or directory that describes a cluster. The CHANGE files are applied to this cluster. If the CHANGE
-    files contain nodes, they are treated as a complete second state. --before and --after always specify complete
-    states. If no CHANGE is given, the what-if options and the --to-... options define the second state. With --live,
-    the first state is the live cluster. The command compares the claims that fit, the nodes that kube-scheduler chooses
-    for pods, the pools, and the devices that selectors match. --drain each drains one node at a time. --drain each-by
-    LABEL drains all nodes with the same label value together. The exit status is 1 if a pod or claim loses its node or
-    its devices.
+    BEFORE is a file or directory that describes a cluster, to which the CHANGE files are applied. If the CHANGE files
+    contain nodes, they are a complete second state. --before and --after always name complete states. If no CHANGE is
+    given, the what-if options and the --to-... options define the second state. With --live, the first state is the
+    live cluster. The command compares the claims that fit, the nodes that kube-scheduler chooses for pods, the pools,
+    and the devices that selectors match. --drain each drains one node at a time. --drain each-by LABEL drains all nodes
+    with the same label value together. The exit status is 1 if a pod or claim loses its node or its devices.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected

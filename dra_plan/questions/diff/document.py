@@ -99,7 +99,7 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
     """One of the two sides: its release, and its edits."""
 
     target: AnswerTarget
-    what_if: Annotated[list[AppliedEdit], Meta(description="Changes, beyond what the input has.")] = []
+    what_if: Annotated[list[AppliedEdit], Meta(description="Changes to the input.")] = []
     unsettled: Annotated[
         str, Meta(description=("Why the cluster never settles; the places of pods are then those of one moment."))
     ] = ""
@@ -156,7 +156,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
     second: Annotated[float, Meta(description="The time in seconds from now.")]
     time: EvictionTime = ""
     recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
-    endless: Annotated[bool, Meta(description="Its replacements are evicted, too, again and again.")] = False
+    endless: Annotated[bool, Meta(description="Its replacements are evicted as well, again and again.")] = False
     device: Annotated[EvictingDevice | None, Meta(description="The device whose taint is the reason.")] = None
 
 
@@ -171,9 +171,9 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(description=("It runs on its node in this state; otherwise it is pending and the scheduler binds it.")),
     ] = False
-    undecided: Annotated[bool, Meta(description="It is not bound, and a search for it was cut short.")] = False
+    undecided: Annotated[bool, Meta(description="It has no node, but a search for it was cut short.")] = False
     over_quota: Annotated[
-        list[OverQuota], Meta(description="Quotas that keep the pod, or a claim of it, from being created.")
+        list[OverQuota], Meta(description="Quotas that prevent the pod, or one of its claims, from being created.")
     ] = []
     ended: Annotated[
         PodEnding | None,

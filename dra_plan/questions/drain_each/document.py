@@ -18,8 +18,8 @@ class LostPod(DocumentPart, frozen=True, kw_only=True):
         bool, Meta(description=("It runs there; otherwise it is pending and the scheduler would bind it."))
     ] = False
     message: Annotated[str | None, Meta(description="The message of the scheduler.")]
-    undecided: Annotated[bool, Meta(description="Whether it may still get one.")] = False
-    ended_by: Annotated[str, Meta(description="Why it ends, if nothing would recreate it.")] = ""
+    undecided: Annotated[bool, Meta(description="True if it may still get a node.")] = False
+    ended_by: Annotated[str, Meta(description="Why it is terminated, if nothing would recreate it.")] = ""
 
 
 class DrainedNode(DocumentPart, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName], Meta(description=("Pods that nothing would recreate, or that are evicted for others."))
     ]
     moved: Annotated[Amount, Meta(description="Pods that would be bound to another node.")]
-    gained: Annotated[Amount, Meta(description="Pods that would have a node, and have none now.")]
+    gained: Annotated[Amount, Meta(description="Pods that have no node now, but would have one.")]
     undecided: Annotated[
         list[ObjectName],
         Meta(

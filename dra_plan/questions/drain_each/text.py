@@ -97,7 +97,7 @@ def none_lost(document: DrainsDocument) -> str:
         return f"Undecided for {counted(len(unclear), 'pod')}: {why_undecided(document)}"
     lacks = any(warning.code == "pods-missing" for warning in document.warnings)
     whose = "No pod of the input" if lacks else "No pod"
-    return f"{whose} loses its place, whichever of {drained(document)} is drained"
+    return f"{whose} loses its node, whichever of {drained(document)} is drained"
 
 
 def drained(document: DrainsDocument) -> str:

@@ -40,8 +40,8 @@ def grow(
 
     Finds the smallest number of copies of the --like node with which kube-scheduler can bind all pending pods. If
     --like is repeated, dra-plan finds the cheapest combination of these nodes. Use -n, -l or names (pod/train,
-    deploy/serve) to select pods. Pods that cannot be scheduled on any number of new nodes are listed first; if there
-    are such pods, the exit status is 1. PATH is a file, a directory, or - for standard input.
+    deploy/serve) to select pods. Pods that no number of new nodes helps are listed first, and the exit status is then
+    1. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

@@ -51,12 +51,12 @@ def impact(
       kubectl dra-plan impact -f new-slices/
       dra-plan impact --to-kubernetes-version 1.37 cluster.json
 
-    -f specifies the objects to apply, such as a taint rule, a class, the slices of a new driver, or a quota.
-    --to-kubernetes-version shows the effect of an upgrade and can be combined with -f. CLUSTER is a file or directory
-    that describes the cluster; to read a live cluster, use --live. The controllers and the scheduler are simulated
-    until nothing changes any more. The output shows which pods are terminated and when, where their replacements run,
-    which pods cannot be scheduled, which pods start, and which selectors no longer match any device. The exit status is
-    1 if a terminated pod is not rescheduled, or if an allocated claim loses its devices.
+    -f names the objects to apply, such as a taint rule, a class, the slices of a new driver, or a quota.
+    --to-kubernetes-version shows the effect of an upgrade, alone or with -f. CLUSTER is a file or directory that
+    describes the cluster. To read a live cluster, use --live. The controllers and the scheduler are simulated until
+    nothing changes any more. The output shows which pods are terminated and when, where their replacements run, which
+    pods cannot be scheduled, which pods start, and which selectors no longer match any device. The exit status is 1 if
+    a terminated pod is not rescheduled, or if an allocated claim loses its devices.
 
     """
     from dra_plan.cli.inputs import load_cluster, loaded, namespace_of, refuse_missing_files, selected, tell_apart

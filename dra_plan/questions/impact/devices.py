@@ -80,7 +80,7 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
         if value and value not in known:
             meant = nearest(value, known)
             return f"no {field} is called {value}{f' (did you mean {meant}?)' if meant else ''}"
-    return "no device has all of what its deviceSelector names"
+    return "no device matches everything in its deviceSelector"
 
 
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
@@ -99,4 +99,4 @@ def broken(one: BrokenPool) -> str:
     """Return why no device of the pool can be allocated; without the full stop."""
     stated = " or ".join(map(str, one.stated))
     there = f"Pool {one.driver}/{one.pool} has {counted(one.slices, 'slice')}, and they say that it has {stated}"
-    return f"{there}: no device of it is allocated until that is corrected"
+    return f"{there}: none of its devices can be allocated until that is corrected"

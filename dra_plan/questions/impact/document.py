@@ -45,7 +45,7 @@ class AffectedPod(ChangedPod, frozen=True, kw_only=True):
 
     effect: PodEffect
     foreseen: Annotated[
-        bool, Meta(description="A controller would make the pod; except in a StatefulSet, its name is a placeholder.")
+        bool, Meta(description="A controller would create the pod. Except in a StatefulSet, its name is a placeholder.")
     ] = False
 
 
@@ -55,16 +55,16 @@ class QuotaUse(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: Text
     resource: Text
-    used: Annotated[str, Meta(description="What is used as soon as the objects are applied.")]
-    used_after: Annotated[str, Meta(description="What is used once the cluster has settled.")]
+    used: Annotated[str, Meta(description="The usage as soon as the objects are applied.")]
+    used_after: Annotated[str, Meta(description="The usage once the cluster has settled.")]
     hard: str
     exceeded: Annotated[
-        bool, Meta(description="More is used in the end than it allows; no running pod ends because of it.")
+        bool, Meta(description="The usage in the end exceeds the quota, which terminates no running pod.")
     ]
     pods: Annotated[Amount, Meta(description="Pods that are not created, or get no claim, because of it.")]
     unstated: Annotated[
         Amount,
-        Meta(description="Running pods that do not set this request or limit: none could be created again."),
+        Meta(description="Running pods that do not set this request or limit and could not be created again."),
     ] = 0
     scopes: Annotated[list[str], Meta(description="Its scopes, if they include no pod of its namespace.")] = []
     out_of_scope: Annotated[Amount, Meta(description="The pods of its namespace, if its scopes include none.")] = 0
@@ -113,16 +113,16 @@ class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
         AnswerTarget | UnsetType, Meta(description="The release before; absent if it is the same.")
     ] = UNSET
     applied: list[AppliedObject]
-    pods: Annotated[list[AffectedPod], Meta(description="Running pods that end come first.")]
+    pods: Annotated[list[AffectedPod], Meta(description="Running pods that are terminated come first.")]
     later_pods: list[LaterPods] = []
     claim_sets: Annotated[
         list[ChangedClaimSet], Meta(description=("Pending or future pods and claims that fit differently."))
     ]
     selectors: list[ChangedSelector]
-    held_devices: Annotated[list[HeldDevice], Meta(description="Devices of claims that came or went.")]
+    held_devices: Annotated[list[HeldDevice], Meta(description="Devices that claims gained or lost.")]
     pools: list[ChangedPool]
     quotas: list[QuotaUse]
-    taints: Annotated[list[RuleTaint], Meta(description="What each written DeviceTaintRule reaches.")] = []
+    taints: Annotated[list[RuleTaint], Meta(description="The devices that each applied DeviceTaintRule taints.")] = []
     broken_pools: Annotated[
         list[BrokenPool], Meta(description="Broken pools that were complete before, or are new.")
     ] = []

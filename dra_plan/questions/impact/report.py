@@ -20,11 +20,13 @@ from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Res
 from dra_plan.text.words import counted
 
 RULES = {
-    "pod-ends": RuleText("A running pod loses its node", "dra-plan explain says why the replacement does not fit."),
+    "pod-ends": RuleText("A running pod loses its node", "`dra-plan explain` says why the replacement does not fit."),
     "no-longer-starts": RuleText("A pending pod could no longer be scheduled", "dra-plan explain says why."),
     "claims-lost": RuleText("Claims that fit would fit nowhere", "dra-plan explain says why."),
     "device-lost": RuleText("A claim has a device that no longer exists", "Drain the node before its devices change."),
-    "selector-lost": RuleText("A selector in use no longer matches any device", "dra-plan cel says what devices have."),
+    "selector-lost": RuleText(
+        "A selector in use no longer matches any device", "`dra-plan cel` shows what the devices have."
+    ),
     "quota-exceeded": RuleText(
         "Usage exceeds a quota", "Running pods are not terminated, but nothing new is admitted."
     ),
@@ -32,7 +34,7 @@ RULES = {
         "A quota requires requests or limits that running pods do not set",
         "Set them in the pod template, or give defaults with a LimitRange.",
     ),
-    "unsettled": RuleText("The cluster never settles", "dra-plan schedule --settle says what repeats."),
+    "unsettled": RuleText("The cluster never settles", "`dra-plan schedule --settle` shows what repeats."),
     "undecided": claim_sets.RULES["undecided"],
     refusals.CODE: refusals.RULE,
 }

@@ -284,7 +284,7 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         pods = listed([f"{found[0].holder.namespace}/{pod}" for pod in found[0].holder.pods], 4)
         of = f" of {pods}" if pods else ""
         if change == "Lost":
-            ends = "; no running pod ends because of it" if pods else ""
+            ends = "; no running pod is terminated because of this" if pods else ""
             yield f"Claim {name}{of} has {devices}, which no driver publishes any more{ends}."
         else:
             yield f"Claim {name}{of} gets {devices} back."

@@ -48,11 +48,11 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
       dra-plan maintain cluster.json --to driver-2-slices.yaml
 
-    Nodes are drained in waves, as `kubectl drain` would drain them: as many pods are evicted at a time as disruption
-    budgets allow. The nodes of a wave are uncordoned before the next wave begins. Controllers recreate the evicted
-    pods, and the scheduler schedules the new pods. dra-plan prints an order in which every evicted pod is rescheduled.
-    If there is no such order, the output shows at which node and pod the best attempt got stuck. PATH is a file, a
-    directory, or - for standard input.
+    Nodes are drained in waves, as by `kubectl drain`, which evicts as many pods at a time as disruption budgets allow.
+    The nodes of a wave are uncordoned before the next wave begins. Controllers recreate the evicted pods, and the
+    scheduler schedules the new pods. dra-plan prints an order in which every evicted pod is rescheduled. If there is no
+    such order, the output shows the node and the pod at which the best attempt stopped. PATH is a file, a directory, or
+    - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened

@@ -39,7 +39,9 @@ class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
     """A node that returns to service changed."""
 
     name: str
-    slices: Annotated[list[str], Meta(description="Its new ResourceSlices, in place of those of their drivers.")] = []
+    slices: Annotated[
+        list[str], Meta(description="Its new ResourceSlices, which replace those of the same drivers.")
+    ] = []
     devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of the new slices.")] = []
     kubelet_version: Annotated[str, Meta(description="The release of its kubelet; empty if it stays.")] = ""
 
@@ -48,7 +50,7 @@ class Wave(DocumentPart, frozen=True, kw_only=True):
     """Nodes that are drained together, and return before the next wave; surge nodes are removed."""
 
     nodes: list[str]
-    moved: Annotated[list[MovedPod], Meta(description="In the order in which budgets let them go.")]
+    moved: Annotated[list[MovedPod], Meta(description="In the order in which budgets allow them to be evicted.")]
     given_back: Annotated[list[GivenBackNode], Meta(description="Those of the nodes that are changed by then.")] = []
 
 
@@ -72,12 +74,12 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
     )
     lacks_room: Annotated[
         bool,
-        Meta(description="No node fits the pod, so another node may: the API server accepts it, and nothing fails."),
+        Meta(description="True if another node might help: no node fits the pod, but nothing rejects it."),
     ] = False
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that protects it.")] = ""
     started: Annotated[
         list[PodAndNode],
-        Meta(description="Pending pods that got a node in the earlier drains, and with it room that is missing now."),
+        Meta(description="Pending pods that got a node in earlier drains, and so took room that is missing now."),
     ] = []
     moved: Annotated[
         list[MovedPod], Meta(description="Pods that this drain moved before, whose new places may be missing now.")

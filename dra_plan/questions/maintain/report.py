@@ -10,12 +10,10 @@ from dra_plan.text.reports.claim_sets import Origins
 from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
 
 RULES = {
-    "no-order": RuleText(
-        "The nodes cannot be drained without a loss", "The message says at which pod it stops, and why."
-    ),
+    "no-order": RuleText("The nodes cannot be drained safely", "The message says at which pod it stops, and why."),
     "selectors-broken": RuleText(
         "Selectors in use fail once all nodes are back",
-        "Change the selectors before the driver, or correct the slices of --to.",
+        "Change the selectors before you upgrade the driver, or correct the slices in --to.",
     ),
     "undecided": RuleText(SEARCH_ENDED, "Select fewer nodes with --nodes, or go rack by rack."),
 }

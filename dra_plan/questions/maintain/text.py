@@ -64,7 +64,7 @@ def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     if document.stop is not None:
         yield from _of_stop(document.stop)
         if document.stop.lacks_room and not (document.surge or document.stop.not_made_anew):
-            yield f"A temporary node may make the room: --surge 1={document.stop.node}."
+            yield f"A temporary node may make enough room: --surge 1={document.stop.node}."
 
 
 def _of_stop(stop: Stop) -> Iterator[str]:

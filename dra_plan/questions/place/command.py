@@ -47,10 +47,10 @@ def place(
       dra-plan place cluster.json podgroup/train --most
       dra-plan place --live -n team-a --timeout 10
 
-    Searches for an assignment of nodes and devices with which all pending pods can run at the same time; kube-scheduler
-    might schedule the pods differently. Use -n, -l or names (pod/train, deploy/serve, podgroup/gang) to select pods.
-    The exit status is 0 if the outcome is Placed, 1 if it is Impossible, and 3 if it is Undecided. For Impossible, the
-    output contains a set of pods that proves it; for Undecided, it contains both bounds. Press Ctrl-C to stop the
+    Searches for nodes and devices with which all pending pods can run at the same time. kube-scheduler might place the
+    pods differently. Use -n, -l or names (pod/train, deploy/serve, podgroup/gang) to select pods. The exit status is 0
+    if the outcome is Placed, 1 if it is Impossible, and 3 if it is Undecided. If it is Impossible, the output names a
+    set of pods that cannot run together. If it is Undecided, the output shows both bounds. Press Ctrl-C to stop the
     search and print the best result so far. PATH is a file, a directory, or - for standard input.
 
     """

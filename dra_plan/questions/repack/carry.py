@@ -31,9 +31,9 @@ from dra_plan.whatif.edits import cordoned, pod_name, replaced
 class Way(enum.Enum):
     """How closely the scheduler is guided: with less guidance, moves are easier to carry out."""
 
-    LOOSE = "only nodes that are to have room are cordoned"
+    LOOSE = "only the nodes to be freed are cordoned"
     LED = "nodes that are meant for others are cordoned, too, and fewer pods move at a time where more do not do"
-    ONE_BY_ONE = "and one pod moves at a time"
+    ONE_BY_ONE = "and pods move one at a time"
     IN_TURN = "pods that wait for each other are evicted before the node that they wait for is free"
 
 
@@ -87,7 +87,7 @@ class MoveCarrier:
         keys = set(self.room.pods)
         after = come_to_rest(inventory, self.target, self.question, lambda pod: pod_key(pod) in keys, self.common)
         if after.evicts:
-            return Stopped("pods would be evicted for those that the room is for")
+            return Stopped("other pods would be evicted for those that need the room")
         records = [after.records[key] for key in self.room.pods if key in after.records]
         devices = devices_of(after.inventory, {pod_key(record.pod) for record in records})
         told, message = [], ""
@@ -100,7 +100,7 @@ class MoveCarrier:
             held = devices.get(pod_key(record.pod), [])
             told.append(RoomPlace(namespace=namespace, name=key[1], node=record.node, devices=held))
         if len(told) < number:
-            return Stopped(message or "the scheduler does not schedule the pods for which the room was made")
+            return Stopped(message or "the scheduler does not schedule the pods that need the room")
         return RepackedCluster((), tuple(told), after.inventory)
 
 
@@ -176,7 +176,11 @@ class _Attempt:
         index = Index(self._now)
         going = self._going(moves, index) if moves else []
         if isinstance(going, Stopped) or (may_wait and len(going) < len(moves)):
-            return going if isinstance(going, Stopped) else Stopped("a budget does not let all of the pods go")
+            return (
+                going
+                if isinstance(going, Stopped)
+                else Stopped("a budget does not allow all of the pods to be evicted")
+            )
         cordons = self._cordons(moves) if cordons is None else cordons
         given, before = self._given, self._now
         nodes = [cordoned(node) if node.metadata.name in cordons else node for node in before.nodes]
@@ -189,7 +193,7 @@ class _Attempt:
         if lost is not None:
             return Stopped(f"pod {lost[0]} cannot be scheduled after its move: {lost[2]}".rstrip(": "))
         if after.evicts:
-            return Stopped("the scheduler would evict other pods for those that move")
+            return Stopped("the scheduler would evict other pods for the pods that move")
         meant = {move.resident.key: move for move in moves}
         waited = {key: pod for key, (_, pod) in self._waiting.items()}
         left = dict(self._waiting) | {pod_key(pod): (meant[pod_key(pod)], pod) for pod in going}

@@ -39,9 +39,9 @@ def repack(
       dra-plan repack --live --for deploy/serve=5 --max-moves 10
       dra-plan repack cluster.json --most --movable bare -o script
 
-    The moves are grouped into waves. The scheduler and the controllers are simulated for each wave, and disruption
-    budgets are respected. The output also includes a proven lower bound on the number of moves. With -o script, the
-    command prints kubectl commands but does not run them. PATH is a file, a directory, or - for standard input.
+    The moves are grouped into waves, which respect disruption budgets. Each wave is simulated with the scheduler and
+    the controllers. The output also includes a proven lower bound on the number of moves. With -o script, the command
+    prints kubectl commands but does not run them. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

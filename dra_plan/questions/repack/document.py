@@ -58,7 +58,7 @@ class RepackWave(DocumentPart, frozen=True, kw_only=True):
 class RoomPlace(DocumentPart, frozen=True, kw_only=True):
     """A wanted pod or set of devices, with its final node."""
 
-    namespace: Annotated[str, Meta(description="Of the pod that it is for; empty if it is for none.")]
+    namespace: Annotated[str, Meta(description="The namespace of the pod that needs the room; empty if there is none.")]
     name: Text
     node: str
     devices: HeldDevices = []
@@ -75,7 +75,7 @@ class PodsKept(DocumentPart, frozen=True, kw_only=True):
 class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
     """The gain if more pods may move, computed by the program alone: these moves were not carried out."""
 
-    options: Annotated[list[str], Meta(description="To be added to the command.")]
+    options: Annotated[list[str], Meta(description="Options to add to the command.")]
     outcome: RepackOutcome
     moves: Amount
     cost: Amount
@@ -95,7 +95,7 @@ class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
     moves: Annotated[Amount, Meta(description="The number of moves.")]
     cost: Annotated[Amount, Meta(description=("The sum of their prices; without prices, the number of moves."))]
     at_least: Annotated[Amount, Meta(description="Proved lower bound of the cost.")]
-    most_moves: Annotated[int | None, Meta(description="The limit that was given.")]
+    most_moves: Annotated[int | None, Meta(description="The limit on the number of moves.")]
     movable: Annotated[Amount, Meta(description="Running pods that may move.")]
     waves: list[RepackWave]
     places: Annotated[list[RoomPlace], Meta(description=("The room at the end, as the scheduler uses it."))]

@@ -177,7 +177,7 @@ def _name(each: ObjectName) -> str:
 def _allowed(each: AllowedMoves, document: RepackDocument) -> str:
     options = " ".join(each.options)
     if each.outcome == "Impossible":
-        return f"With {options}, there is no room either"
+        return f"With {options}, there is still no room"
     if each.outcome == "Undecided":
         return f"With {options}, the result is undecided"
     room = f"room for {each.rooms} of them" if document.asked == "Most" else "room"

@@ -79,7 +79,7 @@ class FreeDevices(NamedTuple):
 
 def _number(digits: str, text: str) -> int:
     if int(digits) > MOST_ROOMS:
-        raise UsageError(f"{text}: room for more than {MOST_ROOMS:,} is not looked for")
+        raise UsageError(f"{text}: room for more than {MOST_ROOMS:,} is not searched for")
     return int(digits)
 
 

@@ -197,7 +197,7 @@ def enlarged(inventory: Inventory, steps: Sequence[EventStep]) -> Inventory:
     return replace(inventory, nodes=list(nodes.values()), slices=list(slices.values()))
 
 
-ONLY_ONE = "one node order was tried; --orders 10 shows how much of the figures is chance"
+ONLY_ONE = "only one node order was tried; --orders 10 shows how much the figures depend on chance"
 
 
 def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:

@@ -64,10 +64,10 @@ def replay(
       dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
-    The simulation creates, schedules, evicts and completes pods, and adds and removes nodes, in simulated time. The
-    output shows waiting times, allocated devices, and how many idle devices the pods in the run cannot use on average.
-    Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time,
-    action, object, name, count and duration. PATH contains the cluster: a file, a directory, or - for standard input.
+    Simulates the cluster while pods come and go and nodes are added and removed. The output shows waiting times,
+    allocated devices, and how many idle devices the pods cannot use on average. Events are JSON lines such as {"time":
+    60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object, name, count and duration.
+    PATH contains the cluster: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

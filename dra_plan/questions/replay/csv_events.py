@@ -137,7 +137,7 @@ class _Reader:
                 told = {key: value for key, value in kept.items() if value}
                 where = {"name": short, "namespace": namespace}
                 return {"apiVersion": "v1", "kind": "Pod", "metadata": {**where, **told}, "spec": spec}
-        raise InputError(f"{origin}: no {kind.name} {name!r} in the cluster to create a pod like its own")
+        raise InputError(f"{origin}: no {kind.name} {name!r} in the cluster to copy a pod from")
 
 
 def _check_header(given: Any, origin: str) -> None:

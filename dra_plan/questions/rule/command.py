@@ -37,8 +37,8 @@ def rule(
       dra-plan rule DRA1
       dra-plan rule -o json
 
-    Shows what a rule checks, why the rule matters, how to fix a violation, a bad example with the output of `validate`,
-    and a good example. If no CODE is given, all rules are listed, as in docs/rules.md.
+    Shows what a rule checks, why it matters, how to fix a violation, a bad example with the output of `validate`, and a
+    good example. Without CODE, lists all rules, as in docs/rules.md.
 
     """
     from dra_plan.cli.printing import print_document

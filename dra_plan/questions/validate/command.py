@@ -82,10 +82,9 @@ def validate(
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Each object is checked against the rules that the API server applies. The objects are also checked together:
-    references between objects, selectors that match no device in the input, and requests that no device can satisfy.
-    docs/rules.md lists the rules. In YAML, the comment `# dra-plan: ignore=CODE` suppresses a rule for one field. PATH
-    is a file, a directory, or - for standard input.
+    Checks each object against the API server's rules, and all objects together: references, selectors that match no
+    device in the input, and requests that no device can satisfy. docs/rules.md lists the rules. In YAML, the comment `#
+    dra-plan: ignore=CODE` suppresses a rule for one field. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests

@@ -35,7 +35,7 @@ def test_the_choice_is_told() -> None:
     cluster = Cluster.of(waiting(4))
     told = str(cluster.autoscale(sizes()))
     assert "2 groups would help; which one grows depends on the expander." in told
-    assert "The output assumes the first one, small. The choices of the expanders: " in told
+    assert "This result assumes the first one, small. The choices of the expanders: " in told
     assert "least-waste (the default) picks small; most-pods picks large or small; least-nodes picks large." in told
     assert "2 groups would help; least-nodes picks large." in str(cluster.autoscale(sizes(), expander="least-nodes"))
     tie = str(cluster.autoscale(sizes(), expander="most-pods"))
@@ -43,7 +43,7 @@ def test_the_choice_is_told() -> None:
     for unknown in ("random", "price", "priority"):
         said = str(cluster.autoscale(sizes(), expander=unknown))
         assert f"the input does not determine which one the expander {unknown} picks." in said
-        assert "The output assumes the first one, small." in said
+        assert "This result assumes the first one, small." in said
 
 
 @pytest.mark.sampled(4)

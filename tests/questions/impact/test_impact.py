@@ -260,7 +260,7 @@ def test_a_selector_that_stops_with_an_error_fails_though_it_matches_as_much() -
 def test_a_pool_with_more_slices_than_it_says_offers_nothing() -> None:
     found = of(FLEET, slice_("b", "gpu-0", name="b-again"))
     assert [(each.pool, each.slices, each.stated) for each in found.document.broken_pools] == [("b", 2, [1])]
-    assert "Pool gpu.example.com/b has 2 slices, and they say that it has 1: no device of it" in str(found)
+    assert "Pool gpu.example.com/b has 2 slices, and they say that it has 1: none of its devices" in str(found)
     assert fails(found)
 
 
@@ -639,7 +639,10 @@ def test_devices_in_use_that_no_longer_match_are_counted() -> None:
 
 def test_a_device_that_is_gone_is_named_with_the_pod_that_has_it() -> None:
     text = str(of([*gpus("a", "b", each=2), template("one", request()), *runs("one", "a")], slice_("a", "gpu-1")))
-    gone = f"of default/one has {GPU}/a/gpu-0, which no driver publishes any more; no running pod ends because of it."
+    gone = (
+        f"of default/one has {GPU}/a/gpu-0, which no driver publishes any more; "
+        "no running pod is terminated because of this."
+    )
     assert gone in text
     assert "1 device gone: gpu-0" in text
 

@@ -547,4 +547,4 @@ def test_pods_that_the_drain_moved_before_are_named() -> None:
     found = Cluster.of(fleet).maintain(nodes=["a"])
     assert [(one.to_node, one.from_node) for one in found.stop.moved] == [("b", "a")]
     assert "In this drain, other pods moved first: default/s-0 (to b)." in str(found)
-    assert "A temporary node may make the room: --surge 1=a." in str(found)
+    assert "A temporary node may make enough room: --surge 1=a." in str(found)
