@@ -1,4 +1,4 @@
-"""The time limit for a whole answer, and its progress callback, for questions that have no partial answer.
+"""The time limit and the progress callback for questions that cannot return a partial result.
 
 A question that can return partial results has its own deadline (`Question.deadline`). Long-running code calls `check`,
 which costs almost nothing if no limit is set.
@@ -22,7 +22,7 @@ _hears: ContextVar[Callable[[int, int], None] | None] = ContextVar("_hears", def
 
 
 class OutOfTimeError(DraPlanError, TimeoutError):
-    """An error raised when the time limit is reached and there is no partial answer."""
+    """The time limit was reached before there was a result."""
 
 
 @contextmanager
@@ -45,14 +45,14 @@ def is_timed() -> bool:
 
 
 def check() -> None:
-    """Raise OutOfTimeError if the time is over."""
+    """Raise OutOfTimeError if the time limit has passed."""
     ends = _ends.get()
     if ends is not None and time.monotonic() > ends[0]:
         raise OutOfTimeError(f"no result within {ends[1]:g} seconds")
 
 
 def step(done: int, total: int) -> None:
-    """Report to the progress callback that `done` of `total` are done. Raises OutOfTimeError if the time is over."""
+    """Report progress, `done` of `total`, to the callback. Raises OutOfTimeError if the time limit has passed."""
     check()
     hears = _hears.get()
     if hears is not None:

@@ -1,4 +1,4 @@
-"""The exceptions that callers of dra-plan may catch; those of a single part are defined there and derive from these."""
+"""The exceptions that callers of dra-plan may catch. The packages derive their own exceptions from these."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DraPlanError(Exception):
 
 
 class UsageError(DraPlanError):
-    """An invalid question: an unknown version, feature gate, node or option value."""
+    """A call that makes no sense, for example because a version, feature gate, node or option value is unknown."""
 
 
 class InputError(DraPlanError, ValueError):

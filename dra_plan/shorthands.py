@@ -1,4 +1,4 @@
-"""Functions that answer one question about plain objects in one call; each is short for a method of `Cluster`."""
+"""Functions that answer one question about plain objects. Each is a shortcut for a method of `Cluster`."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def gather_pools(objects: Objects, node: Names = None, **release: Unpack[Release
 def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions]) -> SchedulePlan:
     """Schedule the pods of plain Kubernetes objects, which are not modified; see `Cluster.schedule`.
 
-    The default of `api_server` is the one used for most recorded outcomes, unless defects are fixed: it shows finished
-    pods to the scheduler, which a real API server does not. Raises UsageError for invalid options, and InputError for
-    objects that cannot be decoded.
+    By default, `api_server` is the one used for most recorded outcomes, which, unlike a real API server, shows finished
+    pods to the scheduler. If defects are fixed, the default is a real one. Raises UsageError for invalid options, and
+    InputError for objects that cannot be decoded.
     """
     from dra_plan.scheduler.simulation import REAL, RECORDED
 
@@ -88,12 +88,11 @@ def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions
 def validate(objects: FileOrObject | Iterable[FileOrObject], **options: Unpack[ValidatingOptions]) -> ValidationReport:
     """Return the problems in objects (plain dicts), in the manifests of paths, or in both; see `Cluster.validate`.
 
-    Objects that also exist in `against`, which takes the same types, are validated as updates. `runtime_config` is that
-    of the API server (`{}`: its default) and selects the API versions that it serves; with None it serves all versions
-    of the release.
+    Objects that also exist in `against`, which takes the same types, are validated as updates. `runtime_config` selects
+    the API versions that the API server serves: `{}` means its default, and None means all versions of the release.
 
     Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read as documents, and UsageError
-    for an unknown version, gate, quirks or code. Problems inside a document never raise: they become findings.
+    for an unknown version, gate, quirks or code. Problems inside a document are returned as findings.
     """
     from dra_plan.questions.validate.answer import report
 

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,9 +58,15 @@ COLLECTED = pytest.StashKey[list[pytest.Item]]()
 
 @pytest.hookimpl(tryfirst=True)  # before `-m golden` chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark every test that has a kept text."""
+    """Mark every test that has a kept text, and as long what is not in the sample of a test's cases."""
     config.stash[COLLECTED] = list(items)
+    met: Counter[str] = Counter()
     for item in items:
+        if sampled := item.get_closest_marker("sampled"):
+            name = item.nodeid.partition("[")[0]
+            if met[name] % sampled.args[0]:
+                item.add_marker(pytest.mark.long)
+            met[name] += 1
         if isinstance(item, pytest.Function) and KEEPERS.intersection(item.fixturenames):
             item.add_marker(pytest.mark.golden)
 

@@ -18,14 +18,14 @@ class NodeSelectorRequirement(Object, frozen=True):
 
 
 class NodeSelectorTerm(Object, frozen=True):
-    """A conjunction of requirements; an empty term matches nothing."""
+    """Requirements that must all be met. An empty term matches nothing."""
 
     match_expressions: list[NodeSelectorRequirement] = []
     match_fields: list[NodeSelectorRequirement] = []
 
 
 class NodeSelector(Object, frozen=True):
-    """A disjunction of terms."""
+    """Terms of which at least one must match."""
 
     node_selector_terms: list[NodeSelectorTerm] = []
 
@@ -99,7 +99,7 @@ class Node(Object, frozen=True):
 
 
 class Namespace(Object, frozen=True):
-    """A namespace; its labels matter for admin access and pod affinity."""
+    """A namespace. Its labels affect admin access and pod affinity."""
 
     api_version: str = "v1"
     kind: str = "Namespace"
@@ -252,7 +252,7 @@ class PodSpec(Object, frozen=True):
 
 
 class PodResourceClaimStatus(Object, frozen=True):
-    """The claim created for one of the pod's entries; if there is no name, no claim was needed."""
+    """The claim created for one of the pod's entries. Without a name, no claim was needed."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -379,10 +379,7 @@ class PriorityClass(Object, frozen=True):
 
 
 class PodDisruptionBudgetSpec(Object, frozen=True):
-    """The pods protected from eviction (policy/v1).
-
-    Each of the two fields takes a number or a percentage; only one of the fields may be set.
-    """
+    """The pods that the budget protects (policy/v1). One of the two fields may be set, to a number or a percentage."""
 
     selector: LabelSelector | None = None
     min_available: int | str | None = None
@@ -416,7 +413,7 @@ class ScopedResourceSelectorRequirement(Object, frozen=True):
 
 
 class ScopeSelector(Object, frozen=True):
-    """A conjunction of scopes."""
+    """Scopes that must all match."""
 
     match_expressions: list[ScopedResourceSelectorRequirement] = []
 

@@ -1,4 +1,4 @@
-"""The typed objects of one input, in input order, on which every command plans, and the known facts about them.
+"""All typed objects in the input, in input order, and what is known about them. Every command works on this.
 
 In order: ClusterInfo (dra-plan/v1alpha1), which is a snapshot's description of its cluster; notices for the user in
 addition to the result, with the place where an object was read; and the inventory of all objects.

@@ -82,7 +82,7 @@ class LabelSelectorRequirement(Object, frozen=True):
 
 
 class LabelSelector(Object, frozen=True):
-    """A conjunction of requirements; an empty selector selects everything, and an absent one selects nothing."""
+    """Requirements that must all be met. An empty selector selects everything, and an absent one selects nothing."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: list[LabelSelectorRequirement] | None = None

@@ -48,7 +48,7 @@ class CapacityRequestPolicyRange(StrictObject, frozen=True):
 
 
 class CapacityRequestPolicy(StrictObject, frozen=True):
-    """The rounding and limits of a request on a shared capacity (KEP-5075)."""
+    """How a request for a shared capacity is rounded and limited (KEP-5075)."""
 
     default: QuantityText | None = None
     valid_values: list[QuantityText] | None = None
@@ -217,7 +217,7 @@ class DeviceClass(StrictObject, frozen=True):
 
 
 class CapacityRequirements(StrictObject, frozen=True):
-    """The capacity that a request needs from each of its devices."""
+    """The capacity that each device of a request must provide."""
 
     requests: dict[str, QuantityText] = {}
 
@@ -418,7 +418,7 @@ class DeviceTaintRuleSpec(StrictObject, frozen=True):
 
 
 class DeviceTaintRule(StrictObject, frozen=True):
-    """An administrator's taint on devices (KEP-5055)."""
+    """A taint that an administrator puts on devices (KEP-5055)."""
 
     api_version: str = "resource.k8s.io/v1beta2"
     kind: str = "DeviceTaintRule"

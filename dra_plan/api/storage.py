@@ -137,7 +137,7 @@ class TopologySelectorLabelRequirement(Object, frozen=True):
 
 
 class TopologySelectorTerm(Object, frozen=True):
-    """A conjunction of label requirements; an empty term matches nothing."""
+    """Label requirements that must all be met. An empty term matches nothing."""
 
     match_label_expressions: list[TopologySelectorLabelRequirement] = []
 

@@ -1,4 +1,4 @@
-"""Claim sets, which are claims that must be satisfied on one node together; their owners; and sets that are alike."""
+"""Claim sets (claims that must be satisfied together on one node), their owners, and sets with the same requests."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ClaimSet:
 
 
 def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether the claim's devices can be reached from a node, whose labels match if the claim is allocated."""
+    """Return whether the claim's devices can be reached from a node. An unallocated claim can be used on every node."""
     selector = claim.allocation.node_selector if claim.allocation is not None else None
     return selector is None or node_matches(selector, node, labels)
 
@@ -94,7 +94,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def asked(claim_set: ClaimSet) -> Hashable:
-    """Return what the set needs from a node, which is equal for sets that get the same devices in equally many steps.
+    """Return what the set needs from a node, which is equal for sets whose searches take the same course.
 
     Return None for a set that could not be formed. Rules that depend only on node and pod are not included.
     """

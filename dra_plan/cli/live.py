@@ -33,7 +33,7 @@ PLUGIN = "kubectl-dra_plan"
 
 
 DUMP = (
-    "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,"
+    "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,"
     "resourceclaims,resourceclaimtemplates -A -o json > cluster.json"
 )
 """The command that creates a file for most questions with kubectl alone."""

@@ -101,6 +101,7 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
         list[RefusingNodes], Meta(description=("Why each node would reject it even if it were not held."))
     ] = []
     gang: GangShortage | None = None
+    would_bind: Annotated[Amount, Meta(description="For a workload: the number of its pods that would get a node.")] = 0
 
 
 class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
@@ -454,6 +455,11 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     def told_nodes(self) -> list[RefusingNodes]:
         """Return the obstacles by node; nothing if it is held back, or all nodes reject it for the same reasons."""
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
+
+    @property
+    def never_together(self) -> int:
+        """Return the number of a workload's pods that have no node even if no other pods are pending."""
+        return self.pods - self.alone.would_bind if self.alone is not None and self.alone.would_bind else 0
 
     def is_met_by(self, tried: TriedChanges) -> bool:
         """Return whether devices, and the rules that the changes lift, are the only obstacles on the fitting node.

@@ -1,4 +1,4 @@
-"""Reading a cluster with kubectl, which saves only the objects that planning reads as a snapshot.
+"""Read a cluster with kubectl into a snapshot, which contains only what planning needs.
 
 Nothing here plans. Only this package contacts a cluster, and on the command line only through `--live` and related
 options.
@@ -19,7 +19,7 @@ def read_cluster(
     progress: Progress | None = None,
     only_devices: bool = False,
 ) -> Snapshot:
-    """Read the cluster of kubectl's current context, or of another one; with `only_devices`, only the input of `pools`.
+    """Read the cluster in a kubectl context, by default the current one; with `only_devices`, only what `pools` needs.
 
     Raises InputError: UnreadClusterError for a cluster that cannot be read, KubectlMissingError if there is no kubectl.
     """

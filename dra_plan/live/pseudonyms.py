@@ -1,4 +1,4 @@
-"""Snapshots with pseudonyms that lead to the same results, for bug reports that reveal no names.
+"""Replace the names in a snapshot, so that a bug report reveals none but every command gives the same result.
 
 The module first handles the constants of selectors, then the texts of an object that are names (all that are not known
 to be something else), then the whole snapshot. All names share one table, in which they keep their order: equal names
@@ -311,10 +311,10 @@ MOST_PASSES = 20
 
 
 def anonymized(snapshot: Snapshot) -> Anonymized:
-    """Return the snapshot with new names, in the same order.
+    """Return the snapshot with pseudonyms, which sort in the same order as the original names.
 
-    Strings that drivers publish as attributes change as well, except those of attributes that a selector looks inside
-    (`startsWith`, `matches`); such selectors do not change.
+    String attributes are replaced as well, unless a selector looks inside them (`startsWith`, `matches`). Such
+    selectors do not change.
     """
     objects = [msgspec.json.decode(text) for text in snapshot.objects]
     kept = drivers(objects)

@@ -1,4 +1,4 @@
-"""A snapshot of a cluster, with its description and its objects, as one List that every command reads.
+"""A snapshot of a cluster: a List with a description of the cluster and its objects, which every command reads.
 
 The module has, in this order: the kept fields of an object, lists read page by page, the feature gates and the release
 that a server reports, the snapshot itself, a component's /metrics, and the minimal ClusterRole. Requests and the
@@ -258,7 +258,7 @@ _GATE = re.compile(r":?([A-Za-z0-9]+)=(true|false)")
 
 
 def of_metrics(text: str) -> dict[str, bool]:
-    """Return all feature gates in a component's metrics; none if the text has no such metric."""
+    """Return all feature gates in a component's metrics. Without such a metric, there are none."""
     found = {}
     for labels, value in _METRIC.findall(text):
         name = _NAME.search(labels)
@@ -347,7 +347,7 @@ Progress = Callable[[int, int, int], None]
 
 
 class UnreadClusterError(InputError):
-    """A cluster that cannot be read, or not sufficiently."""
+    """A cluster could not be read, or not enough of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,7 +545,7 @@ _MOST_BYTES = 64 << 20
 
 
 def text_of(place: str, *, may_ask: bool) -> str:
-    """Return the metrics of a file or address. Raises UsageError if it cannot be read, or access is not allowed."""
+    """Return the metrics in a file or at a URL. Raises UsageError if they cannot be read, or access is not allowed."""
     if not place.startswith(_ADDRESSES):
         try:
             return Path(place).read_text(encoding="utf-8", errors="replace")

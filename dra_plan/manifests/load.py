@@ -1,4 +1,4 @@
-"""Turn files, directories and standard input into typed objects, with every fault found in one run.
+"""Turn files, directories and standard input into typed objects, and report all faults at once.
 
 First come the functions for the command line, then those for Python programs, whose objects are plain dicts that are
 created only when they are accessed.
@@ -174,7 +174,7 @@ def load_objects(
 class LoadedObjects(MutableSequence[dict[str, Any]]):
     """The objects in an input as plain dicts, in reading order.
 
-    A dict that was returned may have been changed, so the objects are decoded from the dicts afterwards.
+    A caller may change a dict that it was given, so such objects are decoded from their dicts.
     """
 
     def __init__(self, sources: Sequence[SourceRead], paths: Sequence[PathLike]) -> None:

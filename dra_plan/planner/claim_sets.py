@@ -57,11 +57,11 @@ class ClaimSetPlan:
     explanation: SetExplanation | None = None
     excluded: Mapping[str, list[NodeExclusion]] = field(default_factory=dict)
     leading: tuple[LeadingReason, ...] = ()
-    """The leading reasons why a set fits nowhere, on the nodes that were examined for this."""
+    """The leading reasons why the set fits nowhere, taken from the nodes that were examined to find them."""
     lacking: frozenset[str] = frozenset()
-    """The kinds that are completely missing from the input, and without which a set that does not fit is Unknown."""
+    """The kinds that the input lacks completely. Without them, a set that does not fit is Unknown."""
     refused: tuple[RefusedOwner, ...] = ()
-    """The set's owners that the API server rejects; if there are any, the set fits nowhere."""
+    """The set's owners that the API server rejects. If there are any, the set fits nowhere."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the form in which the plan is sent from another process, which may have examined many nodes."""
@@ -83,7 +83,7 @@ class ClaimSetPlan:
 
     @property
     def name(self) -> str:
-        """Return KIND NAMESPACE/NAME of the owner or, if there is no owner, of the claims."""
+        """KIND NAMESPACE/NAME of the owner or, without an owner, of the claims."""
         if self.claim_set.owner is not None:
             part = self.claim_set.part
             return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
@@ -93,9 +93,8 @@ class ClaimSetPlan:
     def outcome(self) -> Outcome:
         """The set's outcome.
 
-        An error on any node ends the scheduling attempt in upstream, even if the set fits elsewhere.
-
-        Upstream does not examine excluded nodes. Rejected objects are never part of a scheduling attempt.
+        In upstream, an error on any node ends the scheduling attempt, even if the set fits elsewhere. Upstream does not
+        examine excluded nodes. Objects that the API server rejects are never scheduled.
         """
         if self.refused:
             return Outcome.REFUSED
@@ -186,7 +185,7 @@ class PlannedSet(NamedTuple):
 
 
 class SetPlanner:
-    """A planner of claim sets, one after the other and independently of each other."""
+    """Plans claim sets one by one, independently of each other."""
 
     def __init__(
         self,
@@ -198,7 +197,7 @@ class SetPlanner:
         *,
         reads_few: bool = False,
     ) -> None:
-        """Create a planner. With `reads_few`, most allocations are not read, and those are never written."""
+        """Create a planner. With `reads_few`, allocations are built only when they are read."""
         self.view, self.nodes, self.deadline = view, nodes, deadline
         self._pools = KnownPools(view.gatherer) if reads_few else None
         self.max_steps = question.max_steps
@@ -241,7 +240,7 @@ def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> No
 
 
 class Admissions:
-    """A finder of admission suggestions, which are added to plans one after the other."""
+    """Finds changes that would admit pods to nodes, and adds them to plans."""
 
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
@@ -305,7 +304,7 @@ MOST_LOOKS = 1_000
 
 
 class Leading:
-    """A finder of claim sets' leading reasons, one set after the other; sets with the same requests share findings."""
+    """Finds the leading reasons of claim sets. Sets with the same requests share them."""
 
     def __init__(self, view: View, nodes: Sequence[Node]) -> None:
         self._view, self._nodes = view, nodes
@@ -315,7 +314,7 @@ class Leading:
     def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
         """Return the leading reasons why a set does not fit on any node.
 
-        Return nothing for other sets, or after too many examinations.
+        Return nothing if the set has another outcome, or if too many nodes have been examined already.
         """
         if plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNKNOWN):
             return ()

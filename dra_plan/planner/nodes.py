@@ -10,7 +10,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaimSpec
-from dra_plan.api.well_known import SYSTEM_NAMESPACE
+from dra_plan.api.well_known import ADMIN_ACCESS, SYSTEM_NAMESPACE
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index, missing_templates, owner_of
 from dra_plan.claims.owners import ended
@@ -105,6 +105,7 @@ def of_devices(inventory: Inventory) -> list[Notice]:
         *_one_namespace(inventory),
         *_slices(inventory),
         *_classes(inventory),
+        *_namespaces(inventory),
         *_without_devices(inventory),
     ]
 
@@ -415,6 +416,38 @@ def _classes(inventory: Inventory) -> Iterator[Notice]:
             ),
             brings=("deviceclasses",),
         )
+
+
+def _namespaces(inventory: Inventory) -> Iterator[Notice]:
+    """Yield a notice if claims ask for admin access in namespaces whose labels are not known.
+
+    The API server accepts such claims only in namespaces with the label `resource.kubernetes.io/admin-access: "true"`
+    (KEP-5018), and so refuses the claims that would be made from a template if the label is missing.
+    """
+    if was_listed(inventory, "Namespace"):
+        return
+    known = {namespace.metadata.name for namespace in inventory.namespaces}
+    asking = [
+        *((claim.metadata, claim.spec) for claim in inventory.claims if claim.allocation is None),
+        *((template.metadata, template.spec.spec) for template in inventory.templates),
+    ]
+    unknown = sorted(
+        {meta.namespace for meta, spec in asking if meta.namespace not in known and _with_admin_access(spec)}
+    )
+    if unknown:
+        yield Notice(
+            "namespaces-missing",
+            (
+                f"claims ask for admin access in {_listed(unknown)}, and the input does not have the labels of "
+                "namespaces: the API server refuses such claims unless their namespace has the label "
+                f'{ADMIN_ACCESS}: "true": add the output of `kubectl get namespaces -o yaml`'
+            ),
+            brings=("namespaces",),
+        )
+
+
+def _with_admin_access(spec: ResourceClaimSpec) -> bool:
+    return any(request.exactly is not None and request.exactly.admin_access for request in spec.devices.requests)
 
 
 def _claim_specs(inventory: Inventory) -> Iterator[ResourceClaimSpec]:

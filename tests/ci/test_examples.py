@@ -99,6 +99,7 @@ BEYOND = {
 """Changes after which not all of it runs, although each claim by itself fits on some node."""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("change", BEYOND)
 @pytest.mark.parametrize("system", [github, gitlab, make])
 def test_what_does_not_run_fails(system: Any, change: str, tmp_path: Path) -> None:

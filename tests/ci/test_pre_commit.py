@@ -34,6 +34,7 @@ def test_it_fails_what_is_wrong(hook: dict[str, str], tmp_path: Path) -> None:
     assert run(f"{hook['entry']} -R cluster manifests", tmp_path).returncode == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("change", [name for name in BEYOND if name != "quota"])
 def test_pods_that_do_not_run_together_fail_both_plans(change: str, tmp_path: Path) -> None:
     folder = project(tmp_path, fits=True, **BEYOND[change])

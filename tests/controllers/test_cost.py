@@ -30,6 +30,7 @@ def settle(cluster: Cluster) -> None:
     assert all(one.node_name for one in plan)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "spec"),
     [("Deployment", {}), ("StatefulSet", {}), ("StatefulSet", {"podManagementPolicy": "Parallel"})],

@@ -21,5 +21,5 @@ def test_all_warnings_about_what_is_missing_are_listed_with_their_commands() -> 
     assert listed.keys() == _codes(SOURCES) - {"nodes-missing"}  # an error, whose command brings the rest, too
     source = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
     commands = re.findall(r"`(kubectl [^`]+ -o yaml)`", "".join(listed.values()))
-    assert len(commands) == 7
+    assert len(commands) == 8
     assert [command for command in commands if command not in source] == []

@@ -50,6 +50,7 @@ def test_json(name: str, golden: Any) -> None:
     golden(GOLDEN / f"{name}.json", parse("json")(document(name), None))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_documents_keep_to_their_schema(name: str) -> None:
     told = json.loads(parse("json")(document(name), None))

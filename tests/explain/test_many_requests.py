@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 import dra_plan
 from dra_plan import releases
 from dra_plan.allocator import View
@@ -65,6 +67,7 @@ def test_a_budget_is_paid_by_weight() -> None:
     assert answer.steps <= 2_000 // large.step_weight + 1
 
 
+@pytest.mark.long
 def test_what_is_asked_together_is_explained_in_time() -> None:
     with ended_after(40):
         plan = dra_plan.Cluster.of(cluster(18, 560)).explain(together=True)

@@ -49,8 +49,8 @@ def check(case: dict[str, Any]) -> int:
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_every_refusing_node_has_a_reason(corpus: str) -> None:
-    every = {"quirks": 9, "cases": 16}.get(corpus, 27)
-    assert sum(check(case) for case in recorded.cases(corpus, every)) > (0 if corpus == "quirks" else 15)
+    every = {"quirks": 9, "cases": 32}.get(corpus, 54)
+    assert sum(check(case) for case in recorded.cases(corpus, every)) > (0 if corpus == "quirks" else 10)
 
 
 @pytest.mark.long

@@ -95,7 +95,7 @@ def test_another_pod_comes_first() -> None:
     answer = world(priority_class("high", 1000), first, pod("train", cpu="7"))
     told = {one["name"]: one for one in answer.to_dict()["verdicts"]}
     assert told["train"]["alone"] == {"verdict": "WouldBind", "nodeName": "b"}
-    said = "would fit on b, but default/first (priority 1000) comes first and gets it."
+    said = "would fit on b, but default/first (priority 1000) comes first and takes the room."
     assert f"pod/default/train is Pending: it {said}" in lines(answer)
 
 

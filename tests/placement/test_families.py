@@ -39,6 +39,7 @@ def check(family: str, seeds: Iterable[int], wanted: int) -> Counter[str]:
     return seen
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_kind_of_claim(family: str) -> None:
     seen = check(family, range(60), 30)

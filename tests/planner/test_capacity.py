@@ -34,6 +34,7 @@ def spread(found: dict[str, Any]) -> dict[str, int]:
     return {entry["name"]: entry["copies"] for entry in found["nodes"]}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", read(), ids=lambda case: case["id"])
 def test_copies_are_bound_as_recorded(case: dict[str, Any]) -> None:
     before = json.dumps(case)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.planner import nodes
 from tests.build import Object, allocated, claim, device_class, gpus, node, placed, pod, template
 from tests.cli.running import in_process
 from tests.live import clusters
@@ -123,3 +124,26 @@ def test_pods_that_have_a_node_and_no_devices_are_named() -> None:
     for others in ([allocated("mine", "a", "gpu-0"), stuck], [claim("mine"), going], [claim("mine"), runs]):
         answer = Cluster.of([*rest, *others]).schedule()
         assert "bound-without-devices" not in {one.code for one in answer.document.warnings}
+
+
+@pytest.mark.parametrize("made", ["claim", "template"])
+def test_admin_access_needs_a_namespace_whose_labels_are_known(made: str) -> None:
+    spec = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "c", "adminAccess": True}}]}}
+    asking = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim" if made == "claim" else "ResourceClaimTemplate",
+        "metadata": {"name": "x", "namespace": "ops"},
+        "spec": spec if made == "claim" else {"spec": spec},
+    }
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ops"}}
+
+    def told(objects: list[dict]) -> list[str]:
+        notices = nodes.of_devices(Cluster.of(objects).inventory)
+        return [each.message for each in notices if each.code == "namespaces-missing"]
+
+    [said] = told([*BARE, asking])
+    assert said.startswith("claims ask for admin access in ops")
+    assert "kubectl get namespaces -o yaml" in said
+    assert not told([*BARE, asking, namespace])
+    del (spec["devices"]["requests"][0]["exactly"])["adminAccess"]
+    assert not told([*BARE, asking])

@@ -180,6 +180,7 @@ def new(objects: list[Data]) -> list[Data]:
     return made
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("block", range(8))
 def test_of_broken_inputs_nothing_refused_is_a_yes(block: int) -> None:
     """The answers about recorded clusters with something broken, and what `validate` says of the same."""

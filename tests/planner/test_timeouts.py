@@ -23,7 +23,8 @@ def warned(case: dict[str, Any], **options: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("corpus", "every"), [("hard", 1), ("cases", 2), pytest.param("cases", 1, marks=pytest.mark.long)]
+    ("corpus", "every"),
+    [("cases", 2), *(pytest.param(corpus, 1, marks=pytest.mark.long) for corpus in ("hard", "cases"))],
 )
 def test_recorded_searches(corpus: str, every: int) -> None:
     """Cut off after 60 s: told of. Done in a third of the steps that 10 s are taken for: not told of."""

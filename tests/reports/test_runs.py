@@ -113,6 +113,7 @@ def test_red_test_cases_mean_a_status_that_is_not_0(run: str, tmp_path: Path) ->
     assert bool(failures(texts["junit"])) == (status != 0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("run", RUNS)
 def test_the_status_is_the_same_for_every_format_and_report(run: str, tmp_path: Path) -> None:
     arguments, status, _ = RUNS[run]

@@ -63,6 +63,7 @@ def of_deployments(pods: int) -> list[dict]:
     return [node("a"), node("b"), *(web(f"d{index}") for index in range(pods))]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", [from_templates, with_extended_resources, of_deployments])
 def test_a_pod_costs_the_same_however_many_there_are(make) -> None:
     few, many = (instructions(lambda n=n: plan(make(n))) for n in (64, 128))

@@ -65,6 +65,7 @@ def forget_everything(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tallies, "of", added_anew)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(0, 240, 6))
 def test_nobody_can_tell(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered = told(seed)

@@ -22,6 +22,7 @@ from dra_plan.planner import notices, owners, suspended
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
 from dra_plan.planner.claim_sets import ClaimSetPlan, Leading, PlannedSet, SetPlanner, set_name
+from dra_plan.planner.failing_selectors import of_failing_selectors
 from dra_plan.planner.nodes import choose_nodes, deciding, of_devices, with_nodes
 from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import choose_sets
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class AllocationPlan(PrintedAnswer[AllocationDocument]):
-    """The result of `allocate`; iterating yields the claim sets' plans."""
+    """The result of `allocate`. Iterating yields a `ClaimSetPlan` for each claim set."""
 
     target: Target
     claim_sets: tuple[ClaimSetPlan, ...]
     notices: tuple[Notice, ...]
     unplanned: tuple[UnplannedOwner, ...] = ()
-    """Named owners without anything to plan."""
+    """The named owners that have nothing to plan."""
     refused: tuple[RefusedOwner, ...] = ()
     """Selected pods and workloads without claims that the API server rejects."""
     competition: Competition | UnsetType = UNSET
@@ -62,13 +63,13 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing was planned: no claim set, or a single one without claims."""
+        """Return whether nothing was planned: there is no claim set, or the only one has no claims."""
         sets = [plan.claim_set for plan in self.claim_sets]
         return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
     @property
     def refusals(self) -> Refusals:
-        """The rejections by the API server of planned objects, for documents."""
+        """What the API server rejects of the planned objects, for documents."""
         return entries([*(owner for plan in self for owner in plan.refused), *self.refused])
 
     def _document(self) -> AllocationDocument:
@@ -136,6 +137,7 @@ def plan_claim_sets(
         *of_new_fields(inventory, view.target),
         *suspended.of_sets(inventory, sets),
         *_bystanders(inventory, sets),
+        *of_failing_selectors(view, plans),
         *(notice for each in planned for notice in each.notices),
     )
     if question.owners:

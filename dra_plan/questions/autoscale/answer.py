@@ -1,4 +1,4 @@
-"""`autoscale`: one loop of the Cluster Autoscaler, and the result of kube-scheduler with the nodes that it adds."""
+"""`autoscale`: one loop of the Cluster Autoscaler, and what kube-scheduler does with the nodes that it adds."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ThenBound:
 
     @property
     def missing(self) -> list[str]:
-        """Return the pods of the plan that get no node, unless as many other pods get one of the new nodes."""
+        """Return the planned pods that get no node, unless as many other pods run on the new nodes instead."""
         left = sorted(name for name, outcome in self.bound.items() if outcome != "Bound")
         return left if len(left) > self.others else []
 
@@ -65,8 +65,7 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
     then: ThenBound
     expander: str
     needed: int | None
-    """The number of nodes of the chosen group with which kube-scheduler binds all pods that they help; None if
-    unknown.
+    """How many nodes of the chosen group kube-scheduler needs to bind all pods that they help; None if unknown.
     """
     notices: tuple[Notice, ...]
 

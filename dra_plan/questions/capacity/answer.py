@@ -1,4 +1,4 @@
-"""`capacity`: the number of additional copies of each owner that the scheduler binds, and the best possible."""
+"""`capacity`: how many more copies of each owner the scheduler binds, and how many could fit at best."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class OwnedAlready(NamedTuple):
 
 
 class Count(NamedTuple):
-    """The count of an owner's copies; for an incomplete additional gang, `fitting` of its pods fit."""
+    """The number of an owner's copies. If one more gang fits only in part, `fitting` of its pods fit."""
 
     copies: Copies
     scheduled: ScheduledCopies
@@ -271,7 +271,7 @@ USUAL_LIMIT = 10_000
 
 @dataclass(frozen=True, repr=False)
 class CapacityPlan(PrintedAnswer[CapacityDocument]):
-    """The result of `capacity`; iterating yields an item for each owner."""
+    """The result of `capacity`. Iterating yields an item for each owner."""
 
     target: Target
     limit: int
@@ -280,7 +280,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
     notices: tuple[Notice, ...] = ()
     mix: MixCapacity | UnsetType = UNSET
     refused: tuple[RefusedOwner, ...] = ()
-    """Owners that the API server rejects, so that none of their copies fit."""
+    """Owners that the API server rejects. None of their copies fit."""
 
     def __iter__(self) -> Iterator[OwnerCapacity]:
         return iter(self.items)
@@ -330,8 +330,8 @@ def count_copies(
 ) -> CapacityPlan:
     """Count the copies of each pod separately, in addition to the bound pods; pending pods are ignored.
 
-    If `mix` is set, all pods are counted together, in proportion to their owners' replicas. If `seeks` is set, the best
-    possible number is searched for thoroughly; by default, the search takes a few seconds, and is skipped for a mix.
+    If `mix` is set, all pods are counted together, in proportion to their owners' replicas. If `seeks` is set, the
+    search for the best possible number is thorough. By default, it takes a few seconds, and is skipped for a mix.
 
     Raises InputError for input without nodes, UsageError for a limit below 1.
     """

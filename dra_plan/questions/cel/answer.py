@@ -62,7 +62,7 @@ class SelectorReport:
 
     @cached_property
     def document(self) -> SelectorDocument:
-        """The document that `dra-plan cel` prints, created once."""
+        """The document that `dra-plan cel` prints."""
         return SelectorDocument(
             target=answer_target(self.target),
             expression=self.selector.expression,
@@ -140,7 +140,7 @@ def _with_hint(error: CelCompileError, expression: str, published: Publications,
 
 
 MOST_HINTED = 20_000
-"""The number of devices among which a hint is searched."""
+"""The maximum number of devices that are examined to find a hint."""
 
 
 def _hint(

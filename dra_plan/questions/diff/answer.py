@@ -1,4 +1,4 @@
-"""`diff`: the differences between the results for two states of a cluster, or for two releases."""
+"""`diff`: how the results differ between two states of a cluster, or between two releases."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     selectors: tuple[ChangedSelector, ...]
     notices: tuple[Notice, ...]
     unsettled: tuple[UnsettledCluster | None, ...] = (None, None)
-    """The reason why the cluster of each state never settles, if it does not."""
+    """Why the cluster never settles, for each state in which it does not."""
     end: Inventory = field(default_factory=Inventory)
-    """The objects of the state after, once its pods are placed."""
+    """The objects of the second state, once its pods are placed."""
 
     def __iter__(
         self,
@@ -334,7 +334,7 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
 def reasons(
     claim_set: ClaimSet, before: AllocationPlan, after: AllocationPlan, view: View, selectors: Sequence[ChangedSelector]
 ) -> list[DiffReason]:
-    """Return all known reasons; `view` is that of the first state."""
+    """Return all known reasons for the differences. `view` is the view of the first state."""
     return [
         *_defects("defect-ended", claim_set, before, after.target.quirks),
         *_defects("defect-began", claim_set, after, before.target.quirks),

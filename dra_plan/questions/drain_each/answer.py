@@ -1,7 +1,7 @@
 """`diff --drain each`: the pods that would be unscheduled if a node were drained, for each node in turn.
 
-A row contains the same as `diff --drain NODE` for pods. Shared parts of the states are computed once: the cost of a
-drain depends on its changes, plus one pass over all objects.
+A row says the same about pods as `diff --drain NODE`. Whatever the states have in common is computed once, so the cost
+of a drain is that of its changes, plus one pass over all objects.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class DrainList(PrintedAnswer[DrainsDocument]):
 def drain_each(
     inventory: Inventory, target: Target, question: Question, jobs: int = 1, by: str | None = None
 ) -> DrainList:
-    """Drain each node of the question in turn, with `jobs` processes; all nodes if it names none.
+    """Drain each node that the question names (or every node, if it names none) in turn, with `jobs` processes.
 
     With `by`, a label, drain all nodes with the same value together. Raises UsageError for unknown nodes and owners,
     and for a label that no node has, InputError for input without nodes.

@@ -10,8 +10,9 @@ from dra_plan.page import picks, told
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
 from dra_plan.text import obstacles, words
+from dra_plan.text.headlines import headline
 from dra_plan.text.naming import named
-from dra_plan.text.verdicts import UNTOLD, headline, verdict_lines
+from dra_plan.text.verdicts import UNTOLD, verdict_lines
 
 _WORDS = {
     "WouldBind": "bound now",

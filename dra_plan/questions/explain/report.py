@@ -12,8 +12,8 @@ from dra_plan.questions.explain.blocks import OwnerBlock, owner_blocks
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.gate import of_owner
 from dra_plan.questions.explain.owners import owner_lines, set_lines
-from dra_plan.text import verdicts
 from dra_plan.text.gate import Gate, Verdict
+from dra_plan.text.headlines import headline
 from dra_plan.text.naming import named
 from dra_plan.text.reports import claim_sets
 from dra_plan.text.reports.claim_sets import Origins
@@ -67,7 +67,7 @@ def _explained(first: OwnerVerdict, block: OwnerBlock, gate: Gate, origins: Orig
     entry = Entry(
         Level.ERROR,
         CODES.get(first.verdict, "does-not-fit"),
-        verdicts.headline([first]),
+        headline([first]),
         source=origin.source,
         line=origin.line,
         object=f"{first.kind} {first.namespace}/{first.name}",

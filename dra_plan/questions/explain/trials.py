@@ -133,7 +133,8 @@ class OwnerTrials:
     def with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """Return the verdict with helpful changes; for owners in short form, the changes that make their claims fit."""
         of_devices = made.refused_by == [DEVICES]  # a claim that no node can serve: it may be changed
-        if made.verdict not in TRIED or made.alone is not None or (made.of_all_nodes and not of_devices):
+        only_waits = made.alone is not None and not made.never_together
+        if made.verdict not in TRIED or only_waits or (made.of_all_nodes and not of_devices):
             return made
         index, about = self._ground.index, self._ground.about
         made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))

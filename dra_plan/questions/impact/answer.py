@@ -100,7 +100,7 @@ class WrittenChange:
     target: Target
     written: AppliedEdit | None
     refused: Sequence[ApiServerRefusal] = ()
-    """The objects that the API server rejects: they are not written."""
+    """The objects that the API server rejects, and that are therefore not written."""
     notices: Sequence[Notice] = ()
 
 

@@ -1,4 +1,4 @@
-"""`maintain`: an order of drains, found by carrying them out; or the result that every order fails."""
+"""`maintain`: simulate drains to find an order in which nodes can be drained, or show that every order fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dra_plan.releases import Target
 from dra_plan.whatif.edits import comes_back
 
 MOST_DRAINS = 2_000
-"""The maximum number of waves that are carried out; an order that is not found by then is unknown."""
+"""The maximum number of waves that are simulated. If none of them leads to an order, the result is Undecided."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -344,7 +344,7 @@ def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
 
 
 def maker(pod: Pod, index: Index) -> PodMaker | None:
-    """Return the workload with the pod's template: its direct or indirect controller; None for a bare pod."""
+    """Return the workload whose template the pod comes from, directly or indirectly; None for a bare pod."""
     top: Pod | AnyWorkload = pod
     for controller in index.owners.above(pod.metadata):
         top = controller

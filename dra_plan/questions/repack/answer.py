@@ -30,7 +30,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif.edits import replaced
 
 MOST_PLANS = 12
-"""The maximum number of plans of the program that are simulated until one works."""
+"""The maximum number of the program's plans that are simulated before the search is given up."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +96,7 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 def repacked(
     room: RoomAsked, target: Target, question: Question, rules: MoveRules, most_moves: int | None = None
 ) -> RepackPlan:
-    """Return the cheapest moves that make the wanted pods fit, of at most this number of pods.
+    """Return the cheapest moves, of at most this number of pods, that make the wanted pods fit.
 
     Raises SolverMissingError if the solver cannot be loaded.
     """

@@ -48,7 +48,7 @@ class Replay(PrintedAnswer[ReplayDocument]):
     enlarged: Inventory
     """The cluster with the nodes and slices that come later."""
     again: Callable[[], Sequence[KeptMoment]]
-    """Return moments of the first run with their objects: the run is simulated again, unless it kept them."""
+    """Return moments of the first run with their objects. If the run did not keep them, it is simulated again."""
 
     @cached_property
     def kept(self) -> Sequence[KeptMoment]:
@@ -140,7 +140,7 @@ def replay_cluster(
     plugins: Registry | None = None,
     for_page: bool = False,
 ) -> Replay:
-    """Simulate the cluster through the steps until nothing more happens, under each setting and in each order.
+    """Simulate the steps under each setting and in each node order, until nothing more happens.
 
     Samples are taken at these `seconds`, every `every` seconds, or at ten moments between the first step and the last;
     the end is always included. The owners, `namespace` and `selector` of the question select the pending pods to

@@ -33,9 +33,9 @@ class RuleGuides(PrintedAnswer[RulesDocument]):
 
 
 def guides(codes: Iterable[str]) -> RuleGuides:
-    """Return the rules whose codes have these prefixes, with examples; without codes all rules, without examples.
+    """Return the rules whose codes have these prefixes, with examples; without prefixes, all rules without examples.
 
-    Raises UsageError for a prefix of no code.
+    Raises UsageError for a prefix that no code has.
     """
     wanted = tuple(code.upper() for code in codes)
     for code in wanted:

@@ -1,4 +1,4 @@
-"""`schedule`: all pods of the input through the scheduling cycle, in which they compete."""
+"""`schedule`: run all pods of the input through the scheduling cycle, in which they compete."""
 
 from __future__ import annotations
 
@@ -160,12 +160,11 @@ def schedule_pods(
     """Schedule the pods of an input.
 
     `extenders` replace those of the configuration. The question's `owners` name the pods, and workloads whose pods, are
-    scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are; if it
-    settles, all compete, and `namespace` and `selector` select the pods that are reported. With
-    `requires_nodes`, raises InputError for input without nodes; otherwise that is a cluster without nodes. With
-    `settle`, the controllers act afterwards, and the `events` happen, until nothing changes any longer; `never_ready`
-    pods (NAMESPACE/NAME) start and do not become ready; with more `patience` (seconds), later changes happen, too.
-    Raises UsageError for invalid options.
+    scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are. With
+    `settle`, all pods compete, and `namespace` and `selector` select the pods that are reported. With `requires_nodes`,
+    input without nodes raises InputError; otherwise, it is a cluster without nodes. With `settle`, the `events` happen
+    and the controllers act, until nothing changes any more; `never_ready` pods (NAMESPACE/NAME) start but do not become
+    ready, and `patience` is how many seconds without a change to wait. Raises UsageError for invalid options.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -275,7 +274,7 @@ def notices_about(
     *,
     settled: bool = False,
 ) -> list[Notice]:
-    """Return the notices for readers besides the results of pods; `others` follow those of the input.
+    """Return the notices to print with the results. `others` follow those of the input.
 
     A `settled` answer also covers controllers.
     """

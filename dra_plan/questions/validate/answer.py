@@ -30,7 +30,7 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
     target: Target
     judgement: Judgement
     offers_fixes: bool = True
-    """True if findings say how they can be fixed; findings left after all fixes cannot."""
+    """True if findings say how to fix them. Those that remain after `--fix` do not."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -122,10 +122,9 @@ def report(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> ValidationReport:
-    """Return the validation of the input; objects that `against` also has are updates of these.
+    """Validate the input. Objects that are also in `against` are validated as updates of those.
 
-    `runtime_config` is that of the API server: the API versions that it serves of those of the release; None: all of
-    them.
+    `runtime_config` selects which of the release's API versions the API server serves; None means all of them.
     """
     judged = judge(
         reading, target, selection, ignore_unknown=ignore_unknown, against=against, runtime_config=runtime_config
@@ -155,7 +154,7 @@ def fix(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> FixedManifests:
-    """Return the input with all certain fixes for relevant findings; nothing is written."""
+    """Return the input with every certain fix for the relevant findings. Nothing is written."""
 
     def judged(read: Reading) -> Judgement:
         return judge(

@@ -35,6 +35,7 @@ def test_decided_with_the_rule(rule: PruningRule) -> None:
     assert found.outcome is (Outcome.FITS if rule in FITS else Outcome.DOES_NOT_FIT)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", WITNESSES)
 def test_undecided_without_it(rule: PruningRule) -> None:
     assert answer(WITNESSES[rule], USUAL.without(rule), STEPS_WITHOUT).outcome is Outcome.UNDECIDED

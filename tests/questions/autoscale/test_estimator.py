@@ -13,6 +13,7 @@ from tests.questions.autoscale.clusters import grouped, waiting
 from tests.questions.autoscale.test_recorded import CASES
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES[::9], ids=lambda case: str(case["id"]))
 def test_the_size_of_batches_changes_no_answer(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     groups = {"nodeGroups": case["nodeGroups"], "options": case["options"]}

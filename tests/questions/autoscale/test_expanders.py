@@ -46,6 +46,7 @@ def test_the_choice_is_told() -> None:
         assert "The output assumes the first one, small." in said
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("expander", COMPUTED)
 @pytest.mark.parametrize("case", SEVERAL, ids=lambda case: str(case["id"]))
 def test_the_group_is_one_that_the_recorded_expander_took(case: Any, expander: str) -> None:

@@ -47,6 +47,7 @@ def owners_of(objects: list[dict[str, Any]]) -> dict[str, str]:
     }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["id"]))
 def test_case(case: dict[str, Any]) -> None:
     expected, unknown = case["expected"], case["expected"]["open"]

@@ -1,0 +1,365 @@
+"""`explain`: the verdict on pods without a node, from the run of all pending pods.
+
+It is that of the decisive pod, with the obstacles on each node, the result without the other pending pods, what the
+input lacks, and the changes that help.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from msgspec import structs
+
+from dra_plan.allocator import View
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import ended
+from dra_plan.claims.sets import Owner
+from dra_plan.documents.verdicts import (
+    AloneVerdict,
+    GangShortage,
+    OwnerVerdict,
+)
+from dra_plan.planner.certainty import OF_VOLUMES, Certainty
+from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.planner.nodes import was_listed
+from dra_plan.planner.owners import CLAIM, POD
+from dra_plan.planner.question import Question, kubelet_minor
+from dra_plan.planner.refused import OwnerRefusals, accepted
+from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.questions.explain.bindings import awaited_conditions, leaving_claims, queue_of
+from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
+from dra_plan.questions.explain.editing import with_admin_access
+from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
+from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
+from dra_plan.questions.explain.reasons import (
+    OwnersOfPods,
+    RunQuestion,
+    VerdictRun,
+)
+from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
+from dra_plan.questions.explain.volumes import needs_of
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.node_refusals import NodeRefusals
+from dra_plan.scheduler.notices import GroupSummary
+
+MOST_LOOKS = 50_000
+"""The number of nodes examined closely for owners that were not named, over all of them."""
+
+
+MOST_FIRST = 3
+"""The number of earlier pods that are named."""
+
+
+MOST_HELPED = 10
+"""The number of owners that were not named for which changes are tried."""
+
+
+_CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
+"""Verdicts that may differ without the other pending pods."""
+
+
+class PendingPods:
+    """The verdicts on the pods of `owners` that have no node; the simulation runs once for all.
+
+    After the `deadline`, in monotonic time, open results are Undecided.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        view: View,
+        question: Question,
+        plan: AllocationPlan,
+        owners: Sequence[Owner],
+        refusals: OwnerRefusals,
+        deadline: float | None,
+    ) -> None:
+        self._index, self._inventory, self._view, self._question = index, index.inventory, view, question
+        self._plan, self._owners, self._refusals, self._deadline = plan, owners, refusals, deadline
+        self._sets: dict[Owner, ClaimSetPlan] = {}
+        for each in plan.claim_sets:
+            if each.claim_set.owner is not None:
+                self._sets.setdefault(each.claim_set.owner, each)
+        self._fates, self.owners_of, self._common = Fates(index), OwnersOfPods(index), Common()
+        self._nodes = {node.metadata.name: node for node in index.inventory.nodes}
+        closely = MOST_LOOKS // max(1, len(self._nodes))
+        self._closely = frozenset(owners if question.owners else owners[: max(1, closely)])
+
+    @cached_property
+    def about(self) -> RunQuestion:
+        """Return the input as accepted by the API server, and the limits of runs."""
+        asked = self._question
+        taken = accepted(self._inventory, self._view.target, everybody, refusals=self._refusals)
+        return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
+
+    @cached_property
+    def _accepted(self) -> Index:
+        """Return the index of the objects in the run."""
+        taken = self.about.inventory
+        return self._index if taken is self._inventory else Index(taken)
+
+    @cached_property
+    def run(self) -> VerdictRun:
+        """Return the run of all pending pods."""
+        planned = self._plan.claim_sets
+        return VerdictRun(self.about, self.owners_of, self._common, self._is_explained, planned=planned)
+
+    def _is_explained(self, pod: Pod) -> bool:
+        """Return whether the pod belongs to an owner that is examined closely, or to the pod group of one."""
+        group = pod.spec.scheduling_group
+        if group is not None and (pod.metadata.namespace, group.pod_group_name) in self._groups:
+            return True
+        return any(owner in self._closely for owner in self.owners_of.of(pod))
+
+    @cached_property
+    def _groups(self) -> set[tuple[str, str]]:
+        """Return the pod groups of the pods that are examined closely."""
+        return {
+            (pod.metadata.namespace, pod.spec.scheduling_group.pod_group_name)
+            for pod in self._inventory.pods
+            if pod.spec.scheduling_group is not None and not self._closely.isdisjoint(self.owners_of.of(pod))
+        }
+
+    def _with_admin_access(self, namespace: str) -> Inventory:
+        labelled = with_admin_access(self._inventory, namespace)
+        return accepted(labelled, self._view.target, everybody, self._question.runtime_config).inventory
+
+    def verdict(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate], fate: Fate) -> OwnerVerdict:
+        """Return the verdict on several pods: that of the decisive one."""
+        record, run = fate.record, self.run
+        made = structs.replace(
+            made,
+            verdict=fate.verdict,
+            victims=list(fate.victims),
+            held_by=fate.held_by or "",
+            held=list(fate.held),
+            not_tried=run.not_tried,
+            pods=len(fates) if owner.kind != POD else 0,
+            would_bind=sum(fate.is_good for fate in fates) if owner.kind != POD else 0,
+        )
+        if record is None:
+            return made
+        if fate.held_by == "SchedulingGates":
+            made = structs.replace(made, **queue_of(self._inventory, record.pod))
+        if fate.held_by == "Preemption":
+            made = structs.replace(made, until=self._gone_by(fate.held))
+        if fate.held_by == "MissingClaim":
+            made = structs.replace(made, leaving_claims=leaving_claims(self._inventory, record.pod))
+        if fate.held_by == "BindingConditions":
+            made = structs.replace(made, awaited=awaited_conditions(self._inventory, record.pod))
+        node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
+        made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
+        made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
+        made, record = self._of_gang(made, record)
+        if fate.verdict == "Unschedulable" and record.refusals is not None:
+            made = self._with_nodes(made, owner, record, record.refusals, run)
+            priority = run.priority(record.pod)
+            preempts = priority > 0 and record.pod.spec.preemption_policy != "Never"
+            made = structs.replace(
+                made, low_priority=priority if priority < 0 else None, priority=priority if preempts else None
+            )
+            if preempts:
+                made = structs.replace(made, nodes=[with_priorities(each, run, priority) for each in made.nodes])
+        if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
+            made = self._with_rivals(made, owner, fates)
+        made = self._with_missing(made, owner, record)
+        return self.trials.with_remedies(self.trials.with_spared(made, owner, record.pod), owner)
+
+    def _gone_by(self, names: Sequence[str]) -> str:
+        """Return when the last of these pods has to be gone: the API server adds the grace period to the time."""
+        times = [pod.metadata.deletion_timestamp or "" for pod in self._inventory.pods if pod.key in names]
+        return max(times, default="")
+
+    @cached_property
+    def trials(self) -> OwnerTrials:
+        """Return the trials of changes."""
+        ground = TrialGround(
+            index=self._accepted,
+            about=self.about,
+            question=self._question,
+            run=self.run,
+            common=self._common,
+            owners_of=self.owners_of,
+            fates=self._fates,
+            closely=self._closely,
+            is_explained=self._is_explained,
+            at_length=bool(self._question.owners) or len(self._owners) <= MOST_HELPED,
+            with_nodes=self._with_nodes,
+            with_admin_access=self._with_admin_access,
+            plan_of=self.plan_of,
+        )
+        return OwnerTrials(ground)
+
+    def _summary_of(self, pod: Pod) -> GroupSummary | None:
+        """Return what the run says of the pod's group."""
+        group = pod.spec.scheduling_group
+        named = (pod.metadata.namespace, group.pod_group_name) if group is not None else None
+        return next((each for each in self.run.result.groups if (each.namespace, each.name) == named), None)
+
+    def _with_group(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
+        """Return the verdict with the existing and the required pods of a group, if the group holds the pod back."""
+        found = self._summary_of(pod)
+        if made.held_by != "PodGroup" or found is None:
+            return made
+        return structs.replace(made, group_pods=found.pods, group_least=found.min_count)
+
+    def _of_gang(self, made: OwnerVerdict, record: PodRecord) -> tuple[OwnerVerdict, PodRecord]:
+        """Return the verdict with the gang that finds too few nodes, and the first of its pods without one.
+
+        The others find a node as long as the cycle of the group runs, so only that pod has reasons.
+        """
+        summary = self._summary_of(record.pod)
+        if made.verdict != "Unschedulable" or summary is None or not summary.min_count:
+            return made, record
+        found = summary.bound + sum(bool(each.node) for each in summary.last)
+        keys = [each.pod for each in summary.last if not each.node]
+        refused = [each for key in keys for each in self.run.result.pods if each.pod.key == key and each.refusals]
+        if found >= summary.min_count or not refused:
+            return made, record
+        gang = GangShortage(name=summary.name, least=summary.min_count, found=found, pod=refused[0].pod.key)
+        return structs.replace(made, gang=gang), refused[0]
+
+    def _older_kubelet(self, record: PodRecord) -> str:
+        node = self._nodes.get(record.node)
+        minor = kubelet_minor(node.status.node_info.kubelet_version) if node is not None else ""
+        is_older = bool(minor) and _number(minor) < _number(self._view.target.version)
+        return minor if is_older and record.pod.spec.resource_claims else ""
+
+    def _with_nodes(
+        self,
+        made: OwnerVerdict,
+        owner: Owner,
+        record: PodRecord,
+        refusals: NodeRefusals,
+        run: VerdictRun,
+    ) -> OwnerVerdict:
+        plan = self.plan_of(owner) if made.gang is None else None  # devices of other pods of the gang count
+        attempt = run.attempts.get(pod_uid(record.pod))
+        of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
+        plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
+        of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
+        of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)
+        return structs.replace(
+            made,
+            of_all_nodes=refusals.of_all,
+            total_nodes=len(refusals.of_nodes),
+            nodes=refusing_nodes(
+                self._of_interest(refusals),
+                of_devices,
+                OnNodes(
+                    record.pod,
+                    run.pods_on,
+                    self._inventory.limit_ranges,
+                    [pod for pod in self._inventory.pods if ended(pod)],
+                    self._nodes,
+                ),
+            ),
+            refused_by=[plugin for plugin, _ in plugins.most_common()],
+            absent=of_devices.absent,
+            volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
+            volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
+            label_conflict=label_conflict(record.pod) if plugin_names.NODE_AFFINITY in of_plugins else None,
+        )
+
+    def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
+        """Return the rejections of the nodes in question."""
+        wanted = self._question.nodes
+        if not wanted or refusals.of_all:
+            return refusals
+        return replace(
+            refusals, of_nodes={name: refusals.of_nodes[name] for name in wanted if name in refusals.of_nodes}
+        )
+
+    def _with_rivals(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate]) -> OwnerVerdict:
+        """Return the verdict without the other pending pods, if it differs, and the pods that take the capacity.
+
+        Of a workload it differs if more of its pods get a node.
+        """
+        run = self.run
+        rivals = [
+            record
+            for record in run.result.pods
+            if record.attempts and record.node and owner not in self.owners_of.of(record.pod)
+        ]
+        if not rivals and not run.not_tried:
+            return made
+        alone = VerdictRun(
+            self.about,
+            self.owners_of,
+            self._common,
+            self._is_explained,
+            lambda pod: owner in self.owners_of.of(pod),
+        )
+        others = self._fates.of(alone, owner)
+        fate = _gained(fates, others)
+        if fate is None or fate.record is None or fate.verdict == made.verdict:
+            return made
+        node = fate.record.node
+        if made.verdict == "Undecided":
+            made = structs.replace(made, verdict=fate.verdict, node_name=node, victims=list(fate.victims))
+            refusals = fate.record.refusals
+            return made if refusals is None else self._with_nodes(made, owner, fate.record, refusals, alone)
+        first = [rival for rival in rivals if rival.node == node] or rivals
+        number = sum(each.is_good for each in others) if owner.kind != POD else 0
+        return structs.replace(
+            made,
+            alone=AloneVerdict(verdict=fate.verdict, node_name=node, would_bind=number),
+            first=[other_pod(run, rival.pod, rival.node) for rival in first[:MOST_FIRST]] if fate.is_good else [],
+        )
+
+    def _with_missing(self, made: OwnerVerdict, owner: Owner, record: PodRecord) -> OwnerVerdict:
+        """Return Unknown if the input lacks every object of a deciding kind, and nothing else excludes all nodes.
+
+        The verdict includes the result without what holds the pod back, or what excludes all nodes alike.
+        """
+        missing = self._missing(made, record)
+        unknown = structs.replace(made, verdict="Unknown", missing=missing)
+        if not missing:
+            return self.trials.with_freed(made, owner)
+        if made.of_all_nodes:
+            made = self.trials.with_freed(structs.replace(made, missing=missing), owner)
+        is_certain = self._certainty.is_refused(record)
+        return structs.replace(made, missing=missing) if is_certain else unknown
+
+    @cached_property
+    def _certainty(self) -> Certainty:
+        return Certainty(self._inventory, self.run.priority)
+
+    def _missing(self, made: OwnerVerdict, record: PodRecord) -> list[str]:
+        """Return the deciding objects that the input lacks, in kubectl's terms."""
+        pod, missing = record.pod, list[str]()
+        if made.verdict in ("Unschedulable", "Error"):
+            missing = self._certainty.missing(record)
+        if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
+            made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
+            missing += ["resourceclaims"] if made_claims and not self._inventory.claims else []
+        return missing
+
+    def plan_of(self, owner: Owner) -> ClaimSetPlan | None:
+        """Return the first of the plans of the owner's claim sets."""
+        return self._sets.get(owner)
+
+    def fates(self, owner: Owner) -> list[Fate]:
+        """Return the results of the owner's pods that have no node in the input."""
+        return self._fates.of(self.run, owner)
+
+
+def _gained(fates: Sequence[Fate], alone: Sequence[Fate]) -> Fate | None:
+    """Return the result without other pods: if more pods get a node, that of such a pod, else the decisive one."""
+    good = {each.record.pod.key for each in fates if each.is_good and each.record is not None}
+    now = [each for each in alone if each.is_good and each.record is not None]
+    if len(now) > len(good):
+        return next(each for each in now if each.record is not None and each.record.pod.key not in good)
+    return decisive(alone)
+
+
+def _number(minor: str) -> list[int]:
+    return [int(part) for part in minor.split(".")]
