@@ -115,19 +115,23 @@ class DeviceKinds:
         if known is not None:
             return known
         driver = slice_.object.spec.driver
-        numbers = tuple([self._number(device, driver, slice_.taints_of(device)) for device in devices])
+        read = self._read_from(driver)
+        numbers = tuple([self._number(device, driver, read, slice_.taints_of(device)) for device in devices])
         numbers = self._alike.setdefault(numbers, numbers)
         if key is not None:
             self._by_list[key] = numbers
         return numbers
 
-    def _number(self, device: Device, driver: str, taints: Sequence[DeviceTaint]) -> int | None:
+    def _number(
+        self, device: Device, driver: str, read: Sequence[tuple[str, str | None]], taints: Sequence[DeviceTaint]
+    ) -> int | None:
         attributes, versions = device.attributes, self._versions
         for each in attributes.values():
-            is_plain = each.string_value is not None or each.int_value is not None
-            if not is_plain and each.version_value not in versions and not self._is_readable(each):
+            if each.string_value is not None or each.int_value is not None or each.version_value in versions:
+                continue
+            if not self._is_readable(each):
                 return None
-        values = [attributes.get(name) or attributes.get(other) for name, other in self._read_from(driver)]  # type: ignore[arg-type]
+        values = [attributes.get(name) or attributes.get(other) for name, other in read]  # type: ignore[arg-type]
         special = taints or device.consumes_counters or device.binding_conditions
         if special or self._names.reads_all:
             return self._of_facts(device, driver, taints, values)

@@ -254,6 +254,8 @@ class _Builder:
     def of_lone_claims(self) -> Iterator[ClaimSet]:
         """Yield a set for each pending claim that is not used and was not created for a pod in the input."""
         origins, named = self._index.inventory.origins, self._chosen.named
+        if named is not None and not any(kind == "ResourceClaim" for kind, _, _ in named):
+            return
         for claim in self._index.inventory.claims:
             key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)
             if key in named if named is not None else self._plans_claim(claim):

@@ -31,10 +31,10 @@ def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Invento
         about = patch.object
         holder = _HOLDERS.get(about.kind, "")
         known = list(getattr(inventory, holder, ()))
-        names = [(each.metadata.namespace, each.metadata.name) for each in known]
-        if (about.namespace, about.name) not in names:
+        alike = (at for at, each in enumerate(known) if each.metadata.name == about.name)
+        at = next((at for at in alike if known[at].metadata.namespace == about.namespace), None)
+        if at is None:
             return None
-        at = names.index((about.namespace, about.name))
         if any(operation.op == "remove" and not operation.path for operation in patch.patch):
             del known[at]
         else:

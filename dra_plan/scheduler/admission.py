@@ -212,8 +212,10 @@ class Admission:
     @cached_property
     def _claims(self) -> _Claims:
         later = {id(each) for pod in self.returning.values() for each in self._index.dependent_claims.of(pod)}
-        given = [each for each in self._inventory.claims if id(each) not in later]
-        return _Claims(self._stored.of(given))
+        given = self._inventory.claims
+        if later:
+            given = [each for each in given if id(each) not in later]
+        return _Claims(self._stored.by_key(given))
 
     def _with_group_claims(self, group: PodGroup) -> PodGroup:
         """Return the group with its generated claims recorded in its status."""
@@ -269,9 +271,9 @@ class Admission:
 class _Claims:
     """All claims by key, in order of arrival. Each has a UID, which identifies claims in flight."""
 
-    def __init__(self, claims: Iterable[ResourceClaim]) -> None:
-        """Begin with stored claims."""
-        self.by_key: dict[ClaimKey, ResourceClaim] = {claim_key(claim): claim for claim in claims}
+    def __init__(self, by_key: dict[ClaimKey, ResourceClaim]) -> None:
+        """Begin with stored claims, to which others are added."""
+        self.by_key = by_key
         self.new: list[ResourceClaim] = []
         """The claims added since this list was last emptied."""
         self._copies: Counter[ClaimKey] = Counter()

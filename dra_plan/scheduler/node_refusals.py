@@ -64,15 +64,8 @@ def refusals_of(
         found = {name: (_refusal(status, ()),) for name, status in diagnosis.statuses.items()}
         others = dict(_besides(framework, plugins, state, pod, diagnosis)) if besides else {}
         return NodeRefusals(found, of_all=True, besides=others)
-    nodes = framework.handle.cluster.nodes
     with _as_if_not_asked(plugins, pod):
-        return NodeRefusals(
-            {
-                name: tuple(_of_node(framework, plugins, state, pod, nodes[name], status))
-                for name, status in diagnosis.statuses.items()
-                if name in nodes
-            }
-        )
+        return NodeRefusals(_of_nodes(framework, plugins, state, pod, diagnosis.statuses))
 
 
 @contextmanager
@@ -88,16 +81,23 @@ def _as_if_not_asked(plugins: Sequence[FilterPlugin], pod: Pod) -> Iterator[None
             plugin.undecided[pod.key] = known
 
 
-def _of_node(
-    framework: Framework, plugins: list[FilterPlugin], state: CycleState, pod: Pod, node: NodeInfo, first: Status
-) -> Iterator[NodeRefusal]:
-    known = next((plugin for plugin in plugins if plugin.name == first.plugin), None)
-    yield _refusal(first, () if known is None else known.obstacles(state, pod, node))
+def _of_nodes(
+    framework: Framework, plugins: list[FilterPlugin], state: CycleState, pod: Pod, first: Mapping[str, Status]
+) -> dict[str, tuple[NodeRefusal, ...]]:
+    """Return the rejections of each node: the `first` one, then those of the other plugins, in their order."""
+    known_nodes, first = framework.handle.cluster.nodes, dict(first)
+    nodes = {name: node for name in first if (node := known_nodes.get(name)) is not None}
+    by_name = {plugin.name: plugin for plugin in plugins}
+    found: dict[str, list[NodeRefusal]] = {}
+    for name, node in nodes.items():
+        known = by_name.get(first[name].plugin)
+        found[name] = [_refusal(first[name], () if known is None else known.obstacles(state, pod, node))]
     for plugin in plugins:
-        if plugin is not known:
-            status = framework.ask_filter(plugin, state, pod, node)
+        others = [node for name, node in nodes.items() if first[name].plugin != plugin.name]
+        for node, status in zip(others, framework.ask_filter_each(plugin, state, pod, others), strict=True):
             if status is not None and status.rejected:
-                yield _refusal(status, plugin.obstacles(state, pod, node))
+                found[node.name].append(_refusal(status, plugin.obstacles(state, pod, node)))
+    return {name: tuple(refusals) for name, refusals in found.items()}
 
 
 def _besides(

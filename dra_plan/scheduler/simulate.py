@@ -341,15 +341,18 @@ class SimulationResult:
         return not record.node and (record.ran_out or bool(self.undecided.get(record.pod.key)))
 
 
-def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> SimulationResult:
-    """Schedule all pods, then again after each later state of the cluster, until nothing changes any longer."""
+def simulate(simulation: Simulation, then: Iterable[Inventory] = (), *, tells: bool = True) -> SimulationResult:
+    """Schedule all pods, then again after each later state of the cluster, until nothing changes any longer.
+
+    The notices of the result are left out unless `tells` is set.
+    """
     simulation.start()
     before = simulation.inventory
     for after in then:
         advance(simulation, before, after)
         simulation.run()
         before = after
-    return result_of(simulation)
+    return result_of(simulation, tells=tells)
 
 
 def eviction_count(simulation: Simulation) -> int:
@@ -375,8 +378,8 @@ def evictions_of(simulation: Simulation) -> list[Eviction]:
     return list(first.values())
 
 
-def result_of(simulation: Simulation) -> SimulationResult:
-    """Return the current outcome for every pod and claim."""
+def result_of(simulation: Simulation, *, tells: bool = True) -> SimulationResult:
+    """Return the current outcome for every pod and claim, with notices if `tells` is set."""
     evictions = evictions_of(simulation)
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     kept = simulation.scheduler.records
@@ -400,7 +403,7 @@ def result_of(simulation: Simulation) -> SimulationResult:
         volumes=_volumes(simulation.cluster.volumes),
         evictions=evictions,
         undecided={pod: nodes for plugin in simulation.dynamic_resources for pod, nodes in plugin.undecided.items()},
-        notices=notices.collect(simulation, records, [each.victim for each in evictions]),
+        notices=notices.collect(simulation, records, [each.victim for each in evictions]) if tells else [],
         tracer=simulation.tracer,
         failed_attempts=_failed_attempts(simulation, records),
     )

@@ -585,8 +585,8 @@ def _registry(config: configuration.Configuration, extra: Registry | None) -> Re
 
 
 def _times(inventory: Inventory) -> set[str | None]:
-    pods, allocations = inventory.pods, [claim.allocation for claim in inventory.claims]
-    times = {each.metadata.creation_timestamp for objects in (pods, inventory.claims) for each in objects}
+    pods, claims = inventory.pods, inventory.claims
+    times = {each.metadata.creation_timestamp for objects in (pods, claims) for each in objects}
     times.update({pod.status.start_time for pod in pods})
-    times.update({each.allocation_timestamp for each in allocations if each is not None})
+    times.update({made.allocation_timestamp for claim in claims if (made := claim.allocation) is not None})
     return times

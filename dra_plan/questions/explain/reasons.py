@@ -162,7 +162,7 @@ class VerdictRun:
         scheduler = self.simulation.scheduler
         scheduler.cycle.explain = self._kept
         scheduler.enough = self._is_enough
-        self.result: SimulationResult = simulate(self.simulation)
+        self.result: SimulationResult = simulate(self.simulation, tells=False)
         self.is_late = scheduler.is_late()
         self.records: dict[Owner, list[PodRecord]] = {}
         for record in self.result.pods:

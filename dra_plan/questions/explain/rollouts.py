@@ -56,11 +56,11 @@ def _updating(index: Index, owner: Owner, *, stuck: bool) -> Workload | None:
 
     With `stuck`, only if it keeps every old pod until a new one is ready; otherwise only if it does not.
     """
-    from dra_plan.controllers.workloads import rollout_bounds
-
     deployment = _deployment(index, owner)
     if deployment is None or deployment.spec.paused:
         return None
+    from dra_plan.controllers.workloads import rollout_bounds
+
     strategy = deployment.spec.strategy or UpdateStrategy()
     pods = [pod for pod in index.pods_of(deployment) if not ended(pod)]
     _, unavailable = rollout_bounds(strategy, wanted(deployment, pods).number)

@@ -35,6 +35,14 @@ class StoredClaims:
     def __init__(self) -> None:
         self._found: dict[int, tuple[ResourceClaim, ResourceClaim]] = {}
         """The claims by the identity of the given one, which is kept alive."""
+        self._last: Sequence[ResourceClaim] | None = None
+        self._last_by_key: dict[ClaimKey, ResourceClaim] = {}
+
+    def by_key(self, claims: Sequence[ResourceClaim]) -> dict[ClaimKey, ResourceClaim]:
+        """Return the claims by namespace and name, each with a UID, in a dictionary of the caller's own."""
+        if claims is not self._last:
+            self._last, self._last_by_key = claims, {claim_key(claim): claim for claim in self.of(claims)}
+        return self._last_by_key.copy()
 
     def of(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
         """Return the claims, each with a UID."""
@@ -71,6 +79,8 @@ class ClaimStore:
         """For each pod, by UID or key, the claims that are reserved for it or were created for it."""
         self.written: dict[ClaimKey, None] = {}
         """The claims that were stored since this was last emptied."""
+        self._compared: tuple[int, Iterable[ResourceClaim], bool] | None = None
+        """The last answer of `is_allocated_like`, with the revision and the claims that it is about."""
         for claim in claims:
             self.put(claim)
 
@@ -89,6 +99,7 @@ class ClaimStore:
         made._special = {owner: keys.copy() for owner, keys in self._special.items()}
         made._uses = {uid: keys.copy() for uid, keys in self._uses.items()}
         made.written, made._arrivals, made.revision = self.written.copy(), self._arrivals, self.revision
+        made._compared = self._compared
         if self._state is not None and all(old.allocation is new.allocation for old, new in changed):
             made._state = self._state.copy()
         for _, claim in changed:
@@ -117,6 +128,12 @@ class ClaimStore:
 
     def is_allocated_like(self, claims: Iterable[ResourceClaim]) -> bool:
         """Return whether the stored claims have the devices of these claims, and none is in flight."""
+        known = self._compared
+        if known is None or known[0] != self.revision or known[1] is not claims:
+            known = self._compared = self.revision, claims, self._has_allocations_of(claims)
+        return known[2]
+
+    def _has_allocations_of(self, claims: Iterable[ResourceClaim]) -> bool:
         now = [claim.allocation for claim in self._claims.values() if claim.allocation is not None]
         then = [claim.allocation for claim in claims if claim.allocation is not None]
         return not self._in_flight and len(now) == len(then) and all(map(is_, now, then))
@@ -183,6 +200,7 @@ class ClaimStore:
         self._numbers = {key: number for number, key in enumerate(new, 1)}
         self._arrivals = len(new)
         self.written = dict.fromkeys(new)
+        self._compared = None
         return changed
 
     def used_by(self, uids: Iterable[str]) -> list[ResourceClaim]:

@@ -7,6 +7,7 @@ results for the node in one simulation are valid in the others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import is_
 
 from dra_plan.allocator import View
@@ -31,24 +32,18 @@ class KnownObjects:
         self._admitted: dict[str, Pod] = {}
         self._nodes: dict[str, NodeInfo] = {}
         self._claims: ClaimStore | None = None
-        self._in_use: dict[ClaimKey, AllocationResult] = {}
-        self._allocations: list[AllocationResult | None] = []
-        self._reach: dict[str, dict[str, None] | None] = {}
+        self._given: Sequence[ResourceClaim] = ()
         self._changed: set[str] | None = set()
         """The nodes that reach devices whose claims have changed; None stands for all nodes."""
         self._first = False
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
         """Start a simulation of the cluster in the view, with these claims."""
-        claims = list(claims)
-        allocations = [claim.allocation for claim in claims]
         self._first = self._view is None
         if self._view is None:
-            self._view, self._reach = view, pool_reach(view.slices)
-            self._in_use, self._allocations = _in_use(claims), allocations
+            self._view, self._given = view, list(claims)
         else:
-            same = len(allocations) == len(self._allocations) and all(map(is_, allocations, self._allocations))
-            self._changed = self._touched(self._view, view, self._in_use if same else _in_use(claims))
+            self._changed = self._touched(self._view, view, list(claims))
 
     def claims(self, claims: Sequence[ResourceClaim], view: View, *, consumable_capacity: bool) -> ClaimStore:
         """Return a store of these claims of the view: a copy of the first simulation's, if only few claims differ."""
@@ -57,13 +52,21 @@ class KnownObjects:
             self._claims.take_over(view)
         return self._claims.copy(claims) or ClaimStore(claims, consumable_capacity=consumable_capacity)
 
-    def _touched(self, old: View, new: View, in_use: Mapping[ClaimKey, AllocationResult]) -> set[str] | None:
+    @cached_property
+    def _in_use(self) -> Mapping[ClaimKey, AllocationResult]:
+        return _in_use(self._given)
+
+    @cached_property
+    def _reach(self) -> Mapping[str, Mapping[str, None] | None]:
+        return pool_reach(self._view.slices) if self._view is not None else {}
+
+    def _touched(self, old: View, new: View, claims: Sequence[ResourceClaim]) -> set[str] | None:
         same = old.slices is new.slices and old.given_rules is new.given_rules and old.classes == new.classes
         if not same or old.target != new.target:
             return None
-        before = self._in_use
-        if in_use is before:
+        if _have_same_allocations(self._given, claims):
             return set()
+        before, in_use = self._in_use, _in_use(claims)
         changed = [before[key] for key in before if in_use.get(key) is not before[key]]
         changed += [in_use[key] for key in in_use if before.get(key) is not in_use[key]]
         names: set[str] = set()
@@ -110,5 +113,11 @@ def _in_use(claims: Iterable[ResourceClaim]) -> dict[ClaimKey, AllocationResult]
     return {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
 
 
+def _have_same_allocations(some: Sequence[ResourceClaim], others: Sequence[ResourceClaim]) -> bool:
+    if len(some) != len(others):
+        return False
+    return all(a is b or a.allocation is b.allocation for a, b in zip(some, others, strict=True))
+
+
 def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
-    return len(known) == len(pods) and all(a is b for a, b in zip(known.values(), pods.values(), strict=True))
+    return len(known) == len(pods) and (not known or all(map(is_, known.values(), pods.values())))

@@ -512,7 +512,9 @@ def _label(labels: Mapping[str, str], old: str, new: str) -> str:
 
 def zone_of(node: Node) -> str:
     """Return the node's region and zone, or "" if it has neither."""
-    labels = node.metadata.labels or {}
+    labels = node.metadata.labels
+    if not labels:
+        return ""
     region, zone = _label(labels, BETA_REGION, REGION), _label(labels, BETA_ZONE, ZONE)
     return f"{region}:\x00:{zone}" if region or zone else ""
 
