@@ -22,7 +22,8 @@ QUIRK_MODES = ("upstream", "fixed")
 class Target(Struct, frozen=True, kw_only=True):
     """The planned release; `version` is the minor version, and `release` is the patch release.
 
-    `notices` are the warnings about how the release was selected.
+    `chosen` are the gates that the caller has set, to their default or not. `notices` are the warnings about how the
+    release was selected.
     """
 
     version: str
@@ -33,6 +34,7 @@ class Target(Struct, frozen=True, kw_only=True):
     rules: Rules
     quirks: Quirks
     quirk_mode: str
+    chosen: frozenset[str] = frozenset()
     notices: tuple[Notice, ...] = ()
 
     @property
@@ -90,5 +92,6 @@ def _target(kubernetes_version: str, changed: tuple[tuple[str, bool], ...], quir
         rules=variant.rules,
         quirks=quirks_of(found.release) if quirks == "upstream" else FIXED,
         quirk_mode=quirks,
+        chosen=frozenset(name for name, _ in changed),
         notices=(*([] if found.known else [Notice("release-not-recorded", found.told)]), *notices),
     )

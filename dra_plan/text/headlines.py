@@ -9,6 +9,7 @@ from dra_plan.documents.verdicts import (
     GOOD,
     AloneVerdict,
     GangShortage,
+    GatedVerdict,
     OtherPod,
     OwnerVerdict,
 )
@@ -18,13 +19,29 @@ from dra_plan.text.naming import named
 
 def headline(alike: Sequence[OwnerVerdict]) -> str:
     """Return the name and the verdict."""
-    said, partial = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}", alike[0].partial
-    if alike[0].with_gates is not None and alike[0].verdict in GOOD:
-        gates = alike[0].with_gates.gates
-        said = f"{said.removesuffix('.')}, but only if {words.listed(gates)} {'are' if len(gates) > 1 else 'is'} off."
+    then, partial = alike[0].with_gates, alike[0].partial
+    if then is not None and alike[0].verdict in GOOD:
+        whose = "" if alike[0].kind == "Pod" else ": its pods"
+        return f"{_names(alike)}{whose} would probably stay Pending: {with_gates(alike[0], then)}."
+    said = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}"
     if not partial:
         return said
     return f"{said.removesuffix('.')}, as far as the input shows: some {words.listed(partial)} seem to be missing."
+
+
+def with_gates(of: OwnerVerdict, then: GatedVerdict) -> str:
+    """Return the result with gates that are off by default and seem to be on in the cluster."""
+    if then.gang is not None:
+        return gang_shortage(then.gang)
+    if then.verdict != "Unschedulable":
+        return f"its verdict is {then.verdict}"
+    return f"no node can take {'it' if of.kind == 'Pod' else 'one of its pods'} (0 of {then.total_nodes:,})"
+
+
+def without_gates(alike: Sequence[OwnerVerdict]) -> str:
+    """Return the verdict without these gates, after the name: `it would be bound to gpu-2 now`."""
+    said = _HEADLINES[alike[0].verdict](_Whose(alike)).lstrip(": ").removesuffix(".")
+    return said if said.startswith(("its ", "all ")) else f"{'they' if len(alike) > 1 else 'it'} {said}"
 
 
 def _names(alike: Sequence[OwnerVerdict]) -> str:

@@ -25,7 +25,7 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
-from dra_plan.text.headlines import admission, gang_shortage, headline, none_of, other
+from dra_plan.text.headlines import admission, headline, none_of, other, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict
 from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, who
@@ -63,7 +63,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         needs = [one for one in of.volume_claims if one.name not in told]
         yield from (f"  {volume_claim(one)}" for one in needs if one.labels or not one.volume)
     if of.with_gates is not None:
-        yield from indented(_gated(of, of.with_gates))
+        yield from indented(_gated(alike, of.with_gates))
     if of.freed is not None:
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
@@ -108,16 +108,19 @@ def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None
     yield from node_lines(of, asks_for_devices=is_searched and not unknown, without_devices=unknown)
 
 
-def _gated(of: OwnerVerdict, then: GatedVerdict) -> Iterator[str]:
-    """Yield the result with gates that the input shows to be on, and how to ask with them."""
-    it = "it" if of.kind == "Pod" else "one of its pods"
-    result = gang_shortage(then.gang) if then.gang is not None else f"no node can take {it} (0 of {then.total_nodes:,})"
-    if then.verdict != "Unschedulable":
-        result = f"its verdict is {then.verdict}"
+def _gated(alike: Sequence[OwnerVerdict], then: GatedVerdict) -> Iterator[str]:
+    """Yield on what the result with the gates depends, the obstacles with them, and how to ask with them."""
     several = len(then.gates) > 1
-    names = "" if of.verdict in GOOD else f" {words.listed(then.gates)}"
-    are = f"gate{'s' if several else ''}{names} {'are' if several else 'is'}"
-    yield f"The {are} probably on ({then.signs}). Then {result}{':' if then.nodes else '.'}"
+    gates = f"{'gates' if several else 'gate'} {words.listed(then.gates)}"
+    them, are = ("they", "are") if several else ("it", "is")
+    if alike[0].verdict in GOOD:
+        yield f"This is so if {gates} {are} on, as the input suggests ({then.signs})."
+        yield f"If {them} {are} off, as by default, {without_gates(alike)}."
+        if then.nodes:
+            yield f"With the {'gates' if several else 'gate'} on:"
+    else:
+        result = f"{with_gates(alike[0], then)}{':' if then.nodes else '.'}"
+        yield f"The {gates} {are} probably on ({then.signs}). Then {result}"
     yield from node_lines(then, asks_for_devices=True)
     yield f"For the whole answer: --feature-gates {','.join(f'{gate}=true' for gate in then.gates)}"
 
@@ -306,7 +309,7 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
-    if of.verdict not in GOOD or of.partial:
+    if of.verdict not in GOOD or of.partial or of.with_gates is not None:
         return said
     return f"{said} It would fit now." if of.kind == "Pod" else f"{said}. Now they would be created."
 

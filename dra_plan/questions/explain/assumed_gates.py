@@ -23,7 +23,10 @@ TAINT_RULES = "DRADeviceTaintRules"
 
 
 def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
-    """Return the gates that are off and seem to be on, with the objects of the input that show it."""
+    """Return the gates that are off and seem to be on, with the objects of the input that show it.
+
+    Gates that the caller has switched off are off, whatever the input shows.
+    """
     signs = gates_of_groups(inventory)
     rules = inventory.taint_rules
     if rules:
@@ -31,7 +34,8 @@ def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
         signs[TAINT_RULES] = f"DeviceTaintRule {rules[0].metadata.name}{more}"
     info = inventory.cluster_info
     reported = info.feature_gates if info is not None else {}
-    return {gate: sign for gate, sign in signs.items() if target.gates.get(gate) is False and gate not in reported}
+    known = {*reported, *target.chosen}
+    return {gate: sign for gate, sign in signs.items() if target.gates.get(gate) is False and gate not in known}
 
 
 def with_gates(target: Target, gates: Mapping[str, str]) -> Target:

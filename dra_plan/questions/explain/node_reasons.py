@@ -62,6 +62,9 @@ MOST_POOLS = 4
 ABOUT_POOLS = ("invalid-pools", "invalid-pool", "all-and-broken-pool", "pool-unusable")
 """The obstacles that invalid or incomplete pools cause."""
 
+MOST_NEAREST = 10
+"""The number of nodes of a group, nearest first, on which devices that are in use are looked for."""
+
 _KINDS = ("selector", "pool")
 """Checks that remove devices of another kind, or devices that are unknown."""
 
@@ -441,6 +444,15 @@ def _is_unready(pod: Pod) -> bool:
     return any(each.type == "Ready" and each.status != "True" for each in pod.status.conditions)
 
 
+def _nearest(known: Sequence[DeviceReason]) -> tuple[DeviceReason, list[RemovedDevices]]:
+    """Return the reason of the node with the most devices left of those where any are removed, and these devices."""
+    by_left = sorted(known, key=lambda reason: -(reason.leading.left or 0))  # stable: the first node of equal ones
+    for reason in by_left[:MOST_NEAREST]:
+        if removed := reason.removed():
+            return reason, removed
+    return known[0], known[0].removed()
+
+
 def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeObstacle]:
     """Yield the obstacles of the claims, with the range of numbers over the nodes."""
     known = [reason for name in names if (reason := of_devices.of(name)) is not None]
@@ -456,12 +468,13 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     short = best.need is not None and most < best.need
     drivers = known[0].missing_drivers()
     never = not known[0].taken_before and not drivers and (short or best.code == "no-devices")
+    example, removed = (known[0], []) if never else _nearest(known)
     yield NodeObstacle(
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
-        removed=known[0].removed() if not never else [],
-        together=known[0].together() if best.code == known[0].leading.code else None,
+        removed=removed,
+        together=example.together() if best.code == example.leading.code else None,
         room=str(most) if short and never else "",
         never=never,
         pools=known[0].bad_pools(),

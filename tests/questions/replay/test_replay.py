@@ -100,7 +100,7 @@ def test_orders_give_bands_that_hold_the_first_order() -> None:
 
 
 BROKEN = {
-    "runs: only what is created": {"delete": ["Pod", "p"], "runs": 3},
+    "runs: only created objects": {"delete": ["Pod", "p"], "runs": 3},
     "runs: only a Pod and the pods of a Job": {"create": workload("Deployment", "d"), "runs": 3},
     "runs: expected seconds": {"create": pod("p"), "runs": -1},
     "time: expected seconds": {"create": pod("p"), "time": "soon"},
