@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dra_plan.documents.claim_sets import ClaimSetSummary, UnplannedOwner
-from dra_plan.documents.verdicts import TRIED, OwnerVerdict
+from dra_plan.documents.verdicts import GOOD, TRIED, OwnerVerdict
 from dra_plan.page import picks, told
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -60,7 +60,7 @@ def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | Non
 
 def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSummary) -> None:
     """Insert the verdict before the text about devices in the article."""
-    article.tone, article.word, article.sentence = tone(verdict), _WORDS[verdict.verdict], sentence(verdict)
+    article.tone, article.word, article.sentence = tone(verdict), _word(verdict), sentence(verdict)
     article.summary = [*told.lines(_below(verdict, claim_set)), *article.summary]
     if verdict.verdict in TRIED:
         article.suggestions = [(suggestions.suggestion(each), each) for each in verdict.suggestions]
@@ -69,7 +69,7 @@ def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSumma
 def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -> told.Article:
     """Return the article about an owner without claims to plan."""
     name = named(verdict.object)
-    made = told.Article(key, name, tone(verdict), _WORDS[verdict.verdict], sentence(verdict))
+    made = told.Article(key, name, tone(verdict), _word(verdict), sentence(verdict))
     said = list(_below(verdict, None)) if verdict.verdict not in UNTOLD else []
     if unplanned is not None:
         said += unplanned_lines(unplanned, headed=False)
@@ -77,8 +77,19 @@ def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -
     return made
 
 
+def _depends_on_gates(verdict: OwnerVerdict) -> bool:
+    """Return whether the pod stays pending with gates that seem to be on in the cluster."""
+    return verdict.verdict in GOOD and verdict.with_gates is not None
+
+
+def _word(verdict: OwnerVerdict) -> str:
+    return "probably pending" if _depends_on_gates(verdict) else _WORDS[verdict.verdict]
+
+
 def tone(verdict: OwnerVerdict) -> str:
     """Return whether the verdict is good, bad or neither."""
+    if _depends_on_gates(verdict):
+        return picks.BAD
     if verdict.verdict in _GOOD:
         return picks.GOOD
     return picks.OTHER if verdict.verdict in _OTHER else picks.BAD

@@ -191,8 +191,10 @@ def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
 
 
 def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> list[str]:
-    """Return that a class does not exist, if other text follows or the devices are unknown."""
-    if verdict is None or verdict.verdict == "Unknown" or not (verdict.missing or verdict.freed is not None):
+    """Return that a class does not exist, if other text follows or the devices are unknown, and the input has any."""
+    if verdict is None or verdict.verdict == "Unknown" or "deviceclasses" in verdict.missing:
+        return []
+    if not verdict.missing and verdict.freed is None:
         return []
     faults = (story.fault for story in of.stories if story.fault is not None)
     return next((obstacles.fault(one) for one in faults if one.code == "class-missing"), [])

@@ -325,7 +325,7 @@ class PendingPods:
         if not missing:
             return self.trials.with_freed(made, owner)
         if made.of_all_nodes:
-            made = self.trials.with_freed(structs.replace(made, missing=missing), owner)
+            made = _besides_classes(self.trials.with_freed(structs.replace(made, missing=missing), owner))
         is_certain = self._certainty.is_refused(record)
         return structs.replace(made, missing=missing) if is_certain else unknown
 
@@ -363,3 +363,17 @@ def _gained(fates: Sequence[Fate], alone: Sequence[Fate]) -> Fate | None:
 
 def _number(minor: str) -> list[int]:
     return [int(part) for part in minor.split(".")]
+
+
+def _besides_classes(made: OwnerVerdict) -> OwnerVerdict:
+    """Return the verdict with what excludes each node without devices, if it is only here that a class is missing.
+
+    That the class does not exist follows from the input, which has no classes; the scheduler of the cluster has them.
+    """
+    freed = made.freed
+    if freed is None or freed.verdict != "Unschedulable" or "deviceclasses" not in made.missing:
+        return made
+    plugins = {reason.plugin for group in freed.nodes for reason in group.reasons}
+    return structs.replace(
+        made, nodes=freed.nodes, of_all_nodes=False, refused_by=sorted(plugins), message="", freed=None
+    )
