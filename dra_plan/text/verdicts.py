@@ -28,7 +28,7 @@ from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, other, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict
-from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, who
+from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, only_devices, who
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
 MOST_EVICTIONS = 3
@@ -214,16 +214,11 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             "kube-scheduler choose the node."
         )
     if of.missing and of.verdict != "Unknown":
-        what = "devices" if "resourceslices" in of.missing or "deviceclasses" in of.missing else "volumes"
+        what = next((what for kind, what in _OF_KINDS.items() if kind in of.missing), "volumes")
         yield f"Its {what} are not known: the input has no {none_of(of.missing)}."
         yield f"Add the output of: {listing(of.missing)}"
     if of.verdict == "Unknown":
-        some = none_of(of.missing) if of.unready_pods else "any"
-        yield f"If the cluster has {some}, add the output of: {listing(of.missing)}"
-        if "resourceslices" in of.missing:
-            yield (
-                "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
-            )
+        yield from _unknown_lines(of)
     if of.held_by == "OtherScheduler":
         yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
     for leaving in of.leaving_claims:
@@ -258,6 +253,29 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield _last(of, of.last_message)
     if of.not_tried:
         yield f"{words.counted(of.not_tried, 'pod')} were not tried."
+
+
+_OF_KINDS = {"resourceslices": "devices", "deviceclasses": "devices", "resourceclaims": "claims"}
+"""What is not known of a pod if the input lacks these kinds; without any of them, its volumes."""
+
+
+def _unknown_lines(of: OwnerVerdict) -> Iterator[str]:
+    """Yield how to get what is missing, and the obstacles that are known without it."""
+    if of.missing == ["resourceclaims"]:  # the pod says that its claims exist
+        yield f"Add the output of: {listing(of.missing)}"
+        return
+    some = none_of(of.missing) if of.unready_pods else "any"
+    yield f"If the cluster has {some}, add the output of: {listing(of.missing)}"
+    if "resourceslices" in of.missing:
+        yield "If it has none, either the cluster has no nodes with such devices yet, or their driver is not running."
+    if of.missing != ["resourceslices"] or of.of_all_nodes:
+        return
+    known = list(node_lines(of, asks_for_devices=False, without_devices=True))
+    if known:
+        yield "Already known, whatever the slices contain:"
+        yield from indented(known)
+        others = [name for group in of.nodes if only_devices([group]) for name in group.nodes]
+        yield from [f"Only the devices are unknown on {who(others)}."] if others else []
 
 
 def _no_preemption(of: OwnerVerdict, priority: int) -> str:
@@ -309,8 +327,13 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
-    if of.verdict not in GOOD or of.partial or of.with_gates is not None:
+    if of.verdict not in GOOD or of.with_gates is not None:
         return said
+    if of.partial:
+        return (
+            f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably hold what it needs: add the "
+            f"output of {listing(of.partial)}"
+        )
     return f"{said} It would fit now." if of.kind == "Pod" else f"{said}. Now they would be created."
 
 

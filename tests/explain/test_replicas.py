@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, deployment, gpus, node, pod, priority_class, request, template
+from tests.build import Object, deployment, gpus, pod, priority_class, request, template
 
 EACH, NODES = 2, 2
 """The devices of each node, and the number of nodes."""
@@ -19,7 +19,6 @@ def cluster(replicas: int, rivals: int, needs: int) -> list[Object]:
     first = [pod(f"first-{n}", templates={"gpu": "one"}, priorityClassName="high") for n in range(rivals)]
     names = [f"node-{n}" for n in range(NODES)]
     return [
-        *map(node, names),
         *gpus(*names, each=EACH),
         priority_class("high", 1000),
         template("one", request("gpu")),

@@ -324,10 +324,26 @@ class PendingPods:
         unknown = structs.replace(made, verdict="Unknown", missing=missing)
         if not missing:
             return self.trials.with_freed(made, owner)
-        if made.of_all_nodes:
-            made = _besides_classes(self.trials.with_freed(structs.replace(made, missing=missing), owner))
+        if made.of_all_nodes or made.held_by == "MissingClaim":
+            made = self.trials.with_freed(structs.replace(made, missing=missing), owner)
+        if made.held_by == "MissingClaim" and made.freed is not None and made.freed.nodes:
+            return self._rejected(made, made.freed)
+        made = _besides_classes(made)
         is_certain = self._certainty.is_refused(record)
         return structs.replace(made, missing=missing) if is_certain else unknown
+
+    def _rejected(self, made: OwnerVerdict, then: AloneVerdict) -> OwnerVerdict:
+        """Return that no node can take a pod whose claims are not known: none takes it without its claims."""
+        return structs.replace(
+            made,
+            verdict="Unschedulable",
+            held_by="",
+            held=[],
+            freed=None,
+            nodes=then.nodes,
+            of_all_nodes=then.of_all_nodes,
+            total_nodes=len(self._nodes),
+        )
 
     @cached_property
     def _certainty(self) -> Certainty:

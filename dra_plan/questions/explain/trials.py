@@ -114,6 +114,8 @@ class OwnerTrials:
         """
         if made.verdict == "Suspended":
             return resumed(pods.inventory, [f"{made.kind}/{made.namespace}/{made.name}"])
+        if made.held_by == "MissingClaim" and made.missing:
+            return pods.without_claims()
         if made.verdict == "Held":
             return pods.freed(made.held_by, made.held)
         if made.verdict == "Unschedulable" and made.of_all_nodes and OF_VOLUMES.issuperset(made.refused_by):

@@ -1,0 +1,75 @@
+"""What is known of nodes although the input lacks slices or claims, and what the cluster's own message adds."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.build import Object, device, device_class, node, pod, request, slice_, taint, template
+
+
+def told(objects: list[Object], *without: str) -> tuple[dict[str, Any], str]:
+    answer = Cluster.of([one for one in objects if one["kind"] not in without]).explain("pod/p")
+    [verdict] = answer.to_dict()["verdicts"]
+    return verdict, str(answer)
+
+
+def world(*nodes: Object, **of_pod: Any) -> list[Object]:
+    names = [one["metadata"]["name"] for one in nodes]
+    wants = pod("p", templates={"gpu": "t"}, **of_pod)
+    return [*nodes, device_class(), *(slice_(name, device()) for name in names), template("t", request("gpu")), wants]
+
+
+NODES = {
+    "free": node("free"),
+    "cordoned": node("cordoned", spec={"unschedulable": True}),
+    "small": node("small", cpu="1"),
+    "tainted": node("tainted", spec={"taints": [taint("team", "search")]}),
+}
+SAID = {"cordoned": "cordoned", "small": "cpu: needs 2, 1 of 1 free", "tainted": "taint team=search:NoSchedule"}
+
+
+@pytest.mark.parametrize("names", [each for n in (1, 2, 3) for each in itertools.combinations(NODES, n)])
+def test_without_slices_the_other_obstacles_are_said_and_decide_if_every_node_has_one(names: tuple[str, ...]) -> None:
+    objects = world(*(NODES[name] for name in names), cpu="2")
+    whole, _ = told(objects)
+    verdict, text = told(objects, "ResourceSlice")
+    assert verdict["verdict"] == ("Unknown" if "free" in names else "Unschedulable")
+    assert "free" not in names or whole["verdict"] == "WouldBind"  # never a no where the whole input has a yes
+    for name in names:
+        if name in SAID:
+            assert f"  {name}: {SAID[name]}\n" in text
+    assert ("Only the devices are unknown on free." in text) == ("free" in names and len(names) > 1)
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_claims_that_are_missing_do_not_hide_that_no_node_can_take_the_pod(is_full: bool) -> None:
+    status = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "p-gpu-x"}]}
+    wants = pod("p", templates={"gpu": "t"}, cpu="99" if is_full else "1", status=status)
+    objects = [node("a"), device_class(), slice_("a", device()), wants]
+    verdict, text = told(objects)
+    assert verdict["missing"] == ["resourceclaims"]
+    assert "If the cluster has" not in text
+    if is_full:
+        assert verdict["verdict"] == "Unschedulable"
+        assert "  Its claims are not known: the input has no ResourceClaims.\n" in text
+        assert "cpu: needs 99, 8 of 8 free" in text
+    else:
+        assert verdict["verdict"] == "Unknown"
+
+
+@pytest.mark.parametrize("is_partial", [False, True])
+def test_what_the_cluster_said_is_held_against_a_yes_of_a_part_of_it(is_partial: bool) -> None:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    listed = {"uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"} if is_partial else {}
+    message = "0/1 nodes are available: 1 cannot allocate all claims."
+    status = {"conditions": [{**condition, "message": message}]}
+    objects = [node("a", metadata=listed), device_class(), slice_("a", device()), template("t", request("gpu"))]
+    verdict, text = told([*objects, pod("p", templates={"gpu": "t"}, metadata=listed, status=status)])
+    assert verdict["verdict"] == "WouldBind"
+    doubt = "So the missing pods and resourceclaims probably hold what it needs: add the output of kubectl get"
+    assert (doubt in text) == is_partial
+    assert ("It would fit now." in text) != is_partial
