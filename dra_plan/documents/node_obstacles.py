@@ -125,7 +125,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description="A pod of a DaemonSet on a node without devices that is not ready, and why, if known.")
     ] = ""
     unhealthy: Annotated[
-        str, Meta(description="What the nodes have of an extended resource whose device plugin offers none of it.")
+        str, Meta(description="What the nodes have of an extended resource of which their device plugin offers less.")
     ] = ""
     varies: Annotated[
         bool, Meta(description=("The pod or domain of the first of the nodes; other nodes have different ones."))

@@ -66,8 +66,11 @@ class NodeGroup:
         )
 
     def lead(self) -> None:
-        """Put the node with the most findings first, because it represents the others."""
-        told = [sum(len(funnel.removals) for funnel in offer.funnels) if offer else 0 for offer in self.offers]
+        """Put the node with the most findings, of these the one with the most devices left, before the others.
+
+        It represents them.
+        """
+        told = [_weight(offer) for offer in self.offers]
         position = told.index(max(told))
         self.nodes.insert(0, self.nodes.pop(position))
         self.answers.insert(0, self.answers.pop(position))
@@ -91,3 +94,9 @@ class NodeGroup:
         """Return the smallest and largest number of devices examined for a want, over all nodes of the group."""
         counts = [funnel.devices for funnel in self.funnels(want)]
         return min(counts), max(counts)
+
+
+def _weight(offer: NodeOffer | None) -> tuple[int, int]:
+    """Return the number of checks that remove devices of a node, and of the devices that are left."""
+    funnels = offer.funnels if offer is not None else []
+    return sum(len(funnel.removals) for funnel in funnels), sum(len(funnel.left) for funnel in funnels)

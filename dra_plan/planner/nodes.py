@@ -407,13 +407,12 @@ def _classes(inventory: Inventory) -> Iterator[Notice]:
     if inventory.classes or was_listed(inventory, "DeviceClass"):
         return
     named = dict.fromkeys(name for spec in _claim_specs(inventory) for name in _class_names(spec))
-    if named:
+    waiting = any(pod.spec.resource_claims and not pod.spec.node_name and not ended(pod) for pod in inventory.pods)
+    if named or waiting:
+        what = f"claims ask for {_listed(list(named))}" if named else "pods without a node have claims"
         yield Notice(
             "classes-missing",
-            (
-                f"the input has no DeviceClass, and claims ask for {_listed(list(named))}: add the "
-                "output of `kubectl get deviceclasses -o yaml`"
-            ),
+            f"the input has no DeviceClass, and {what}: add the output of `kubectl get deviceclasses -o yaml`",
             brings=("deviceclasses",),
         )
 

@@ -73,7 +73,7 @@ def _short(of: NodeObstacle) -> str:
 def _resource(of: NodeObstacle) -> str:
     if of.resource == "pods":
         return f"no room for another pod: it has {of.room} of {of.room}" if of.room else "no room for another pod"
-    if of.unhealthy:
+    if of.unhealthy and of.room == "0":
         return f"{of.resource}: needs {of.need}, the device plugin offers 0 of {of.unhealthy} (it is down, or they are)"
     if of.room in ("", "0"):
         near = f"; there is {of.near}" if of.near else ""
@@ -82,6 +82,8 @@ def _resource(of: NodeObstacle) -> str:
     need = f"{of.need} ({', '.join(of.parts)})" if of.parts else of.need
     least = f"{words.in_unit_of(of.need, of.left_from)} to " if of.left_from else ""
     said = f"{of.resource}: needs {need}, {least}{left} of {room} free"
+    if of.unhealthy:
+        said += f" (the node has {of.unhealthy}; its device plugin reports the others as unhealthy)"
     if not of.holders:
         return said
     return f"{said} ({_ONE if of.varies else ''}{words.listed(of.holders)} {_has(of.holders)} the rest)"

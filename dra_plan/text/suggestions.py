@@ -112,7 +112,8 @@ def _codes(of: TriedChanges) -> set[str]:
 def _any_release(group: Sequence[TriedChanges]) -> str:
     """Return the line for claims of which any one must be released, with the other changes."""
     releases = {repr(one.release): one for of in group for one in of.changes if isinstance(one, ClaimReleased)}
-    claims = [words.used_claim(one.release, one.pods) for one in releases.values()]
+    by_use = sorted(releases.values(), key=lambda one: bool(one.pods))  # nobody misses those that no pod uses
+    claims = [words.used_claim(one.release, one.pods) + ("" if one.pods else " (no pod uses it)") for one in by_use]
     others = [_change_of(one, group[0]) for one in group[0].changes if not isinstance(one, ClaimReleased)]
     said = f"release any one of these {len(claims)} claims: {words.listed(claims)}"
     return ", and ".join([*others, f"{said}{_about_pods(list(releases.values()))}"])

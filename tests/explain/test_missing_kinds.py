@@ -73,3 +73,14 @@ def test_what_the_cluster_said_is_held_against_a_yes_of_a_part_of_it(is_partial:
     doubt = "So the missing pods and resourceclaims probably hold what it needs: add the output of kubectl get"
     assert (doubt in text) == is_partial
     assert ("It would fit now." in text) != is_partial
+
+
+def test_classes_that_only_the_input_lacks_do_not_hide_the_other_obstacles() -> None:
+    """The scheduler stops at a class that does not exist, but where the input has no class at all, it has one."""
+    objects = world(NODES["cordoned"], NODES["small"], cpu="2")
+    verdict, text = told(objects, "DeviceClass", "ResourceSlice")
+    assert verdict["verdict"] == "Unschedulable"
+    assert "does not exist" not in text
+    assert "Its devices are not known: the input has no DeviceClasses or ResourceSlices." in text
+    for name in ("cordoned", "small"):
+        assert f"  {name}: {SAID[name]}\n" in text

@@ -6,6 +6,7 @@ from dra_plan import Cluster
 from tests.build import (
     Object,
     allocated,
+    bare_pod,
     claim,
     device_class,
     node,
@@ -90,3 +91,13 @@ def test_a_pending_pod_counts_whatever_the_labels_of_its_workload() -> None:
     assert "replicaset/default/w: " in said
     assert "cpu: needs 9" in said
     assert "Nothing to explain" in chosen(objects, selector="app=x")
+
+
+def test_devices_that_their_plugin_reports_as_unhealthy_are_not_left_out() -> None:
+    sick = node("a", **{"nvidia.com/gpu": "7"})
+    sick["status"]["capacity"] = {"nvidia.com/gpu": "8"}
+    asks = bare_pod("p", containers=[{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "8"}}}])
+    said = " ".join(str(Cluster.of([sick, asks]).explain("pod/p")).split())
+    assert "needs 8, 7 of 7 free (the node has 8; its device plugin reports the others as unhealthy)" in said
+    sick["status"]["capacity"] = {"nvidia.com/gpu": "x"}
+    assert "unhealthy" not in str(Cluster.of([sick, asks]).explain("pod/p"))
