@@ -384,18 +384,10 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
     has = (nodes[0].status.capacity or {}).get(of.resource, "0")
     if of.room == "0":
         return structs.replace(of, unhealthy=has) if has != "0" else of
-    if len(nodes) == 1 and _is_more(has, of.room):
+    if len(nodes) == 1 and quantity.parse(has) > quantity.parse(of.room):
         of = structs.replace(of, unhealthy=has)
     holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
     return structs.replace(of, holders=holders, varies=len(nodes) > 1)
-
-
-def _is_more(capacity: str | float, offered: str) -> bool:
-    """Return whether a node has more of a resource than its device plugin offers."""
-    try:
-        return quantity.parse(capacity) > quantity.parse(offered)
-    except quantity.QuantityError:
-        return False  # the kubelet reports what the scheduler does not read
 
 
 def _unready_message(node: Node) -> str:
