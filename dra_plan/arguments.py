@@ -123,7 +123,7 @@ def seconds(given: Any, argument: str) -> float | None:
 
 
 def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
-    """Return the label selector of an argument that also accepts text. Raises UsageError for an invalid selector."""
+    """Return the label selector given in an argument, which may be text. Raises UsageError for an invalid selector."""
     if isinstance(given, str):
         return parse_selector(given)
     found: LabelSelector | None = optional(given, LabelSelector, "selector", 'labels such as "a=b,c in (d,e)"')

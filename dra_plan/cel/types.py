@@ -29,7 +29,7 @@ class Type(Struct, frozen=True):
         return f"{self.name}({', '.join(map(str, self.params))})"
 
     def describe(self) -> str:
-        """Return the notation in cel-go's type errors, which shortens some names."""
+        """Return the type as cel-go's type errors write it, with some names shortened."""
         if self.kind in _SHORT:
             return _SHORT[self.kind]
         if not self.params:

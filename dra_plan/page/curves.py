@@ -55,7 +55,7 @@ class Curves:
 
     @property
     def at(self) -> list[float]:
-        """Return the position of each time, from 0 to 100."""
+        """Return the position of each time on a scale from 0 to 100."""
         first, last = self.moments[0], self.moments[-1]
         return [round(100 * (each - first) / (last - first), 2) if last > first else 0.0 for each in self.moments]
 

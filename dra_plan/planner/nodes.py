@@ -205,7 +205,7 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
 
 
 def omits_volume_claims(inventory: Inventory) -> bool:
-    """Return whether the input has no PersistentVolumeClaims, although the cluster may have some.
+    """Return whether PersistentVolumeClaims are missing from the input although the cluster may have some.
 
     Other storage objects show that storage was listed, unless a volume or a running pod uses a claim.
     """

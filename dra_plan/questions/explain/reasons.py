@@ -82,7 +82,7 @@ class DeviceAttempt:
     """The extended resource that each class serves: the scheduler names the requests for these."""
 
     def resource_of(self, request: str) -> str:
-        """Return the extended resource of a request in the scheduler's own claim, else the request's name."""
+        """Return the request's extended resource if it is in the scheduler's own claim, and otherwise its name."""
         for claim in self.claims if self.has_more else ():
             for each in claim.spec.devices.requests:
                 if each.name == request and each.exactly is not None and _OF_SCHEDULER.fullmatch(request):

@@ -31,10 +31,10 @@ class PoolOptions(WithoutNodes, total=False):
 
 @spelled_out
 def pools(cluster: LoadedCluster, nodes: Names = None, **options: Unpack[PoolOptions]) -> PoolList:
-    """Return the pools as the nodes see them, with their free capacity; for all nodes also pools that no node sees.
+    """Return the pools as the nodes see them, with their free capacity.
 
-    `drivers` and `states` (Complete, Incomplete, Invalid, Obsolete) filter them. Raises UsageError for an unknown node,
-    driver or state, InputError for input without nodes.
+    Without node names, pools that no node sees are included. `drivers` and `states` (Complete, Incomplete, Invalid,
+    Obsolete) filter them. Raises UsageError for an unknown node, driver or state, InputError for input without nodes.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.pools.answer import list_pools

@@ -50,7 +50,7 @@ ALL: tuple[tuple[str, Value, int, str], ...] = (
 
 
 def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row per moment and run; with several orders the mean and the range."""
+    """Return one row per moment and run. With several orders, a row has the mean and the range."""
     return [samples(document, FEW), *_sentences(document), target(document)]
 
 
