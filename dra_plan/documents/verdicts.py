@@ -457,6 +457,11 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     @property
+    def depends_on_gates(self) -> bool:
+        """Return whether it promises a node only with gates off that seem to be on in the cluster."""
+        return self.verdict in GOOD and self.with_gates is not None
+
+    @property
     def never_together(self) -> int:
         """Return the number of a workload's pods that have no node even if no other pods are pending."""
         return self.pods - self.alone.would_bind if self.alone is not None and self.alone.would_bind else 0

@@ -406,7 +406,7 @@ def _uses(inventory: Inventory) -> bool:
 def _classes(inventory: Inventory) -> Iterator[Notice]:
     if inventory.classes or was_listed(inventory, "DeviceClass"):
         return
-    named = dict.fromkeys(name for spec in _claim_specs(inventory) for name in _class_names(spec))
+    named = dict.fromkeys(name for _, spec in _claim_specs(inventory) for name in _class_names(spec))
     waiting = any(pod.spec.resource_claims and not pod.spec.node_name and not ended(pod) for pod in inventory.pods)
     if named or waiting:
         what = f"claims ask for {_listed(list(named))}" if named else "pods without a node have claims"
@@ -426,13 +426,8 @@ def _namespaces(inventory: Inventory) -> Iterator[Notice]:
     if was_listed(inventory, "Namespace"):
         return
     known = {namespace.metadata.name for namespace in inventory.namespaces}
-    asking = [
-        *((claim.metadata, claim.spec) for claim in inventory.claims if claim.allocation is None),
-        *((template.metadata, template.spec.spec) for template in inventory.templates),
-    ]
-    unknown = sorted(
-        {meta.namespace for meta, spec in asking if meta.namespace not in known and _with_admin_access(spec)}
-    )
+    asking = {meta.namespace for meta, spec in _claim_specs(inventory) if _with_admin_access(spec)}
+    unknown = sorted(asking - known)
     if unknown:
         yield Notice(
             "namespaces-missing",
@@ -449,10 +444,10 @@ def _with_admin_access(spec: ResourceClaimSpec) -> bool:
     return any(request.exactly is not None and request.exactly.admin_access for request in spec.devices.requests)
 
 
-def _claim_specs(inventory: Inventory) -> Iterator[ResourceClaimSpec]:
-    """Yield the specifications that still need devices, which are those of pending claims and of templates."""
-    yield from (claim.spec for claim in inventory.claims if claim.allocation is None)
-    yield from (template.spec.spec for template in inventory.templates)
+def _claim_specs(inventory: Inventory) -> Iterator[tuple[ObjectMeta, ResourceClaimSpec]]:
+    """Yield the specifications that still need devices, those of pending claims and of templates, with their names."""
+    yield from ((claim.metadata, claim.spec) for claim in inventory.claims if claim.allocation is None)
+    yield from ((template.metadata, template.spec.spec) for template in inventory.templates)
 
 
 def _class_names(spec: ResourceClaimSpec) -> Iterator[str]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.verdicts import (
-    GOOD,
     AloneVerdict,
     GangShortage,
     GatedVerdict,
@@ -20,7 +19,7 @@ from dra_plan.text.naming import named
 def headline(alike: Sequence[OwnerVerdict]) -> str:
     """Return the name and the verdict."""
     then, partial = alike[0].with_gates, alike[0].partial
-    if then is not None and alike[0].verdict in GOOD:
+    if then is not None and alike[0].depends_on_gates:
         whose = "" if alike[0].kind == "Pod" else ": its pods"
         return f"{_names(alike)}{whose} would probably stay Pending: {with_gates(alike[0], then)}."
     said = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}"

@@ -113,7 +113,7 @@ def _gated(alike: Sequence[OwnerVerdict], then: GatedVerdict) -> Iterator[str]:
     several = len(then.gates) > 1
     gates = f"{'gates' if several else 'gate'} {words.listed(then.gates)}"
     them, are = ("they", "are") if several else ("it", "is")
-    if alike[0].verdict in GOOD:
+    if alike[0].depends_on_gates:
         yield f"This is so if {gates} {are} on, as the input suggests ({then.signs})."
         yield f"If {them} {are} off, as by default, {without_gates(alike)}."
         if then.nodes:
@@ -327,7 +327,7 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
-    if of.verdict not in GOOD or of.with_gates is not None:
+    if of.verdict not in GOOD or of.depends_on_gates:
         return said
     if of.partial:
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dra_plan.documents.claim_sets import ClaimSetSummary, UnplannedOwner
-from dra_plan.documents.verdicts import GOOD, TRIED, OwnerVerdict
+from dra_plan.documents.verdicts import TRIED, OwnerVerdict
 from dra_plan.page import picks, told
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -77,18 +77,13 @@ def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -
     return made
 
 
-def _depends_on_gates(verdict: OwnerVerdict) -> bool:
-    """Return whether the pod stays pending with gates that seem to be on in the cluster."""
-    return verdict.verdict in GOOD and verdict.with_gates is not None
-
-
 def _word(verdict: OwnerVerdict) -> str:
-    return "probably pending" if _depends_on_gates(verdict) else _WORDS[verdict.verdict]
+    return "probably pending" if verdict.depends_on_gates else _WORDS[verdict.verdict]
 
 
 def tone(verdict: OwnerVerdict) -> str:
     """Return whether the verdict is good, bad or neither."""
-    if _depends_on_gates(verdict):
+    if verdict.depends_on_gates:
         return picks.BAD
     if verdict.verdict in _GOOD:
         return picks.GOOD

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from dra_plan.documents.verdicts import GOOD, OwnerVerdict
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def of_owner(gate: Gate, of: OwnerVerdict) -> Verdict:
     """Return the verdict on an owner: whether its pods have nodes, or would be bound."""
-    if of.verdict in GOOD and of.with_gates is not None:
+    if of.depends_on_gates:
         return gate.undecided  # it depends on gates that are off by default, and on by what the input shows
     if of.verdict in ("WouldBind", "WouldPreempt", "Bound", "Finished"):
         return Verdict.PASSED
