@@ -267,6 +267,13 @@ def add_node(objects: Objects, change: dict[str, Any]) -> None:
         labels["kubernetes.io/hostname"] = name
     made["metadata"] = {"name": name, "labels": labels}
     objects.append(made)
+    for published in [
+        o for o in objects if o["kind"] == "ResourceSlice" and o["spec"].get("nodeName") == change["like"]
+    ]:
+        of_new = copy.deepcopy(published)
+        of_new["metadata"]["name"] += "-new-1"
+        of_new["spec"] |= {"nodeName": name, "pool": {**published["spec"]["pool"], "name": name}}
+        objects.append(of_new)
 
 
 def get_ready(objects: Objects, change: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -43,15 +42,18 @@ def told(objects: list[Object], owner: str, **options: Any) -> dict[str, Any]:
 
 def helps(objects: list[Object], owner: str, suggestion: dict[str, Any], **options: Any) -> None:
     """By its patches and by its words it makes the owner's pods fit, and on the node that is told."""
-    by_words = applied(objects, suggestion["changes"])
-    has_patches = [change["code"] for change in suggestion["changes"]] != ["add-node"]
-    assert bool(suggestion["patches"]) == has_patches
-    by_patches = [patched(copy.deepcopy(objects), suggestion["patches"])] if has_patches else []
-    for changed in (*by_patches, by_words):
+    for changed in (by_patches(objects, suggestion), applied(objects, suggestion["changes"])):
         assert objects != changed
         verdict = told(changed, owner, **options)
         assert verdict["verdict"] in ("WouldBind", "WouldPreempt"), suggestion
         assert verdict["nodeName"] == suggestion["node"] or verdict.get("pods", 1) > 1
+
+
+def by_patches(objects: list[Object], suggestion: dict[str, Any]) -> list[Object]:
+    """The objects as the suggestion's patches change them, and with its new node, which no patch makes."""
+    new_nodes = [change for change in suggestion["changes"] if change["code"] == "add-node"]
+    assert bool(suggestion["patches"]) == (new_nodes != suggestion["changes"])
+    return patched(applied(objects, new_nodes), suggestion["patches"])
 
 
 def changes(verdict: dict[str, Any]) -> list[list[str]]:
@@ -192,7 +194,7 @@ def test_a_rollout_that_waits_for_its_own_pods(name: str, owner: str) -> None:
     [suggestion] = suggestions
     assert suggestion["node"] == "a"
     assert ended_with(objects) == {"w-old-x": "a", "w-new-y": None}
-    for changed in (patched(copy.deepcopy(objects), suggestion["patches"]), applied(objects, suggestion["changes"])):
+    for changed in (patched(objects, suggestion["patches"]), applied(objects, suggestion["changes"])):
         assert ended_with(changed) == {"w-new-y": "a"}
 
 
@@ -267,7 +269,7 @@ def check(case: dict[str, Any]) -> int:
     for verdict in cluster.explain().to_dict()["verdicts"]:
         owner = f"{verdict['kind'].lower()}/{verdict['namespace']}/{verdict['name']}"
         for suggestion in verdict.get("suggestions", []):
-            changed = patched(copy.deepcopy(case["objects"]), suggestion["patches"])
+            changed = by_patches(case["objects"], suggestion)
             [after] = Cluster.of(changed, **asked).explain(owner).to_dict()["verdicts"]
             assert after["verdict"] in ("WouldBind", "WouldPreempt"), (case["id"], suggestion)
             tried += 1
