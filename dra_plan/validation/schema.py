@@ -167,7 +167,15 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
     """Return the problem for an apiVersion in a known group that was never published."""
-    return wrong_version(UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version)
+    return next(removed(api_version), None) or wrong_version(
+        UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version
+    )
+
+
+def removed(api_version: str) -> Iterator[Problem]:
+    """Yield the problem of an object in the first DRA API, for which another version alone is no correction."""
+    if message := kinds.removed(api_version):
+        yield UNKNOWN_VERSION.at(("apiVersion",), message)
 
 
 def wrong_version(rule: Rule, message: str, better: str) -> Problem:
@@ -177,6 +185,9 @@ def wrong_version(rule: Rule, message: str, better: str) -> Problem:
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
     """Check for an apiVersion and kind that no API server can know, regardless of what is installed."""
+    if kinds.removed(api_version):
+        yield from removed(api_version)
+        return
     group = kinds.split_version(api_version)[0]
     home = _HOMES.get(kind)
     elsewhere = home is not None and group in _GROUPS and group != home.group
