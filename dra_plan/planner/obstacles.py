@@ -41,12 +41,12 @@ def next_copy(
     max_steps: int | None,
     own: Set[str] = frozenset(),
 ) -> NextCopy:
-    """Explain why the pod was rejected; `copies` are the numbers of copies by node.
+    """Explain why the next copy of a pod was rejected. `copies` is the number of copies on each node.
 
     The simulation is not changed.
 
-    Changes that release the devices of copies are not suggested, nor are changes to the copied pods' `own` claims,
-    which are given by key.
+    Changes that would release the devices of copies are not suggested. Neither are changes to the claims in `own`,
+    which are the keys of the copied pods' own claims.
     """
     obstacles = _obstacles(found, copies)
     closely = _to_look_at(simulation, found, copies)
