@@ -57,7 +57,7 @@ SchedulerMetrics = Annotated[
     typer.Option(
         "--scheduler-metrics",
         metavar="URL|FILE",
-        help="Read the feature gates from kube-scheduler's /metrics page.",
+        help="Read the feature gates from kube-scheduler's /metrics page, or from a saved copy of the page.",
     ),
 ]
 
@@ -81,14 +81,16 @@ def _options(
         bool,
         typer.Option(
             "--live",
-            help="Read the cluster in the current kubectl context; objects in PATH override objects in the cluster.",
+            help=(
+                "Read the cluster in the current kubectl context. Objects in PATH override the objects in the cluster."
+            ),
         ),
     ] = False,
     context: Annotated[
-        str | None, typer.Option("--context", metavar="NAME", help="Like --live, but with this kubeconfig context.")
+        str | None, typer.Option("--context", metavar="NAME", help="Read the cluster in this kubeconfig context.")
     ] = None,
     kubeconfig: Annotated[
-        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Like --live, but with this kubeconfig file.")
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Read the cluster with this kubeconfig file.")
     ] = None,
     scheduler_metrics: SchedulerMetrics = None,
 ) -> None:

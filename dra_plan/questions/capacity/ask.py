@@ -20,8 +20,8 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
         Flag(
             "--possible/--no-possible",
             (
-                "Search for the best placement without a time limit, or not at all. By default, "
-                "search for a few seconds; with --mix, do not search."
+                "Search longer for the best placement (--possible), or do not search (--no-possible). "
+                "By default, the search takes at most a few seconds, and there is no search with --mix."
             ),
         ),
     ]
