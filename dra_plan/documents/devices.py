@@ -140,7 +140,7 @@ class EvictingDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
-    """Devices that are rejected for the same reason. Each code has fields of its own."""
+    """Devices that are rejected for the same reason. Which fields are set depends on the code."""
 
     claim: Annotated[
         ClaimName | None, Meta(description="Only among the reasons of a plan: the claim of the request.")
@@ -208,7 +208,7 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class PassedOver(DocumentPart, frozen=True, kw_only=True):
-    """Devices that were skipped for the same reason. Each code has fields of its own."""
+    """Devices that were skipped for the same reason. Which fields are set depends on the code."""
 
     code: Annotated[str, one_of(*DEVICE_CODES, *CHOICE_CODES)]
     state: str = ""
@@ -292,7 +292,7 @@ else:
 
 
 class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
-    """A check of a device, which either passed or failed. The code of a failed check has fields of its own."""
+    """A check of a device, which either passed or failed. If it failed, the code determines which fields are set."""
 
     step: CheckName
     passed: bool

@@ -37,7 +37,7 @@ class FoundLabel(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
-    """What a rejection is about, for a group of nodes. Each kind has fields of its own."""
+    """What a rejection is about, for a group of nodes. Which fields are set depends on the kind."""
 
     kind: ObstacleKind
     resource: Annotated[

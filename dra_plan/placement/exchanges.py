@@ -244,7 +244,7 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
 
 
 class WorthPrices:
-    """Prices for the amounts with which the needs of no shape cost more than its weight.
+    """Prices for the amounts, chosen so that what a shape needs never costs more than the shape's weight.
 
     Sizes on devices have no price.
     """
@@ -254,7 +254,9 @@ class WorthPrices:
         self._known: dict[tuple[int, ...], list[_Price]] = {}
 
     def of(self, some: tuple[int, ...]) -> list[_Price]:
-        """Return several lists of prices with which the needs of none of these shapes cost more than its weight."""
+        """Return several lists of prices, with which what a pod of one of these shapes needs never costs more than its
+        weight.
+        """
         if some not in self._known:
             self._known[some] = list(self._made(some))
         return self._known[some]

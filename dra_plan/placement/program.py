@@ -271,7 +271,10 @@ class Rows:
         self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
 
     def goals(self) -> list[dict[int, int]]:
-        """Return the goals, as factors for variables. If meeting the needs is a goal, it comes first."""
+        """Return the goals. Each goal is a factor for each variable that counts for it.
+
+        If meeting the needs is a goal, it comes first.
+        """
         first = [dict.fromkeys(self._met, 1)] if self._met else []
         return first + self._goals()
 

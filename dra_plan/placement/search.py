@@ -269,8 +269,8 @@ class PlacementQuestion:
     ) -> BestPlacement:
         """Return the best placement for these goals, of which the most important comes first.
 
-        If a placement of the number of pods that was found is not `worth` carrying out, nothing is placed, and only the
-        bounds count.
+        If `worth` returns False for the number of pods that can be placed, nothing is placed, and only the bounds
+        count.
         """
         if self.is_coupled and self._budget is None:
             placed, left, bounds, possible = self._best_coupled(goals, needs, mix)
@@ -450,12 +450,12 @@ def seek_copies(
     """Return a placement of as many copies of the templates as possible, in addition to the running pods.
 
     A set contains the given number of copies of each template, and at most `limit` sets are placed. If there is a
-    `budget`, the capacity of nodes is found within it. If the number of pods is not `worth` placing, only `bounds` are
-    set. If `view` is given, it must be the view of the inventory.
+    `budget`, the capacity of nodes is found within it. If `worth` returns False for the number of pods that can be
+    placed, nothing is placed, and only `bounds` are set. If `view` is given, it must be the view of the inventory.
 
-    `reached` is the number of whole sets in the placement, and `bounds` is the upper bound. Claims that the templates
-    name, instead of creating them, are shared by all copies. Raises SolverMissingError if there are several templates
-    and no solver.
+    `reached` is the number of whole sets in the placement, and `bounds` is the upper bound. If the templates name
+    existing claims, all copies share these claims. Raises SolverMissingError if there are several templates and no
+    solver.
     """
     ground = PlacementCluster(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
@@ -477,10 +477,10 @@ def _copies(ground: PlacementCluster, template: Pod, count: int) -> PodKind:
 
 
 def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
-    """Return the smallest needs that are still excluded. Pods of low priority are left out first.
+    """Return the smallest needs that are still proved to be impossible to meet.
 
-    If needs can be met, they can also be met with fewer pods, so each number is found by halving, one need after the
-    other.
+    Pods of low priority are left out first. If needs can be met, they can also be met with fewer pods, so each number
+    is found by halving, one need after the other.
     """
     left = list(needs)
     for index in reversed(range(len(left))):

@@ -208,7 +208,10 @@ class PodsInside:
         self.done: list[tuple[PodToPlace, str, CycleState]] = []
 
     def add(self, candidate: PodToPlace, name: str) -> Status | None:
-        """Admit the pod to the node, together with the pods admitted before, and return None, or return the rejection."""
+        """Admit the pod to the node, together with the pods admitted before.
+
+        Return None if it was admitted; otherwise return the rejection.
+        """
         state = CycleState()
         status = self._afterwards.assume(candidate, name, state)
         if status is None:
