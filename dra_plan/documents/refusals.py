@@ -18,8 +18,10 @@ class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
     """A finding of `validate` for which the API server rejects an object."""
 
     code: RuleCode
-    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME of the object that is rejected, or whose pods are.")]
-    field: Annotated[str, Meta(description="The path as the manifest has it; empty for the whole object.")]
+    object: Annotated[
+        str, Meta(description="The object that is rejected, or whose pods are rejected, as KIND NAMESPACE/NAME.")
+    ]
+    field: Annotated[str, Meta(description="The path of the field as the manifest has it; empty for the whole object.")]
     message: Text
     file: SourceName
     line: From1

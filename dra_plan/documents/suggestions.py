@@ -37,13 +37,14 @@ class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
     selector: Position
     expression: str
     replacement: str | None
-    dropped: Annotated[str, Meta(description="The part that is dropped.")] = ""
+    dropped: Annotated[str, Meta(description="The part of the selector that is dropped.")] = ""
     used_by: Annotated[
         list[ObjectName],
-        Meta(description="For a class: other claims and templates of the input that use it."),
+        Meta(description="For a selector in a class: other claims and templates in the input that use the class."),
     ] = []
     amount: Annotated[
-        OtherAmount | None, Meta(description="change-value: how much smaller or larger the other devices are.")
+        OtherAmount | None,
+        Meta(description="change-value: the difference in size between these devices and the requested ones."),
     ] = None
 
 
@@ -60,8 +61,10 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("tolerate-taint")]
     toleration: DeviceToleration
-    tainted: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of the first devices with the taint.")] = []
-    since: Annotated[str, Meta(description="When the first of them got the taint: timeAdded.")] = ""
+    tainted: Annotated[list[str], Meta(description="The first devices with the taint, as DRIVER/POOL/DEVICE.")] = []
+    since: Annotated[
+        str, Meta(description="The time at which the first of these devices got the taint, from timeAdded.")
+    ] = ""
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
@@ -84,7 +87,7 @@ class CapacityChanged(RequestChange, frozen=True, kw_only=True):
     to: str = ""
     also: Annotated[
         dict[str, str],
-        Meta(description="request-capacity: the amounts of other capacities that are requested together with it."),
+        Meta(description="request-capacity: the amounts of other capacities that are requested as well."),
     ] = {}
 
 
@@ -151,23 +154,25 @@ class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
     """The node is uncordoned."""
 
     code: Annotated[str, one_of("uncordon-node")]
-    uncordon: Annotated[str, Meta(description="The node.")]
+    uncordon: Annotated[str, Meta(description="The node that is uncordoned.")]
 
 
 class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
     """A node becomes ready again, so that controllers remove the taints that they set because of its problem."""
 
     code: Annotated[str, one_of("await-node")]
-    awaited: Annotated[str, Meta(description="The node.")]
-    taints: Annotated[list[TaintName], Meta(description="Those that are gone then.", min_length=1)]
-    since: Annotated[str, Meta(description="When it got the first of them: timeAdded.")] = ""
+    awaited: Annotated[str, Meta(description="The node that becomes ready.")]
+    taints: Annotated[list[TaintName], Meta(description="The taints that are then removed.", min_length=1)]
+    since: Annotated[
+        str, Meta(description="The time at which the node got the first of these taints, from timeAdded.")
+    ] = ""
 
 
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
     """The pod tolerates a taint of the node, or the taint is removed from the node."""
 
     code: Annotated[str, one_of("tolerate-node-taint", "remove-node-taint")]
-    tainted: Annotated[str, Meta(description="The node.")]
+    tainted: Annotated[str, Meta(description="The node whose taint is tolerated or removed.")]
     taint: TaintName
 
 
@@ -181,7 +186,7 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
     label: str
     from_: str
     to: str
-    to_label: Annotated[str, Meta(description="The label that is required instead, if it is a different one.")] = ""
+    to_label: Annotated[str, Meta(description="The label that is required instead, if it is a different label.")] = ""
 
 
 class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
@@ -236,7 +241,7 @@ class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
     """
 
     code: Annotated[str, one_of("use-claim-template")]
-    shared: Annotated[ClaimName, Meta(description="The claim that the pods name now.")]
+    shared: Annotated[ClaimName, Meta(description="The claim that the pods currently name.")]
     template: Annotated[str, Meta(description="The name of the new ResourceClaimTemplate.")]
 
 
@@ -276,7 +281,7 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     stays: Annotated[
         str,
         one_of("", "NoController", "DaemonSet", "Static", "Leaving"),
-        Meta(description="Why no pod with the claim can be moved: the reason for the first of them."),
+        Meta(description="If no pod with the claim can be moved: the reason for the first of these pods."),
     ] = ""
 
 
@@ -287,8 +292,8 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     """
 
     code: Annotated[str, one_of("await-pods", "force-delete-pods")]
-    pods: Annotated[list[str], Meta(description="NAMESPACE/NAME.", min_length=1)]
-    on: Annotated[Text, Meta(description="Their node.")]
+    pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
+    on: Annotated[Text, Meta(description="The node of the pods.")]
 
 
 class GateEnabled(DocumentPart, frozen=True, kw_only=True):
@@ -412,7 +417,12 @@ class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
     patch: Annotated[list[PatchOperation], Meta(min_length=1)]
     recreate: Annotated[
         bool,
-        Meta(description=("The API server does not allow this change: delete the object, and create it as patched.")),
+        Meta(
+            description=(
+                "True if the API server does not allow this change, so that the object must be deleted and "
+                "created again as patched."
+            )
+        ),
     ] = False
 
 
@@ -420,12 +430,14 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     """Changes that were tried together, and the node on which the claims then fit."""
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
-    node: Annotated[str, Meta(description="The node on which the set then fits.")]
+    node: Annotated[str, Meta(description="The node on which the claim set then fits.")]
     evicts: Annotated[
-        list[str], Meta(description="NAMESPACE/NAME of the pods of lower priority that it then evicts.")
+        list[str], Meta(description="The pods of lower priority that are then evicted, as NAMESPACE/NAME.")
     ] = []
     would_bind: Annotated[
-        Amount, Meta(description="For a workload: the number of its pods that then get nodes, if not all of them do.")
+        Amount, Meta(description="For a workload: the number of its pods that then get nodes, unless all of them do.")
     ] = 0
-    patches: Annotated[list[ObjectPatch], Meta(description="The changes, object by object, ready to apply.")]
-    feature_gates: Annotated[dict[str, bool], Meta(description="Gates to set as well.")] = {}
+    patches: Annotated[
+        list[ObjectPatch], Meta(description="The changes as patches that are ready to apply, one per object.")
+    ]
+    feature_gates: Annotated[dict[str, bool], Meta(description="The feature gates that must be set as well.")] = {}

@@ -44,7 +44,10 @@ class _Node:
 
 
 def fits(value: dict[str, Any], kind: Kind, version: str) -> bool:
-    """Return whether nothing in the document is wrong, unknown, missing or in need of conversion; False if in doubt."""
+    """Return whether the document certainly needs no repair or conversion.
+
+    No field is then wrong, unknown or missing.
+    """
     try:
         return _fits(value, _compiled(kind, version))
     except RecursionError:

@@ -30,7 +30,7 @@ _DUMP = (
 
 
 def recognized(name: str, data: bytes) -> Fault | None:
-    """Return the fault for a string that is not a manifest but has a known form; None for everything else."""
+    """Return a fault for text that is not a manifest but has another known form, or None for all other text."""
     text = data[:MOST_LOOKED_AT].decode(errors="replace").lstrip("\ufeff \t\r\n").replace("\r\n", "\n")
     if _DESCRIBED.match(text) and len(set(_FIELD.findall(text))) >= 2:
         return Fault(name, "this is output of `kubectl describe`, not a manifest", 1, hint=_DUMP)
@@ -43,7 +43,7 @@ def recognized(name: str, data: bytes) -> Fault | None:
 
 
 def template_hint(name: str) -> str:
-    """Return the hint for a template: the command that renders its chart, if the file is part of one."""
+    """Return the hint for a template. If the file is part of a chart, this is the command that renders the chart."""
     if name != "-":
         for folder in list(Path(name).absolute().parents)[:MOST_FOLDERS]:
             if (folder / CHART).is_file():
