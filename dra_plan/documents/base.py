@@ -53,14 +53,15 @@ def one_of(*words: str | None) -> Meta:
 
 
 def any_of(*parts: type[DocumentPart]) -> dict[str, Any]:
-    """Return the schema of a value that is one of several structs, distinguished only by their codes."""
+    """Return the schema of a value that is one of several structs. Only their codes distinguish these structs."""
     return {"anyOf": [{"$ref": f"#/$defs/{part.__name__}"} for part in parts]}
 
 
 class DocumentPart(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename=_written, omit_defaults=True):
-    """A part of a document. Fields are written in this order; a field is omitted if it has its default value.
+    """A part of a document. Its fields are written in the order of their definition.
 
-    So a nullable field has no default, and None as a default means that the field is absent.
+    A field is omitted if it has its default value. So a nullable field has no default, and the default None means that
+    the field is absent.
     """
 
 
@@ -73,7 +74,7 @@ PrintedWarning = Annotated[Notice, Meta(extra_json_schema={"required": ["code", 
 
 
 class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
-    """The release, gates and quirks that the answer is for."""
+    """The release, feature gates and quirks for which the answer is given."""
 
     kubernetes_version: Annotated[str, Meta(pattern=r"^1\.[0-9]+$")]
     release: Annotated[
@@ -92,7 +93,7 @@ class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimName(DocumentPart, frozen=True, kw_only=True):
-    """A claim."""
+    """The name of a claim."""
 
     namespace: str
     name: str
@@ -102,7 +103,7 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectName(DocumentPart, frozen=True, kw_only=True):
-    """An object of any kind; the namespace is empty for cluster-scoped objects."""
+    """The kind and name of an object. The namespace of a cluster-scoped object is empty."""
 
     kind: Text
     namespace: str
@@ -110,7 +111,7 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
 
 
 class HeldDrain(DocumentPart, frozen=True, kw_only=True):
-    """PodDisruptionBudgets that allow fewer evictions than the drain of a node needs: `kubectl drain` waits."""
+    """Disruption budgets that allow fewer evictions than the drain of a node needs, so that `kubectl drain` waits."""
 
     namespace: str
     budgets: Annotated[
@@ -130,13 +131,13 @@ HeldDrains = Annotated[
 
 
 class AppliedObject(ObjectName, frozen=True, kw_only=True):
-    """An applied object."""
+    """An object that was applied, and what this changed."""
 
     change: Annotated[str, one_of("Created", "Changed", "Unchanged")]
 
 
 class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
-    """One change, and its effect."""
+    """A what-if change and its effect."""
 
     edit: Annotated[str, one_of("AddNodes", "Apply", "Bind", "Cordon", "Drain", "Evict", "Restart", "Without")]
     node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
@@ -161,7 +162,7 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
-    """A document. It omits only fields that are UNSET."""
+    """A document, as printed. Only fields that are UNSET are omitted."""
 
     api_version: Literal["dra-plan/v1alpha1"] = API_VERSION
     kind: str
@@ -174,7 +175,7 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
         warnings: list[PrintedWarning]  # a field of every kind of document, but declared further down
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document as plain values: the output of `-o json`."""
+        """Return the document as plain values, as printed by `-o json`."""
         with uncollected():
             plain: dict[str, Any] = msgspec.to_builtins(self)
         for warning in plain["warnings"]:
@@ -184,7 +185,7 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
 
 
 def answer_target(target: Target) -> AnswerTarget:
-    """Return the `target` of every document."""
+    """Return the `target` that every document contains."""
     return AnswerTarget(
         kubernetes_version=target.version,
         release=target.release,
@@ -196,7 +197,10 @@ def answer_target(target: Target) -> AnswerTarget:
 
 
 def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
-    """Return the notices in document form, without duplicates, in order, and the command to collect missing objects."""
+    """Return the notices in the form of documents, in order and without duplicates.
+
+    If several notices report missing objects, a further warning contains the command that collects all of them.
+    """
     told = list(dict.fromkeys(notices))
     lacking = [one for one in told if one.brings]
     if len({one.code for one in lacking}) > 1:
@@ -205,7 +209,7 @@ def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
 
 
 def bringing(lacking: Iterable[Notice]) -> str:
-    """Return the command that collects the objects that these notices report as missing."""
+    """Return the command that collects the objects that are missing according to these notices."""
     resources = dict.fromkeys(resource for one in lacking for resource in one.brings or ())
     return listing(resources)
 
@@ -226,20 +230,20 @@ _WITHOUT_NAMESPACE = frozenset(
 
 
 def listing(resources: Collection[str]) -> str:
-    """Return the command that lists these resources, with `-A` only if one of them has namespaces."""
+    """Return the command that lists these resources. It contains `-A` only if one of the resources has namespaces."""
     everywhere = "" if _WITHOUT_NAMESPACE.issuperset(resources) else " -A"
     return f"kubectl get {','.join(resources)}{everywhere} -o yaml"
 
 
 class RequestName(DocumentPart, frozen=True, kw_only=True):
-    """A request of a claim: its name, or REQUEST/ALTERNATIVE."""
+    """The name of a request of a claim, or REQUEST/ALTERNATIVE."""
 
     claim: ClaimName
     request: str
 
 
 class PoolName(DocumentPart, frozen=True, kw_only=True):
-    """A pool."""
+    """The driver and the name of a pool."""
 
     driver: str
     pool: str
@@ -257,7 +261,7 @@ EvictionTime = Annotated[
 
 
 class DeviceName(DocumentPart, frozen=True, kw_only=True):
-    """A device."""
+    """The driver, the pool and the name of a device."""
 
     driver: str
     pool: str
@@ -268,7 +272,7 @@ class DeviceName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimAllocation(DocumentPart, frozen=True, kw_only=True):
-    """AllocationResult of resource.k8s.io/v1, verbatim; `devices` is present even if empty."""
+    """An AllocationResult of resource.k8s.io/v1, unchanged; `devices` is present even if it is empty."""
 
     devices: DeviceAllocationResult
     node_selector: NodeSelector | None = None
@@ -276,7 +280,7 @@ class ClaimAllocation(DocumentPart, frozen=True, kw_only=True):
 
 
 def claim_allocation(result: AllocationResult, *, timestamp: bool = True) -> ClaimAllocation:
-    """Return an allocation in document form."""
+    """Return an allocation in the form of documents."""
     return ClaimAllocation(
         devices=result.devices,
         node_selector=result.node_selector,

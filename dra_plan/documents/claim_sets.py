@@ -31,7 +31,7 @@ SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided
 
 
 class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim and the devices that it would get."""
+    """A claim, and the devices that it would get."""
 
     namespace: str
     name: str
@@ -39,7 +39,7 @@ class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
-    """A rejection by a filter of the scheduler that depends only on the node and the pod."""
+    """A rejection by a filter of the scheduler that depends only on the node and the pod, and not on devices."""
 
     plugin: Text
     message: SchedulerText
@@ -95,7 +95,7 @@ _MESSAGE_UNLESS_FITS = {
 
 
 class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
-    """Claims that must be satisfied on one node together, and their owner."""
+    """The owner of a claim set, which is a set of claims that must fit together on one node."""
 
     owner: Annotated[
         ObjectName | None,
@@ -119,7 +119,7 @@ class ClaimSetSummary(ClaimSetName, frozen=True, kw_only=True):
 
 
 class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
-    """Claims that must be satisfied on one node together, with the result for every node."""
+    """A set of claims that must fit together on one node, with the result for every node."""
 
     leading: Annotated[
         list[LeadingReason],
@@ -143,7 +143,7 @@ class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Competition(DocumentPart, frozen=True, kw_only=True):
-    """The result for the selected pods when they compete: all replicas, scheduled by the whole scheduler."""
+    """The result if the selected pods compete: the whole scheduler schedules all their replicas."""
 
     pods: Annotated[
         Amount, Meta(description=("The number of pending pods, including those that workloads have yet to create."))
@@ -152,7 +152,7 @@ class Competition(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
-    """Nodes on which the scheduler's rules reject the pod, regardless of devices."""
+    """Nodes on which rules of the scheduler other than those for devices reject the pod."""
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]
@@ -160,7 +160,7 @@ class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
-    """The reasons why a claim set fits or does not, and the changes that would make it fit."""
+    """The reasons why a claim set fits or does not fit, and the changes that would make it fit."""
 
     fault: AttemptFault | None
     absent: Annotated[
@@ -187,7 +187,7 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
 
 
 class JudgedRequest(RequestName, frozen=True, kw_only=True):
-    """The check of a device for a request."""
+    """The checks of a device for a request, and whether the device passes them all."""
 
     passes: bool
     checks: list[DeviceCheck]
@@ -200,7 +200,7 @@ class JudgedClaimSet(ClaimSetName, frozen=True, kw_only=True):
 
 
 class DeviceStory(DocumentPart, frozen=True, kw_only=True):
-    """The checks of a device."""
+    """All checks of a device."""
 
     device: DeviceName
     slices: list[str]
@@ -223,7 +223,7 @@ OwnerState = Literal["Bound", "Finished", "Deleting", "Allocated", "WithoutClaim
 
 
 class AskedResource(DocumentPart, frozen=True, kw_only=True):
-    """A resource that a pod requests directly, without a claim."""
+    """A resource that a pod requests directly and not by a claim."""
 
     name: Text
     amount: Text
@@ -239,7 +239,7 @@ class AskedResource(DocumentPart, frozen=True, kw_only=True):
 
 
 class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
-    """A container that the kubelet has not started, and the kubelet's reason."""
+    """A container that the kubelet has not started, and the reason that the kubelet gives."""
 
     name: str
     reason: str
@@ -247,7 +247,7 @@ class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
-    """A named pod, workload or claim that needs no devices, or already has them."""
+    """A named pod, workload or claim that needs no devices, or that already has them."""
 
     owner: ObjectName
     state: Annotated[

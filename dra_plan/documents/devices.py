@@ -21,7 +21,7 @@ from dra_plan.documents.base import (
 
 
 class FoundValue(DocumentPart, frozen=True, kw_only=True):
-    """A value, and the number of devices with it."""
+    """A value, and the number of devices that have it."""
 
     type: str
     value: Any
@@ -29,7 +29,7 @@ class FoundValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class FoundName(DocumentPart, frozen=True, kw_only=True):
-    """The values that devices publish for an attribute or capacity that a selector reads."""
+    """An attribute or capacity that a selector reads, with the values that devices publish for it."""
 
     kind: Annotated[str, one_of("attribute", "capacity", "domain", "driver")]
     domain: str
@@ -45,23 +45,23 @@ class FoundName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComputedValue(DocumentPart, frozen=True, kw_only=True):
-    """A value of a part of a selector, and the number of devices with it."""
+    """A value of a part of a selector, and the number of devices for which the part has it."""
 
     value: str
     count: Amount
 
 
 class ComputedPart(DocumentPart, frozen=True, kw_only=True):
-    """The values of a part of a selector."""
+    """A part of a selector, with the values that it has for devices."""
 
     part: str
     values: list[ComputedValue]
 
 
 class DecidingClause(DocumentPart, frozen=True, kw_only=True):
-    """The deciding part of a selector, and the values of the devices for the names in it.
+    """The part of a selector that decides, and the values of the devices for the names that it reads.
 
-    Counts are over all nodes of the story.
+    Numbers of devices are totals over all nodes of the story.
     """
 
     clause: str
@@ -111,14 +111,14 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
 
 
 def claim_holder(claim: ResourceClaim) -> ClaimHolder:
-    """Return a claim and the pods that it is reserved for."""
+    """Return the claim as a holder of devices, with the pods for which it is reserved."""
     users = claim.status.reserved_for if claim.status is not None else []
     pods = [user.name for user in users if user.resource == "pods"]
     return ClaimHolder(namespace=claim.metadata.namespace, name=claim.metadata.name, pods=pods)
 
 
 class TaintName(DocumentPart, frozen=True, kw_only=True):
-    """A taint."""
+    """A taint of a device or node."""
 
     key: str
     value: str
@@ -135,7 +135,7 @@ class EvictingDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
-    """Devices that one reason removes; each code has fields of its own."""
+    """Devices that are rejected for the same reason. Each code has fields of its own."""
 
     claim: Annotated[ClaimName | None, Meta(description="In a plan's reasons: of the request.")] = None
     request: Annotated[str, Meta(description="In a plan's reasons: the request, or REQUEST/ALTERNATIVE.")] = ""
@@ -189,7 +189,7 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class PassedOver(DocumentPart, frozen=True, kw_only=True):
-    """Devices that were skipped for one reason; each code has fields of its own."""
+    """Devices that were skipped for the same reason. Each code has fields of its own."""
 
     code: Annotated[str, one_of(*DEVICE_CODES, *CHOICE_CODES)]
     state: str = ""
@@ -214,7 +214,7 @@ class PassedOver(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
-    """The result of a selector on a device."""
+    """A selector, and its result on a device."""
 
     class_: str | None
     selector: Position
@@ -225,7 +225,7 @@ class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
-    """The amount of a capacity that a request consumes."""
+    """A capacity of a device, and the amount of it that a request consumes."""
 
     capacity: str
     need: str
@@ -234,7 +234,10 @@ class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CounterDetail(DocumentPart, frozen=True, kw_only=True):
-    """The amount of a counter that a device consumes; null if the pool has no such counter."""
+    """A counter, and the amount of it that a device consumes.
+
+    If the pool has no such counter, the amount left is null.
+    """
 
     counter_set: str
     counter: str
@@ -243,14 +246,14 @@ class CounterDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintDetail(TaintName, frozen=True, kw_only=True):
-    """A taint of a device, and its effect on a request."""
+    """A taint of a device, and whether it keeps a request away."""
 
     blocks: bool
     tolerated: bool
 
 
 class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
-    """The value that a constraint compares; null if the device does not have it."""
+    """A constraint, and the value of the device that it compares. If the device has no such value, it is null."""
 
     constraint: Position
     attribute: str
@@ -270,7 +273,7 @@ else:
 
 
 class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
-    """A check of a device: passed, or failed with a code that has fields of its own."""
+    """A check of a device, which either passed or failed. The code of a failed check has fields of its own."""
 
     step: CheckName
     passed: bool
@@ -295,7 +298,10 @@ class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedValue(DocumentPart, frozen=True, kw_only=True):
-    """An attribute, a capacity or another field of a pool's devices that differs, or exists on only one side."""
+    """An attribute, a capacity or another field of a pool's devices that changed.
+
+    It may also exist only before or only after the change.
+    """
 
     field: Text
     devices: Annotated[Amount, Meta(description="The number of devices for which it changed.")]
@@ -304,7 +310,7 @@ class ChangedValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that drivers publish differently."""
+    """A pool that drivers publish differently before and after."""
 
     driver: Text
     pool: Text
@@ -315,7 +321,7 @@ class ChangedPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
-    """A selector that matches a different number of devices."""
+    """A selector that matches a different number of devices before and after."""
 
     expression: Text
     used_by: list[ObjectName]

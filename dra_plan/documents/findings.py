@@ -34,7 +34,10 @@ class SourceExcerpt(DocumentPart, frozen=True, kw_only=True):
 
 
 class TextEdit(DocumentPart, frozen=True, kw_only=True):
-    """A range of characters in a file, and its replacement. Lines and columns count from 1, the end is exclusive."""
+    """A range of characters in a file, and the text that replaces it.
+
+    Lines and columns are counted from 1, and the end is exclusive.
+    """
 
     line: Amount
     column: Amount
@@ -44,7 +47,7 @@ class TextEdit(DocumentPart, frozen=True, kw_only=True):
 
 
 class CertainFix(DocumentPart, frozen=True, kw_only=True):
-    """The change that `--fix` makes because it is unambiguous."""
+    """A change that `--fix` makes because there is only one way to fix the problem."""
 
     title: Text
     edits: Annotated[
@@ -53,7 +56,7 @@ class CertainFix(DocumentPart, frozen=True, kw_only=True):
 
 
 class FindingEntry(DocumentPart, frozen=True, kw_only=True):
-    """A problem and its position."""
+    """A problem in a manifest, and its position."""
 
     code: RuleCode
     severity: SeverityName
@@ -77,7 +80,7 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
 
 
 class RuleEntry(DocumentPart, frozen=True, kw_only=True):
-    """A rule: its subject, its reason, and the fix."""
+    """A rule of `validate`: what it checks, why, and how to fix a violation."""
 
     code: RuleCode
     severity: SeverityName

@@ -30,14 +30,14 @@ ObstacleKind = Literal[
 
 
 class FoundLabel(DocumentPart, frozen=True, kw_only=True):
-    """A value, and the number of nodes with it."""
+    """A value of a node label, and the number of nodes that have it."""
 
     value: str
     nodes: Amount
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
-    """The subject of a rejection, for a group of nodes; each kind has fields of its own."""
+    """What a rejection is about, for a group of nodes. Each kind has fields of its own."""
 
     kind: ObstacleKind
     resource: Annotated[str, Meta(description="VolumeLimit: the CSI driver whose volumes are counted.")] = ""
@@ -136,29 +136,32 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_reserved(self) -> bool:
-        """Return whether it is the taint of a node reserved for the control plane, which outweighs everything else."""
+        """True if this is the taint of a node that is reserved for the control plane.
+
+        Such a taint outweighs everything else.
+        """
         return self.taint is not None and self.taint.key in CONTROL_PLANE
 
     @property
     def is_of_cordon(self) -> bool:
-        """Return whether it is the taint that comes with a cordon."""
+        """True if this is the taint that a cordon sets."""
         return self.taint is not None and self.taint.key == UNSCHEDULABLE.key
 
     @property
     def is_of_room(self) -> bool:
-        """Return whether other pods leave no room: without them, the node might accept the pod."""
+        """True if other pods leave too little room, so that the node might accept the pod without them."""
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
 
     @property
     def is_of_volume(self) -> bool:
-        """Return whether the node can never use the pod's volume: then it does not matter what else it lacks."""
+        """True if the node can never use the pod's volume, so that it does not matter what else the node lacks."""
         return self.kind == "Volume" and bool(self.volume)
 
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
-    """One reason of one plugin, and its subject."""
+    """One reason why one plugin rejects nodes, and what the reason is about."""
 
     plugin: str
     message: SchedulerText
@@ -182,5 +185,5 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def about(self) -> list[NodeObstacle]:
-        """Return all obstacles."""
+        """What the reasons of these nodes are about."""
         return [one for reason in self.reasons for one in reason.about]

@@ -35,7 +35,7 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
 
 
 class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
-    """Devices of one driver, model and profile that a copy could get if they were not in use."""
+    """Devices of one driver, model and profile that are in use, and that a copy could get otherwise."""
 
     driver: Text
     model: ModelName = ""
@@ -48,7 +48,7 @@ class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
 
 
 class NextCopy(DocumentPart, frozen=True, kw_only=True):
-    """The obstacles of one more copy, and the changes that would make it fit."""
+    """The reasons why one more copy does not fit, and the changes that would make it fit."""
 
     obstacles: Annotated[
         list[CopyObstacle],

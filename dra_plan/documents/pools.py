@@ -19,7 +19,7 @@ Amounts = Annotated[dict[str, str], Meta(description="Quantities by name.")]
 
 
 class CounterSetLeft(DocumentPart, frozen=True, kw_only=True):
-    """A counter set: its total and its free amounts."""
+    """A counter set, with the total and the remaining amounts of its counters."""
 
     name: str
     total: Amounts
@@ -63,7 +63,7 @@ class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
 
 
 class ListedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool in one state, and the nodes that see this state."""
+    """A pool in one state, and the nodes that see the pool in this state."""
 
     driver: str
     pool_name: str

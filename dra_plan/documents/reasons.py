@@ -27,7 +27,7 @@ from dra_plan.documents.devices import ClaimHolder, FoundValue, RemovedDevices
 
 
 class UnusablePool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that is skipped."""
+    """A pool that the allocator skips."""
 
     code: Annotated[str, one_of("pool-incomplete", "pool-invalid", "pool-obsolete", "devices-with-counters")]
     pool: PoolName
@@ -54,7 +54,7 @@ class KnownDefect(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
-    """Known defects of the release that change the answer, and the answer without them."""
+    """Known defects of the release that change the answer, and the answer that the release would give without them."""
 
     code: Annotated[str, one_of("upstream-defect"), Meta(description="In a plan's reasons.")] = ""
     defects: Annotated[list[KnownDefect], Meta(min_length=1)]
@@ -62,14 +62,14 @@ class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
 
 
 class TriedRewrite(DocumentPart, frozen=True, kw_only=True):
-    """A selector that avoids an error, and the answer with it."""
+    """A selector without an error, and the answer that it would lead to."""
 
     expression: str
     outcome: str
 
 
 class AttemptFault(DocumentPart, frozen=True, kw_only=True):
-    """The error that ended the attempt."""
+    """The error with which the scheduling attempt ended."""
 
     code: str
     message: SchedulerText
@@ -91,7 +91,10 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
 
 
 class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", tag="request"):
-    """A request; with the devices that pass every check while nothing is allocated, if it has no alternatives."""
+    """A request in a blocking set.
+
+    If the request has no alternatives, the devices that pass every check while nothing is allocated are included.
+    """
 
     need: Amount | None = None
     left: Amount | None = None
@@ -99,7 +102,7 @@ class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", 
 
 
 class MetValues(DocumentPart, frozen=True, kw_only=True):
-    """The values of a constraint's attribute on the devices left for a request."""
+    """The values that the devices left for a request have for the attribute of a constraint."""
 
     request: str
     values: list[FoundValue]
@@ -108,7 +111,7 @@ class MetValues(DocumentPart, frozen=True, kw_only=True):
 
 
 class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="constraint"):
-    """A constraint of a claim, by its position."""
+    """A constraint in a blocking set, given by its position in the claim."""
 
     claim: ClaimName
     constraint: Position
@@ -119,7 +122,7 @@ class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kin
 
 
 class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="counter"):
-    """A counter of a pool."""
+    """A counter in a blocking set."""
 
     pool: PoolName
     counter_set: str
@@ -129,7 +132,7 @@ class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind",
 
 
 class BlockingClaim(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="claim"):
-    """A claim that already has devices."""
+    """A claim in a blocking set that already has devices."""
 
     claim: ClaimHolder
 
@@ -138,13 +141,13 @@ BlockingElement = BlockingRequest | BlockingConstraint | BlockingCounter | Block
 
 
 class NeededAmount(RequestName, frozen=True, kw_only=True):
-    """The minimum amount of a shared resource that a request needs."""
+    """The smallest amount of a shared resource that is enough for a request."""
 
     need: str
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter, or a capacity of shared devices, of which requests together need more than is left."""
+    """A counter, or a capacity of shared devices, of which several requests together need more than is left."""
 
     pool: PoolName | None = None
     counter_set: str = ""
@@ -156,7 +159,7 @@ class Shortage(DocumentPart, frozen=True, kw_only=True):
 
 
 class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
-    """A counter set of a pool: the free and the total amount of each counter."""
+    """A counter set of a pool, with the remaining and the total amount of each counter."""
 
     pool: PoolName
     counter_set: str
@@ -165,7 +168,7 @@ class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class NotTogether(DocumentPart, frozen=True, kw_only=True):
-    """Elements that cannot be satisfied together."""
+    """A blocking set: the smallest set of requests, constraints, counters and claims that cannot all be met."""
 
     code: Annotated[str, one_of("not-together"), Meta(description="In a plan's reasons.")] = ""
     proven: Annotated[
@@ -181,7 +184,7 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason that concerns a request, a claim or a node as a whole."""
+    """A reason that concerns a request, a claim or a node as a whole, and not single devices."""
 
     code: str
     claim: ClaimName | None = None
@@ -205,7 +208,7 @@ else:
 
 
 class LeadingReason(DocumentPart, frozen=True, kw_only=True):
-    """An obstacle, and the number of nodes that have it. docs/reasons.md describes the codes."""
+    """A reason, and the number of nodes that have it. docs/reasons.md describes the codes."""
 
     code: Text
     class_: Annotated[str, Meta(description="Whose selector rejects, if it is not the request's own.")] = ""

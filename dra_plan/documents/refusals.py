@@ -28,7 +28,7 @@ class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
-    """A finding with the pods that cannot run because of it."""
+    """A finding of `validate`, with the pods that cannot run because of it."""
 
     owners: Annotated[
         list[ObjectName],
@@ -37,7 +37,7 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
 
 
 class OverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that makes the API server reject the pod, or a claim of it."""
+    """A quota because of which the API server rejects the pod or one of its claims."""
 
     quota: Text
     resource: Text

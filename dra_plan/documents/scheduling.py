@@ -28,7 +28,7 @@ PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty
 
 
 class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
-    """The result for a pod."""
+    """The result of scheduling a pod."""
 
     namespace: str
     name: Text
@@ -70,12 +70,12 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_undecided(self) -> bool:
-        """Return whether the pod has no node, and a search for one was cut short."""
+        """True if the pod has no node because a search was cut short, or because what decides is not in the input."""
         return self.outcome in ("Undecided", "Unknown") or bool(self.undecided_nodes)
 
 
 class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim in its final state."""
+    """A claim in the final state."""
 
     namespace: str
     name: str
@@ -84,7 +84,7 @@ class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that was unbound in the input, and the scheduler's choice, if it makes one."""
+    """A PersistentVolumeClaim that was not bound in the input, and the scheduler's choice for it, if any."""
 
     pvc: Annotated[Text, Meta(description="NAMESPACE/NAME of the PersistentVolumeClaim.")]
     pv: Annotated[str, Meta(description="The PersistentVolume that it gets.")] = ""
@@ -92,7 +92,7 @@ class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
 
 
 class GroupCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition of a pod group, as written by the scheduler."""
+    """A condition of a pod group, as the scheduler writes it."""
 
     type: str
     status: str
@@ -101,7 +101,7 @@ class GroupCondition(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
-    """The result for a pod group."""
+    """The result of scheduling a pod group."""
 
     namespace: str
     name: Text
@@ -122,7 +122,7 @@ class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class EvictedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that is evicted for another one."""
+    """A pod that is evicted to make room for another pod."""
 
     pod: str
     preemptor: Annotated[str, Meta(description="The pod, or podgroup/NAMESPACE/NAME.")]
@@ -130,7 +130,7 @@ class EvictedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintEvictedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that a taint of its node, or of one of its devices, evicts."""
+    """A pod that is evicted because of a taint of its node or of one of its devices."""
 
     namespace: str
     name: str
@@ -139,7 +139,7 @@ class TaintEvictedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
-    """The status that a plugin returned."""
+    """A status that a plugin returned."""
 
     plugin: str
     status: Annotated[
@@ -152,14 +152,14 @@ class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeVerdicts(DocumentPart, frozen=True, kw_only=True):
-    """The results of the Filter plugins on a node."""
+    """The results of the Filter plugins on one node."""
 
     node: str
     verdicts: list[PluginVerdict]
 
 
 class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
-    """One scheduling cycle of one pod."""
+    """One scheduling cycle for one pod."""
 
     pod: str
     attempt: Annotated[int, Meta(ge=1)]
@@ -175,7 +175,7 @@ class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
 
 
 class TracedWake(DocumentPart, frozen=True, kw_only=True):
-    """The event that made the scheduler retry a pending pod."""
+    """An event because of which the scheduler retried a pending pod."""
 
     pod: str
     event: Annotated[str, Meta(description=("The label of the event in Kubernetes, such as AssignedPodDelete."))]
@@ -185,21 +185,21 @@ class TracedWake(DocumentPart, frozen=True, kw_only=True):
 
 
 class SchedulingTrace(DocumentPart, frozen=True, kw_only=True):
-    """The results of every plugin on every node, and the events that made the scheduler retry pods."""
+    """The results of every plugin on every node, and the events because of which the scheduler retried pods."""
 
     attempts: list[TracedAttempt]
     wakes: list[TracedWake]
 
 
 class PodName(DocumentPart, frozen=True, kw_only=True):
-    """A pod."""
+    """The name of a pod."""
 
     namespace: str
     name: Text
 
 
 class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
-    """The reasons why pods got no devices: their last attempt, in the cluster at that time."""
+    """The reasons why pods got no devices in their last attempt, in the cluster as it was then."""
 
     pods: Annotated[
         list[PodName],
@@ -266,7 +266,7 @@ class SettledClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class RefusedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object of the events that the API server does not create."""
+    """An object in the events that the API server does not create."""
 
     object: Annotated[Text, Meta(description="KIND/NAME.")]
     namespace: str
@@ -318,7 +318,7 @@ class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
 
 
 class SettledCluster(DocumentPart, frozen=True, kw_only=True):
-    """The final state, when scheduler and controllers have nothing left to do."""
+    """The final state of the cluster, in which neither the scheduler nor a controller has anything left to do."""
 
     pods: list[SettledPod]
     evicted: list[GonePod]

@@ -35,7 +35,7 @@ RequestProblem = Annotated[
 
 
 class RequestDevices(RequestName, frozen=True, kw_only=True):
-    """The needs of a request or alternative, and the devices of a node left by its checks."""
+    """What a request or alternative needs, and the devices of a node that its checks leave."""
 
     class_: str
     alternative: bool
@@ -48,13 +48,13 @@ class RequestDevices(RequestName, frozen=True, kw_only=True):
 
 
 class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
-    """An alternative that was not chosen, checked while nothing is allocated."""
+    """An alternative that was not chosen. It is checked as if nothing were allocated."""
 
     left_devices: Annotated[list[DeviceName], Meta(description="Examples of those left.")]
 
 
 class StoryRequest(RequestDevices, frozen=True, kw_only=True):
-    """A request on the nodes of a story: the minimum and the maximum of each number over them."""
+    """A request on the nodes of a story, with the smallest and the largest of each number on these nodes."""
 
     left_from: Annotated[Amount, Meta(description=("The smallest number left over the nodes of the story."))]
     left_to: Amount
@@ -64,7 +64,7 @@ class StoryRequest(RequestDevices, frozen=True, kw_only=True):
 
 
 class ChosenDevice(RequestName, frozen=True, kw_only=True):
-    """The device of a slot of a request, and the devices skipped before it."""
+    """The device for one slot of a request, and the devices that were skipped before it."""
 
     slot: Position
     device: DeviceName | None
@@ -79,14 +79,14 @@ class ChosenDevice(RequestName, frozen=True, kw_only=True):
 
 
 class ClaimElsewhere(ClaimName, frozen=True, kw_only=True):
-    """A claim whose devices this node cannot reach."""
+    """A claim whose devices cannot be reached from this node."""
 
     devices: Annotated[list[DeviceName], Meta(description="The devices that the claim has.")]
     pods: Annotated[list[str], Meta(description="The pods that use the claim.")] = []
 
 
 class NearSlice(DocumentPart, frozen=True, kw_only=True):
-    """A slice for nodes with a label value that is similar to that of a node which it does not select."""
+    """A slice that does not select a node, but selects a label value that is similar to the node's value."""
 
     slice: Text
     pool: Text
@@ -96,14 +96,14 @@ class NearSlice(DocumentPart, frozen=True, kw_only=True):
 
 
 class MissingDriver(DocumentPart, frozen=True, kw_only=True):
-    """A driver that a request wants, and that publishes nothing for a node."""
+    """A driver whose devices a request wants, but that publishes nothing for a node."""
 
     driver: Text
     nodes: Annotated[Amount, Meta(description="The other nodes for which it publishes devices.")]
 
 
 class DriverPod(DocumentPart, frozen=True, kw_only=True):
-    """A DaemonSet that runs wherever a driver publishes devices, but not on the nodes of a story."""
+    """A DaemonSet that does not run on the nodes of a story, but on all nodes for which a driver publishes devices."""
 
     driver: Text
     daemon_set: Annotated[Text, Meta(description="NAMESPACE/NAME.")]
@@ -126,7 +126,7 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod of a DaemonSet that is not ready, while a driver publishes no devices at all."""
+    """A pod of a DaemonSet that is not ready, in a cluster where the driver publishes no devices at all."""
 
     pod: Annotated[Text, Meta(description="NAMESPACE/NAME.")]
     node: str
@@ -170,7 +170,7 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
 
 
 class SharedClaim(DocumentPart, frozen=True, kw_only=True):
-    """An allocated claim that all pods of a controller name, so that they share its devices."""
+    """An allocated claim that all pods of a controller name, so that they all use the same devices."""
 
     claim: str
     by: Annotated[ObjectName, Meta(description="The controller of the pods.")]
@@ -179,9 +179,9 @@ class SharedClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class AbsentName(RequestName, frozen=True, kw_only=True):
-    """A value that a selector requires and no device of the cluster has: devices have values other than `wanted`.
+    """A value, `wanted`, that a selector requires and that no device in the cluster has.
 
-    Counts are over all devices of the input.
+    Numbers of devices are totals over all devices in the input.
     """
 
     class_: Annotated[str, Meta(description="Whose selector it is; absent for the request's own.")] = ""

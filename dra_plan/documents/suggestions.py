@@ -14,7 +14,10 @@ from .stories import DriverPod
 
 
 class OtherAmount(DocumentPart, frozen=True, kw_only=True):
-    """What the largest devices have of a capacity or counter: those that were asked for, and those of another value."""
+    """The amount that the largest devices have of a capacity or counter.
+
+    `from` is the amount of the requested devices, and `to` is the amount of devices with another value.
+    """
 
     name: Text
     from_: str
@@ -22,7 +25,7 @@ class OtherAmount(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """A selector is rewritten, or removed (null), in a class or in a request."""
+    """A selector in a class or in a request is rewritten, or removed if the new selector is null."""
 
     code: Annotated[
         str,
@@ -45,7 +48,7 @@ class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
 
 
 class RequestChange(DocumentPart, frozen=True, kw_only=True):
-    """A change to a request, or alternative."""
+    """A change to a request or to an alternative."""
 
     code: str
     claim: ClaimName
@@ -62,7 +65,7 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
-    """Fewer devices are requested, or some instead of all."""
+    """Fewer devices are requested, or a number of devices instead of all."""
 
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
@@ -70,9 +73,9 @@ class CountLowered(RequestChange, frozen=True, kw_only=True):
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):
-    """Less of a capacity is requested, a different one, or none of it.
+    """Less of a capacity is requested, or a different capacity, or none of it.
 
-    `request-capacity`: an amount is requested, instead of the one that applies without a request.
+    `request-capacity`: an amount is requested explicitly, and replaces the one that applies otherwise.
     """
 
     code: Annotated[str, one_of("lower-capacity", "request-capacity", "rename-capacity", "drop-capacity")]
@@ -117,7 +120,7 @@ class ConstraintDropped(DocumentPart, frozen=True, kw_only=True):
 
 
 class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
-    """The claim waits for the missing slices of a pool."""
+    """The claim waits until a pool has the slices that it lacks."""
 
     code: Annotated[str, one_of("wait-for-slice")]
     pool: PoolName
@@ -131,7 +134,7 @@ class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeAdded(DocumentPart, frozen=True, kw_only=True):
-    """A copy of a node is added, with what every such node runs and publishes; no patch does that."""
+    """A copy of a node is added, with the pods and devices that every such node has. No patch does that."""
 
     code: Annotated[str, one_of("add-node")]
     like: Annotated[str, Meta(description="The node that is copied.")]
@@ -152,7 +155,7 @@ class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
-    """A node is ready again: controllers remove the taints that say what is wrong with it."""
+    """A node becomes ready again, so that controllers remove the taints that they set because of its problem."""
 
     code: Annotated[str, one_of("await-node")]
     awaited: Annotated[str, Meta(description="The node.")]
@@ -171,7 +174,7 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
     """The pod requires a different value of a node label, or a different label.
 
-    `use-other-nodes`: both values exist, and the nodes with the present one have no room.
+    `use-other-nodes`: nodes have both values, but the nodes with the present value have no room.
     """
 
     code: Annotated[str, one_of("change-node-selector", "use-other-nodes")]
@@ -182,7 +185,7 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
-    """Requirements for a node label that exclude each other become one, which any of their values meets."""
+    """Requirements for a node label that exclude each other are replaced by one that any of their values meets."""
 
     code: Annotated[str, one_of("merge-node-requirements")]
     label: str
@@ -190,9 +193,9 @@ class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
-    """A rule of the pod about other pods becomes a preference, or a container gives up its host port.
+    """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
-    `honor-taints`: a spread no longer counts nodes that the pod does not tolerate.
+    `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
     """
 
     code: Annotated[str, one_of("honor-taints", "relax-spread", "relax-anti-affinity", "drop-host-port")]
@@ -211,7 +214,7 @@ class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
-    """The workload wants fewer pods."""
+    """The workload has fewer replicas."""
 
     code: Annotated[str, one_of("lower-replicas")]
     from_: int
@@ -219,7 +222,7 @@ class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
 
 
 class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
-    """A rolling update deletes an old pod before a new one is ready: `maxUnavailable` of the Deployment."""
+    """A rolling update deletes an old pod before its new pod is ready, as set by `maxUnavailable` of the Deployment."""
 
     code: Annotated[str, one_of("loosen-rollout")]
     deployment: str
@@ -227,7 +230,10 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
-    """Each pod gets a claim of its own, from a new template with the specification of the claim that they share."""
+    """Each pod gets a claim of its own instead of the claim that the pods share.
+
+    The claims are created from a new template, which has the specification of the shared claim.
+    """
 
     code: Annotated[str, one_of("use-claim-template")]
     shared: Annotated[ClaimName, Meta(description="The claim that the pods name now.")]
@@ -235,7 +241,7 @@ class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
-    """The pod requests another resource, whose name is similar to that of a resource which no node has."""
+    """The pod requests another resource, which has a name that is similar to that of a resource that no node has."""
 
     code: Annotated[str, one_of("rename-resource")]
     resource: str
@@ -243,7 +249,7 @@ class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceServed(DocumentPart, frozen=True, kw_only=True):
-    """A device class serves an extended resource that no node has: `extendedResourceName`."""
+    """A device class provides an extended resource that no node has, because its `extendedResourceName` is set."""
 
     code: Annotated[str, one_of("serve-resource")]
     class_: str
@@ -262,7 +268,7 @@ class QuotaRaised(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
-    """A claim is released, which frees its devices."""
+    """A claim is released, so that its devices become free."""
 
     code: Annotated[str, one_of("release-claim")]
     release: ClaimName
@@ -275,9 +281,9 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one node that are being deleted are gone.
+    """Pods of one node that are being deleted no longer exist.
 
-    `await-pods`: they end by themselves. `force-delete-pods`: their node does not report, so they do not.
+    `await-pods`: they end without further action. `force-delete-pods`: they do not, because their node does not report.
     """
 
     code: Annotated[str, one_of("await-pods", "force-delete-pods")]
@@ -383,7 +389,7 @@ SHAPES = tuple(dict.fromkeys(CHANGES.values()))
 
 
 class PatchedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object, in the API version to which the paths of a patch apply."""
+    """An object to which a patch applies, in the API version that the paths of the patch refer to."""
 
     api_version: Text
     kind: Text
@@ -400,7 +406,7 @@ class PatchOperation(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
-    """The changes to one object."""
+    """The changes to one object, as a patch."""
 
     object: PatchedObject
     patch: Annotated[list[PatchOperation], Meta(min_length=1)]

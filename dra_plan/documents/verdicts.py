@@ -83,7 +83,7 @@ OfAllNodes = Meta(description=("It was rejected before any node was checked, so 
 
 
 class GangShortage(DocumentPart, frozen=True, kw_only=True):
-    """A pod group of which too few pods find a node at the same time."""
+    """A pod group that lacks nodes: fewer of its pods than needed find a node at the same time."""
 
     name: Text
     least: Annotated[Amount, MinCount]
@@ -92,7 +92,7 @@ class GangShortage(DocumentPart, frozen=True, kw_only=True):
 
 
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
-    """The result for a pod if no other pod were pending, or without what holds it back."""
+    """The result for a pod if no other pod were pending, or if nothing held it back."""
 
     verdict: Verdict
     node_name: str = ""
@@ -105,7 +105,7 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
 
 
 class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
-    """The result with feature gates that are off by default and probably on in the cluster."""
+    """The result with feature gates that are off by default, but probably on in the cluster."""
 
     gates: list[str]
     signs: Annotated[str, Meta(description="What the input has that a cluster stores or uses only with the gates.")]
@@ -113,7 +113,7 @@ class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason whose number of nodes in the cluster's last message differs from the present one."""
+    """A reason that applied to a different number of nodes when the cluster's last message was written."""
 
     reason: SchedulerText
     nodes: Annotated[Amount, Meta(description="With the reason now; 0 if none has it any more.")]
@@ -121,7 +121,7 @@ class ChangedReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class LastMessage(DocumentPart, frozen=True, kw_only=True):
-    """The last message of the cluster's own scheduler about a pod (its condition PodScheduled)."""
+    """The last message of the cluster's own scheduler about a pod, which is in the condition PodScheduled."""
 
     reason: str
     message: Annotated[str, FailedScheduling]
@@ -137,7 +137,7 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintEviction(DocumentPart, frozen=True, kw_only=True):
-    """A future eviction of a running pod, because of a NoExecute taint of its node or of one of its devices."""
+    """A future eviction of a running pod because of a NoExecute taint of its node or of one of its devices."""
 
     pod: Annotated[str, Meta(description="Its name, in the namespace of the owner.")]
     second: EvictionSecond
@@ -150,9 +150,9 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
-    """A volume of a claim's class, and what keeps the volume controller from binding it to the claim.
+    """A volume of a claim's class, and the reasons why the volume controller does not bind it to the claim.
 
-    Without `faults`, the controller binds it.
+    If `faults` is empty, the controller binds it.
     """
 
     name: str
@@ -163,7 +163,7 @@ class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim of a pod that volumes exclude from nodes: its volume, or its StorageClass."""
+    """A PersistentVolumeClaim whose volume, or whose StorageClass, keeps a pod away from nodes."""
 
     name: str
     missing: Annotated[bool, Meta(description="There is no such claim in its namespace.")] = False
@@ -198,14 +198,14 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):
-    """A volume claim, and the values of a node label with which its volume can be used."""
+    """A PersistentVolumeClaim, and the values of a node label with which its volume can be used."""
 
     claim: str
     values: list[str]
 
 
 class VolumesApart(DocumentPart, frozen=True, kw_only=True):
-    """Two volume claims of a pod whose volumes no node can reach both."""
+    """Two PersistentVolumeClaims of a pod whose volumes cannot both be used from any node."""
 
     label: Annotated[str, Meta(description="The node label whose values exclude each other.")]
     places: list[VolumePlace]
@@ -218,7 +218,7 @@ class VolumesApart(DocumentPart, frozen=True, kw_only=True):
 
 
 class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition of an allocated device for which the scheduler waits before it binds the pod."""
+    """A condition of an allocated device that the scheduler waits for before it binds the pod."""
 
     claim: str
     device: DeviceName
@@ -230,7 +230,10 @@ class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A volume claim of a bound pod that only one node may use, and that a pod on another node uses."""
+    """A PersistentVolumeClaim that only one node may use, where a pod on another node uses it.
+
+    The explained pod is bound to a node and uses the claim as well.
+    """
 
     claim: str
     pod: str
@@ -240,14 +243,14 @@ class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
 
 
 class LabelConflict(DocumentPart, frozen=True, kw_only=True):
-    """Requirements of a pod for a node label that no value meets."""
+    """A pod's requirements for a node label that no value of the label can meet together."""
 
     label: str
     wants: Annotated[list[str], Meta(description="The requirements, such as `zone=a` and `zone=b`.")]
     by_selector: Annotated[bool, Meta(description="Whether one of them is in nodeSelector.")] = False
 
     def has(self, one: NodeObstacle) -> bool:
-        """Return whether an obstacle on nodes follows from it."""
+        """Return whether an obstacle on nodes is a consequence of this conflict."""
         return one.kind == "Label" and one.label == self.label
 
 
@@ -279,7 +282,7 @@ class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
 
 
 class LeavingClaim(DocumentPart, frozen=True, kw_only=True):
-    """A ResourceClaim of a pod that is being deleted, so that no pod may begin to use it."""
+    """A ResourceClaim of a pod that is being deleted. No pod may begin to use such a claim."""
 
     name: Text
     pods: Annotated[list[str], Meta(description="The other pods for which it is reserved; it exists until they end.")]
@@ -287,7 +290,7 @@ class LeavingClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodEvent(DocumentPart, frozen=True, kw_only=True):
-    """A warning about a pod, from an Event of the input: the last one of its reason."""
+    """A warning about a pod, read from an Event in the input. It is the last one with its reason."""
 
     reason: Text
     message: Text
@@ -297,7 +300,7 @@ class PodEvent(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
-    """The result for an owner, with all pending pods of the input, and the reasons."""
+    """The result for an owner when all pending pods in the input are scheduled, and the reasons for it."""
 
     kind: Text
     namespace: str
@@ -453,23 +456,26 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def told_nodes(self) -> list[RefusingNodes]:
-        """Return the obstacles by node; nothing if it is held back, or all nodes reject it for the same reasons."""
+        """The nodes that reject the owner's pods, with their reasons.
+
+        If something else holds the pods back, these are the nodes that would reject the pods without it.
+        """
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     @property
     def depends_on_gates(self) -> bool:
-        """Return whether it promises a node only with gates off that seem to be on in the cluster."""
+        """True if there is a node only with feature gates off that seem to be on in the cluster."""
         return self.verdict in GOOD and self.with_gates is not None
 
     @property
     def never_together(self) -> int:
-        """Return the number of a workload's pods that have no node even if no other pods are pending."""
+        """The number of a workload's pods that get no node even if no other pods are pending."""
         return self.pods - self.alone.would_bind if self.alone is not None and self.alone.would_bind else 0
 
     def is_met_by(self, tried: TriedChanges) -> bool:
-        """Return whether devices, and the rules that the changes lift, are the only obstacles on the fitting node.
+        """Return whether the changes remove every obstacle on their node, apart from devices.
 
-        This replaces trying the changes with the whole scheduler.
+        If they do, the changes need not be tried with the whole scheduler.
         """
         lifted = {plugin for change in tried.changes for plugin in _LIFTS.get(change.code, ())}
         groups = [group for group in self.told_nodes if tried.node in group.nodes]
@@ -478,5 +484,5 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def object(self) -> ObjectName:
-        """Return the object of the verdict."""
+        """The kind and name of the owner."""
         return ObjectName(kind=self.kind, namespace=self.namespace, name=self.name)

@@ -329,6 +329,9 @@ class Collector:
             return None
         kind = kinds.find(header.api_version, header.kind)
         group, version = kinds.split_version(header.api_version)
+        if message := kinds.removed(header.api_version):
+            self.report.fault(item.place, message, label=shown, path=("apiVersion",))
+            return None
         if kind is None:
             near = kinds.near(header.api_version, header.kind) if self._strict else None
             if near is not None:

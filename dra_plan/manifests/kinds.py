@@ -51,6 +51,7 @@ class Kind:
 
 
 _DRA = "resource.k8s.io"
+_FIRST_DRA = frozenset({f"{_DRA}/v1alpha1", f"{_DRA}/v1alpha2"})
 _SCHEDULING = "scheduling.k8s.io"
 _TEMPLATE = ("spec", "template", "spec")
 
@@ -182,6 +183,20 @@ _SHORT_NAMES = {
     "svc": "Service",
 }
 """The kinds' short names in kubectl; kinds in resource.k8s.io have none."""
+
+
+def removed(api_version: str) -> str:
+    """Return what to say of an object in the first DRA API; empty for every other apiVersion.
+
+    Kubernetes 1.26 to 1.30 had these versions. Their claims name a class of one driver, and parameters of its own
+    kind; there is no conversion to the API with devices (KEP-4381), which replaced them in 1.31.
+    """
+    if api_version not in _FIRST_DRA:
+        return ""
+    return (
+        f"Kubernetes 1.31 removed {api_version}; write it for {_DRA}/v1: a DeviceClass instead of a "
+        "ResourceClass, and in the claim, `spec.devices.requests` instead of `resourceClassName` and `parametersRef`"
+    )
 
 
 def every() -> tuple[Kind, ...]:

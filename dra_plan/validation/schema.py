@@ -167,7 +167,15 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
     """Return the problem with an apiVersion whose group is known, but whose version was never published."""
-    return wrong_version(UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version)
+    return next(removed(api_version), None) or wrong_version(
+        UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version
+    )
+
+
+def removed(api_version: str) -> Iterator[Problem]:
+    """Yield the problem with an object of the first DRA API, which is not fixed by changing only its version."""
+    if message := kinds.removed(api_version):
+        yield UNKNOWN_VERSION.at(("apiVersion",), message)
 
 
 def wrong_version(rule: Rule, message: str, better: str) -> Problem:
@@ -177,6 +185,9 @@ def wrong_version(rule: Rule, message: str, better: str) -> Problem:
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
     """Yield a problem if no API server can know the apiVersion and kind, whatever is installed in it."""
+    if kinds.removed(api_version):
+        yield from removed(api_version)
+        return
     group = kinds.split_version(api_version)[0]
     home = _HOMES.get(kind)
     elsewhere = home is not None and group in _GROUPS and group != home.group
