@@ -45,7 +45,7 @@ _MOST_PODS = 3
 
 
 class UnknownOwnerError(UsageError):
-    """A name was given that no object has."""
+    """Raised when a name is given that no object has."""
 
 
 class OwnerName(NamedTuple):

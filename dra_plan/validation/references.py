@@ -99,7 +99,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all references in the input."""
+    """Check all references between objects in the input."""
     yield from _classes(given)
     yield from _extended(given)
     known = _KnownClaims.of(given)
@@ -250,7 +250,10 @@ def _admin(given: Input) -> Found:
 
 
 def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
-    """Check that a namespace allows the admin access at a path; `labels` are the labels of namespaces in the input."""
+    """Check that a namespace allows the admin access at a path.
+
+    `labels` are the labels of the namespaces in the input.
+    """
     if namespace not in labels:
         message = f'namespace {namespace} needs the label {ADMIN_ACCESS}: "true"; it is not in the input'
         yield ADMIN_UNKNOWN.at(path, message)

@@ -73,14 +73,20 @@ __all__ = ["USUAL_LIMIT", "CapacityPlan", "Copied", "choose_copied", "count_copi
 
 
 class OwnedAlready(NamedTuple):
-    """The existing objects of copied owners: the keys of their claims, and namespace and name of their pending pods."""
+    """The existing objects of copied owners, which are the keys of claims and the names of pending pods.
+
+    Each pending pod is given by its namespace and name.
+    """
 
     claims: Set[str]
     waiting: Set[tuple[str, str]]
 
 
 class Count(NamedTuple):
-    """The number of an owner's copies. If one more gang fits only in part, `fitting` of its pods fit."""
+    """The number of copies of an owner.
+
+    If only a part of one more gang fits, `fitting` is the number of its pods that fit.
+    """
 
     copies: Copies
     scheduled: ScheduledCopies
@@ -94,14 +100,17 @@ MOST_COUNTED_AGAIN = 200
 
 
 class Counting:
-    """Counts copies on a cluster, and reports the end of each count to the fleet."""
+    """Counts copies on a cluster, and reports to the fleet when a count ends."""
 
     def __init__(self, inventory: Inventory, view: View, fleet: Fleet, max_steps: int | None, limit: int) -> None:
         self._inventory, self._view, self._fleet = inventory, view, fleet
         self._max_steps, self.limit = max_steps, limit
 
     def counted(self, parts: Sequence[tuple[Copied, int]], own: OwnedAlready) -> tuple[Simulation, list[Count]]:
-        """Count copies of owners in addition to the existing pods, with this number of each owner per set."""
+        """Count how many copies of the owners fit in addition to the existing pods.
+
+        Copies are created in sets; each part is an owner with the number of its copies in a set.
+        """
         templates = [(each.template, number) for each, number in parts]
         simulation, everyone = self._created(templates, own)
         found = []
@@ -138,7 +147,10 @@ class Counting:
         return sum(copies.number for copies in found) > bound
 
     def daemons(self, workload: AnyWorkload, present: Sequence[Pod], own: OwnedAlready) -> Count:
-        """Return one pod for each node that may have one but has none: a DaemonSet creates no more."""
+        """Count the nodes that could run a pod of the DaemonSet but have none.
+
+        A DaemonSet creates one pod on each of them.
+        """
         simulation = self._simulation(lambda _pod: False)
         simulation.start()
         copies = Copies()
@@ -271,7 +283,7 @@ USUAL_LIMIT = 10_000
 
 @dataclass(frozen=True, repr=False)
 class CapacityPlan(PrintedAnswer[CapacityDocument]):
-    """The result of `capacity`. Iterating yields an item for each owner."""
+    """The result of `capacity`. Iterating over it yields an item for each owner."""
 
     target: Target
     limit: int
@@ -328,12 +340,11 @@ def count_copies(
     mix: bool = False,
     seeks: bool | None = None,
 ) -> CapacityPlan:
-    """Count the copies of each pod separately, in addition to the bound pods; pending pods are ignored.
+    """Count the copies of each pod separately, in addition to the bound pods. Pending pods are ignored.
 
-    If `mix` is set, all pods are counted together, in proportion to their owners' replicas. If `seeks` is set, the
-    search for the best possible number is thorough. By default, it takes a few seconds, and is skipped for a mix.
-
-    Raises InputError for input without nodes, UsageError for a limit below 1.
+    If `mix` is set, all pods are counted together, in proportion to their owners' replicas. By default, the search for
+    the best possible number takes a few seconds, and is skipped for a mix; if `seeks` is set, it is thorough. Raises
+    InputError for input without nodes, and UsageError for a limit below 1.
     """
     if limit < 1:
         raise UsageError(f"limit: {limit} is not a number of copies: it must be at least 1")

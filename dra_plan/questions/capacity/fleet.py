@@ -70,7 +70,7 @@ class _OwnerCount:
 
 
 class Fleet:
-    """The devices that the nodes reach. After the end of each count, it knows the devices left over by all counts."""
+    """The devices that the nodes reach, and which of them are left over at the end of all counts."""
 
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view
@@ -124,13 +124,13 @@ class Fleet:
     # -- how counts end ------------------------------------------------------------------------------------------------
 
     def cut_short(self) -> None:
-        """Record that a count ended before a copy was rejected, so that its leftover devices are unknown."""
+        """Record that a count ended before a copy was rejected, so that the devices it leaves over are unknown."""
         self._known = False
 
     def ended(self, state: AllocatedState, refusals: Refusals) -> list[OwnerDevices]:
-        """Record the end of a count, with the devices in use, and the obstacles to one more copy.
+        """Record that a count ended, with the devices that are in use and the obstacles to one more copy.
 
-        Return the devices that this count used, and those that it could not use.
+        Return the devices that this count used, and the devices that it could not use.
         """
         view = self._view.with_state(state)
         wants = [want for ready in view.requests(refusals.claims) for wants in ready.requests for want in wants]
@@ -169,7 +169,7 @@ class Fleet:
     # -- figures -------------------------------------------------------------------------------------------------------
 
     def figures(self) -> FleetFigures:
-        """Return the idle devices, and those of them that are unusable."""
+        """Return the idle devices, with those that no owner can use."""
         idle: Counter[DeviceKind] = Counter()
         on_nodes: dict[DeviceKind, Counter[str]] = {}
         reasons: dict[DeviceKind, Counter[_Cause]] = {}

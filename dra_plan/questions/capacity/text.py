@@ -42,14 +42,14 @@ _ENDS = {
 
 
 def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """Return one row per owner: the copies, and the scarce resource; then messages, and details of each owner."""
+    """Return a table with the copies and the scarce resource of each owner, followed by messages and details."""
     fleet = parts(document)
     told = [*refusals.paragraphs(document.refusals), _owners(document), *_captions(document)]
     return [*told, *details(document), *fleet, target(document)]
 
 
 def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every node that holds copies."""
+    """Return the table, with every node that holds copies."""
     fleet = parts(document)
     told = [*_captions(document), *nodes(document), *details(document)]
     refused = refusals.paragraphs(document.refusals)
@@ -57,12 +57,12 @@ def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
 
 
 def details(document: CapacityDocument) -> list[Part]:
-    """Return the total of all owners; the distribution of each one's copies, and the obstacles of one more."""
+    """Return the result for all owners together, and each owner's distribution of copies and next obstacles."""
     return [*_mix(document), *_stories(document)]
 
 
 def nodes(document: CapacityDocument) -> list[Part]:
-    """Return a table of the nodes that hold copies, if there are any."""
+    """Return a table of the nodes that hold copies. The list is empty if no node holds one."""
     made = Table(("WORKLOAD", "NODE", "COPIES", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)
@@ -166,7 +166,7 @@ def _number(item: OwnerCapacity) -> str:
 
 
 def at_least(items: Sequence[OwnerCapacity]) -> str:
-    """Return the prefix of a number of copies that may be larger, with a trailing space."""
+    """Return "at least " if the number of copies may be larger than what was counted, or ""."""
     return "at least " if any(item.scheduled.ended in OPEN_ENDS for item in items) else ""
 
 
@@ -228,7 +228,7 @@ def _end(of: ScheduledCopies) -> Iterator[str]:
 
 
 def names(document: CapacityDocument) -> str:
-    """Return `KIND/NAMESPACE/NAME COPIES` for every owner."""
+    """Return a line `KIND/NAMESPACE/NAME COPIES` for every owner."""
     return "".join(shown.line(f"{copied_owner(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
 
 
@@ -251,7 +251,7 @@ _LEFT_ALONE = "; its own pods keep their devices"
 
 
 def possible(of: PossibleCopies | None) -> str:
-    """Return `7` if the number is exact, else both bounds; an empty string if there was no search."""
+    """Return `7` if the number is exact, both bounds if it is not, and an empty string if there was no search."""
     if of is None:
         return ""
     if of.at_most is None:
@@ -264,7 +264,7 @@ OPEN_ENDS = ("Limit", "Undecided")
 
 
 def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[str]:
-    """Yield the number of replicas that already have a node, and how many of the copies the others take."""
+    """Yield how many replicas already have a node, and how many of the copies stand for the other replicas."""
     copies = scheduled.copies
     if of is None or not of.wanted:
         return
@@ -292,7 +292,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
 
 
 def better(item: OwnerCapacity) -> Iterator[str]:
-    """Yield the waste of the scheduler's first fit, and what the bound ignores."""
+    """Yield how many more copies a better placement would allow, and what the upper bound does not consider."""
     of = item.possible
     if of is not None and of.copies > item.scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
@@ -305,7 +305,10 @@ def better(item: OwnerCapacity) -> Iterator[str]:
 
 
 def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
-    """Return the distribution of copies, or of the given noun, over nodes: the number on each, and of such nodes."""
+    """Return how copies are distributed over nodes: each number of copies, and on how many nodes there are that many.
+
+    `noun` says what is counted, if it is not copies.
+    """
     numbers = Counter(node.copies for node in nodes)
     return [
         f"{counted(copies, noun) if noun else copies} {'on 1 node' if many == 1 else f'each on {many} nodes'}"
@@ -314,7 +317,10 @@ def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
 
 
 def runs_out(of: NextCopy) -> str:
-    """Return the most frequent shortage of the nodes with copies; all of them if equally frequent."""
+    """Return what most of the nodes with copies are short of.
+
+    If several shortages are equally frequent, return all of them.
+    """
     first = [one for one in of.obstacles if one.nodes_with_copies == of.obstacles[0].nodes_with_copies]
     if not of.obstacles or not first[0].nodes_with_copies:
         first = of.obstacles[:1]
@@ -371,7 +377,7 @@ def lines(of: NextCopy) -> Iterator[str]:
 
 
 def why_not_more(of: NextCopy) -> str:
-    """Return the first obstacle of one more copy, in short."""
+    """Return the first obstacle to one more copy, in short form."""
     first = of.obstacles[0]
     said = words.phrase(of.leading[0]) if first.kind == "Devices" and of.leading else _obstacle(first)
     return f"{WHY_NOT}: {said}"
@@ -413,7 +419,7 @@ def _devices(of: NextCopy) -> Iterator[str]:
 
 
 def parts(document: CapacityDocument) -> list[Part]:
-    """Return one row per driver and model, and nothing for a cluster without devices."""
+    """Return a table with a row for each driver and model, or nothing for a cluster without devices."""
     fleet = document.fleet
     profiles = any(kind.profile for kind in fleet.kinds)
     headers = (
@@ -454,7 +460,7 @@ def _notes(document: CapacityDocument) -> Iterator[Part]:
 
 
 def withheld(of: IdleDevices) -> str:
-    """Return the wording for devices that are neither idle nor used up."""
+    """Return the text for devices that are neither idle nor used up."""
     told = [f"{one.devices:,} {f'({one.message})' if one.message else 'shared, with room left'}" for one in of.withheld]
     return listed(told)
 
@@ -483,7 +489,7 @@ def _why(reason: StrandedFor, what: str) -> str:
 
 
 def copied_owner(owner: CopiedOwner) -> str:
-    """Return KIND/NAMESPACE/NAME, with the field of the pod template if the owner has several."""
+    """Return KIND/NAMESPACE/NAME. If the owner has several pod templates, the field of the copied template is added."""
     return with_part(named(owner), owner.part)
 
 

@@ -60,7 +60,10 @@ class TriedNumber(DocumentPart, frozen=True, kw_only=True):
 
 
 class NotEnough(DocumentPart, frozen=True, kw_only=True):
-    """New nodes that are not enough: some pods that get a node with the answer's nodes stay without one."""
+    """New nodes that are not enough.
+
+    Some pods that get a node with the nodes of the result do not get one with these.
+    """
 
     nodes: list[TriedNumber]
     unbound: list[UnboundPod]

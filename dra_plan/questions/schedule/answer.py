@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SchedulePlan(PrintedAnswer[ScheduleDocument]):
-    """The answer of `schedule`; iterating yields the pods in document form."""
+    """The result of `schedule`. Iterating over it yields the pods in document form."""
 
     outcome: SimulationResult
     explanations: tuple[ExplainedAttempt, ...] | None = None
@@ -94,9 +94,9 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return len(self.document.pods)
 
     def devices(self, pod: ScheduledPod | str) -> list[str]:
-        """Return the devices DRIVER/POOL/DEVICE of the pod, or of NAMESPACE/NAME; an empty list if it has none.
+        """Return the devices of a pod as DRIVER/POOL/DEVICE. The pod is given as an entry or as NAMESPACE/NAME.
 
-        Raises UsageError for a pod that is not in the answer.
+        The list is empty if the pod has no devices. Raises UsageError for a pod that is not in the result.
         """
         name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
         if all(name != f"{each.namespace}/{each.name}" for each in self):
@@ -109,7 +109,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     @property
     def unexplained(self) -> ScheduleDocument:
-        """Return the document without explanations, which may be needed only for a page."""
+        """Return the document without explanations, which only a page may need."""
         return structs.replace(self.document, explanations=UNSET)
 
     def _document(self) -> ScheduleDocument:
@@ -159,12 +159,13 @@ def schedule_pods(
 ) -> SchedulePlan:
     """Schedule the pods of an input.
 
-    `extenders` replace those of the configuration. The question's `owners` name the pods, and workloads whose pods, are
-    scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are. With
-    `settle`, all pods compete, and `namespace` and `selector` select the pods that are reported. With `requires_nodes`,
-    input without nodes raises InputError; otherwise, it is a cluster without nodes. With `settle`, the `events` happen
-    and the controllers act, until nothing changes any more; `never_ready` pods (NAMESPACE/NAME) start but do not become
-    ready, and `patience` is how many seconds without a change to wait. Raises UsageError for invalid options.
+    `extenders` replace the extenders of the configuration. The question's `owners` name the pods, and the workloads
+    whose pods, are scheduled and reported; without owners, its `namespace` and `selector` select pending pods. Other
+    pods do not change. If `requires_nodes` is set, input without nodes raises InputError; otherwise, it counts as a
+    cluster without nodes. If `settle` is set, all pods compete, and `namespace` and `selector` select the pods that are
+    reported; the `events` happen and the controllers act until nothing changes any more. `never_ready` pods
+    (NAMESPACE/NAME) start but do not become ready, and `patience` is the number of seconds without a change after which
+    the simulation ends. Raises UsageError for invalid options.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -245,11 +246,13 @@ def schedule_chosen(
     explain: bool = False,
     enough: Callable[[], bool] | None = None,
 ) -> SimulationResult:
-    """Return the result for the selected pods, for answers that run the scheduler repeatedly. Other pods do not change.
+    """Return the result for the selected pods, for questions that run the scheduler repeatedly.
 
-    Only the limits of the question apply. The notices are those of the simulation alone. `common` is shared with other
-    questions, `view` is the target's view of the inventory; with `explain`, failed attempts are recorded. The run ends
-    when `enough` returns true.
+    Other pods do not change.
+
+    Only the limits of the question apply. The result has only the notices of the simulation. `common` is shared with
+    other questions, and `view` is the target's view of the inventory. If `explain` is set, failed attempts are
+    recorded. The run ends when `enough` returns true.
     """
     simulation = simulation_of(inventory, target, question, chosen, common, view, explain=explain)
     if enough is not None:
@@ -274,9 +277,9 @@ def notices_about(
     *,
     settled: bool = False,
 ) -> list[Notice]:
-    """Return the notices to print with the results. `others` follow those of the input.
+    """Return the notices to print with the results. First come those of the input, and then the `others`.
 
-    A `settled` answer also covers controllers.
+    If `settled` is set, there are also notices about controllers.
     """
     planned = [record.pod for record in outcome.pods if not record.skipped and (record.attempts or not record.node)]
     there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
@@ -304,10 +307,10 @@ MOST = 100
 def explained_attempts(
     attempts: Iterable[FailedAttempt], inventory: Inventory, max_steps: int | None
 ) -> list[ExplainedAttempt]:
-    """Return the explanations of attempts that failed because of their claims, in order; `inventory` is the input.
+    """Return the explanations of attempts that failed because of their claims, in order. `inventory` is the input.
 
-    Pods with equal requests in an equal cluster and with equal messages are grouped with the first. Of the nodes that
-    were rejected for reasons other than devices, only those on which the claims fit are included.
+    Pods with equal requests and messages in an equal state of the cluster share the explanation of the first such pod.
+    Of the nodes that were rejected for reasons other than devices, only those on which the claims fit are included.
     """
     from dra_plan.explanation.explainer import KnownFindings
 
@@ -428,7 +431,7 @@ def _is_refused(outcome: Outcome) -> bool:
 def schedule_document(
     outcome: SimulationResult, explanations: list[ExplainedAttempt] | UnsetType = UNSET
 ) -> ScheduleDocument:
-    """Return the results of pods and claims. Allocations have no timestamp: the time is simulated."""
+    """Return the results for pods and claims. Allocations have no timestamp, because the time is simulated."""
     return ScheduleDocument(
         target=answer_target(outcome.target),
         api_server=outcome.api_server,

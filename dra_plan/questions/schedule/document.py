@@ -57,7 +57,10 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 def devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
-    """Return the devices DRIVER/POOL/DEVICE of the claims that are reserved for each pod, by NAMESPACE/NAME."""
+    """Return the devices of the claims that are reserved for each pod, by NAMESPACE/NAME of the pod.
+
+    Devices are named DRIVER/POOL/DEVICE.
+    """
     found: dict[str, list[str]] = {}
     for claim in document.claims:
         if claim.allocation is None:

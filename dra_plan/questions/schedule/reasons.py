@@ -22,7 +22,7 @@ MOST = 2
 
 
 def aside(pod: ScheduledPod) -> str:
-    """Return why a pod has no new result: it was already bound, or it was not selected; otherwise ""."""
+    """Return why a pod has no new result, because it was already bound or was not selected. Otherwise, return ""."""
     if pod.outcome == "Bound" and not pod.attempts:
         return "already bound"
     return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
@@ -35,9 +35,9 @@ def of_attempts(document: ScheduleDocument) -> dict[str, ExplainedAttempt]:
 
 
 def short(attempt: ExplainedAttempt) -> str:
-    """Return the reason on most nodes, and their number; then the reason on nodes where the devices fit.
+    """Return the reason on most nodes and their number, followed by the reason on nodes on which the devices fit.
 
-    Returns "" if no node was rejected because of devices.
+    Return "" if no node was rejected because of devices.
     """
     if not attempt.stories:
         return ""
@@ -49,20 +49,20 @@ def short(attempt: ExplainedAttempt) -> str:
 
 
 def whole(attempt: ExplainedAttempt) -> str:
-    """Return the explanation in full, with a line for each fact."""
+    """Return the full explanation, with a line for each fact."""
     closest = list(group_lines(attempt.devices_fit))
     others = "\n".join(told_lines(attempt.absent, attempt.leading, attempt.stories)).strip()
     return "\n".join([*closest, *([""] if closest else []), others])
 
 
 def attempt_lines(attempt: ExplainedAttempt) -> Lines:
-    """Yield the nodes where the devices fit and what else they lack, then the nodes where the devices do not fit."""
+    """Yield the nodes on which the devices fit, with what these nodes lack, and then the other nodes."""
     yield from (f"  {line}" for line in group_lines(attempt.devices_fit))
     yield from told_lines(attempt.absent, attempt.leading, attempt.stories)
 
 
 def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
-    """Return the reasons of these pods in brackets, to be added to a line with their names; "" without any."""
+    """Return the reasons of these pods in brackets, to be added to a line with their names, or "" if there are none."""
     attempts = of_attempts(document)
     pods = {f"{pod.namespace}/{pod.name}": pod for pod in document.pods}
     reasons: dict[str, str] = {}
@@ -79,7 +79,10 @@ def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
 
 
 def without_template(document: ScheduleDocument, name: str) -> str:
-    """Return that the template of a pod's claim is missing, which the scheduler's message does not say; or ""."""
+    """Return a sentence if the template of a pod's claim is missing, or "".
+
+    The scheduler's message does not say that it is missing.
+    """
     for warning in document.warnings:
         owner = warning.object.rpartition(" ")[2]
         if warning.code == MISSING_TEMPLATE and (name == owner or name.startswith(f"{owner}-")):

@@ -36,7 +36,7 @@ CODES = {
 
 
 def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
-    """Return the result of each scheduled pod of a SchedulePlan, and the warnings."""
+    """Return the result for each scheduled pod, and the warnings, as the content of CI reports."""
     attempts = of_attempts(document)
     told: dict[Told, str] = {}
     checks = []
