@@ -275,12 +275,13 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one node that are being deleted are gone.
+    """Pods of one node are gone.
 
-    `await-pods`: they end by themselves. `force-delete-pods`: their node does not report, so they do not.
+    `await-pods`: they are being deleted, and end by themselves. `force-delete-pods`: their node does not report, so
+    they do not. `remove-pods`: they run, and are deleted or moved.
     """
 
-    code: Annotated[str, one_of("await-pods", "force-delete-pods")]
+    code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
     pods: Annotated[list[str], Meta(description="NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="Their node.")]
 
@@ -353,6 +354,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
+    "remove-pods": PodsGone,
     "release-claim": ClaimReleased,
     "tolerate-taint": TaintTolerated,
     "change-value": SelectorChanged,
@@ -420,6 +422,9 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     ] = []
     would_bind: Annotated[
         Amount, Meta(description="For a workload: the number of its pods that then get nodes, if not all of them do.")
+    ] = 0
+    more: Annotated[
+        Amount, Meta(description="In `nextCopy`: how many more copies then fit, counted up to 20; 0 if not counted.")
     ] = 0
     patches: Annotated[list[ObjectPatch], Meta(description="The changes, object by object, ready to apply.")]
     feature_gates: Annotated[dict[str, bool], Meta(description="Gates to set as well.")] = {}
