@@ -12,8 +12,9 @@ import typer
 
 from dra_plan import __version__
 from dra_plan.cli.command import Command, Group
-from dra_plan.cli.live import DUMP, of_cluster
+from dra_plan.cli.live import of_cluster
 from dra_plan.cli.running import Exit, guarded
+from dra_plan.wording import DUMP
 
 EPILOG = (
     "The exit status is 0 if everything fits, 1 if something does not fit or a check fails, 2 for a usage or input "

@@ -32,13 +32,6 @@ PLUGIN = "kubectl-dra_plan"
 """The name by which kubectl finds the program of `kubectl dra-plan`."""
 
 
-DUMP = (
-    "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,"
-    "resourceclaims,resourceclaimtemplates -A -o json > cluster.json"
-)
-"""The command that creates a file for most questions with kubectl alone."""
-
-
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
 

@@ -10,6 +10,11 @@ from dra_plan.documents.base import Amount, DocumentPart, ModelName, Text, one_o
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.suggestions import TriedChanges
 
+LargestPod = Annotated[
+    str,
+    Meta(description="NAMESPACE/NAME of the largest pod there, copies excluded, if its removal makes room for a copy."),
+]
+
 
 class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
     """One reason why nodes accept no more copies. A node may have several."""
@@ -36,6 +41,9 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ] = ""
+    node: Annotated[str, Meta(description="For a resource of the node: the first node with this amount left.")] = ""
+    pod: LargestPod = ""
+    used: Annotated[str, Meta(description="The amount that this pod requests.")] = ""
 
 
 class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
@@ -75,6 +83,7 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
             )
         ),
     ]
+    nodes: Annotated[Amount, Meta(description="All nodes that reject one more copy.")] = 0
     ran_out: Annotated[
         list[LeadingReason],
         Meta(description=("The reasons about devices on those of the checked nodes that have copies.")),

@@ -15,6 +15,7 @@ from dra_plan.documents.base import (
     FailedScheduling,
     GroupPods,
     MinCount,
+    ObjectName,
     Text,
     UndecidedNodes,
     one_of,
@@ -22,7 +23,7 @@ from dra_plan.documents.base import (
 from dra_plan.documents.node_obstacles import RefusingNodes
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.stories import AbsentName, NodeStory
-from dra_plan.documents.verdicts import PodOutcome
+from dra_plan.documents.verdicts import OtherPod, PodOutcome
 
 PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
 
@@ -244,6 +245,18 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
             "there."
         ),
     ] = []
+
+
+class ContestedPods(DocumentPart, frozen=True, kw_only=True):
+    """Pods of one owner, of which more would get a node if no other pods were pending."""
+
+    owner: ObjectName
+    pods: Annotated[int, Meta(ge=1, description="The pods of the owner that had no node before.")]
+    would_bind: Annotated[int, Meta(ge=0, description="The number of these that get a node.")]
+    would_bind_alone: Annotated[int, Meta(ge=1, description="The number that would get one without the other pods.")]
+    without_node: Annotated[list[PodName], Meta(min_length=1, description="The pods that get no node.")]
+    node_name: Annotated[str, Meta(description="The node that the first of them would get.")]
+    first: Annotated[list[OtherPod], Meta(min_length=1, description="Pods that come first and take the room.")]
 
 
 class PodOwner(DocumentPart, frozen=True, kw_only=True):

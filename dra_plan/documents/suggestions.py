@@ -286,12 +286,13 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one node that are being deleted no longer exist.
+    """Pods of one node no longer exist.
 
-    `await-pods`: they end without further action. `force-delete-pods`: they do not, because their node does not report.
+    `await-pods`: they are being deleted and end without further action. `force-delete-pods`: they do not, because
+    their node does not report. `remove-pods`: they run, and are to be deleted or moved.
     """
 
-    code: Annotated[str, one_of("await-pods", "force-delete-pods")]
+    code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
     pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="The node of the pods.")]
 
@@ -364,6 +365,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
+    "remove-pods": PodsGone,
     "release-claim": ClaimReleased,
     "tolerate-taint": TaintTolerated,
     "change-value": SelectorChanged,
@@ -436,6 +438,9 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     ] = []
     would_bind: Annotated[
         Amount, Meta(description="For a workload: the number of its pods that then get nodes, unless all of them do.")
+    ] = 0
+    more: Annotated[
+        Amount, Meta(description="In `nextCopy`: how many more copies then fit, counted up to 20; 0 if not counted.")
     ] = 0
     patches: Annotated[
         list[ObjectPatch], Meta(description="The changes as patches that are ready to apply, one per object.")

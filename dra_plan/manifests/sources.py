@@ -27,7 +27,7 @@ from .collect import Collector
 from .faults import NO_SUCH_PATH, TEMPLATE, Fault, set_twice
 from .json_reader import JsonError, Line, Lines, find, of_extents
 from .places import DocumentText, LinedText, Place
-from .recognized import CHART, recognized, template_hint
+from .recognized import CHART, recognized, recognized_file, template_hint
 
 # -- gzip --------------------------------------------------------------------------------------------------------------
 
@@ -209,9 +209,24 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
             break
         folders.sort()
     if not found and len(faults) == before:
-        hint = "-R also reads its subdirectories" if has_folders and not recursive else ""
-        faults.append(Fault(name, "no .yaml, .yml or .json file in this directory", hint=hint))
+        faults.append(
+            _nothing_in(name, path, "-R also reads its subdirectories" if has_folders and not recursive else "")
+        )
     return found
+
+
+MOST_OTHERS = 20
+"""The number of files that are not manifests by their names and are looked at, in a directory without manifests."""
+
+
+def _nothing_in(name: str, path: Path, hint: str) -> Fault:
+    """Return the fault for a directory without manifests; it names a file with kubectl's output for people."""
+    message = "no .yaml, .yml or .json file in this directory"
+    for other in sorted(path.iterdir())[:MOST_OTHERS]:
+        found = recognized_file(other) if other.is_file() and not other.is_symlink() else None
+        if found is not None:
+            return Fault(name, f"{message}; {other.name} is {found.what}", hint=found.hint)
+    return Fault(name, message, hint=hint)
 
 
 def _reason(error: OSError) -> str:

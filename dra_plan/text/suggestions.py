@@ -250,6 +250,8 @@ def _pool_awaited(of: PoolAwaited) -> str:
 def _pods_gone(of: PodsGone) -> str:
     pods = f"pod {of.pods[0]}" if len(of.pods) == 1 else f"pods {words.listed(of.pods)}"
     is_deleted = "is being deleted" if len(of.pods) == 1 else "are being deleted"
+    if of.code == "remove-pods":
+        return f"remove {pods} from {of.on}"
     if of.code == "await-pods":
         return f"wait until {pods} on {of.on}, which {is_deleted}, {'is' if len(of.pods) == 1 else 'are'} gone"
     they = "it cannot end by itself" if len(of.pods) == 1 else "they cannot end by themselves"

@@ -25,10 +25,11 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
-from dra_plan.text.headlines import admission, headline, none_of, other, with_gates, without_gates
+from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict
 from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, only_devices, who
+from dra_plan.text.rivals import only_some, other
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
 MOST_EVICTIONS = 3
@@ -239,7 +240,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         )
         yield f"{them} already being deleted, with a lower priority; {period} at {of.until}."
     if of.never_together and of.alone is not None:
-        yield f"Even if no other pods were pending, only {of.alone.would_bind} of the {of.pods} pods would fit."
+        yield only_some(of.alone.would_bind, of.pods)
     if of.priority is not None and (said := _no_preemption(of, of.priority)):
         yield said
     if of.low_priority is not None:

@@ -323,6 +323,7 @@ _APPLY = {
     "remove-node-taint": remove_taint,
     "await-pods": delete_pods,
     "force-delete-pods": delete_pods,
+    "remove-pods": delete_pods,
     "wait-for-slice": complete,
 }
 """Every code but enable-gate, which changes no object."""

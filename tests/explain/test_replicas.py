@@ -54,6 +54,10 @@ def test_the_numbers_are_those_of_schedule_with_and_without_the_other_pods(
     assert ("the room." in text) == gained
     only = f"Even if no other pods were pending, only {alone} of the {replicas} pods would fit."
     assert (only in text) == (gained and alone < replicas)
+    scheduled = Cluster.of(objects).schedule(explain=True).to_dict().get("contested", [])
+    assert [(one["wouldBind"], one["wouldBindAlone"], one["first"]) for one in scheduled] == (
+        [(now, alone, verdict["first"])] if gained else []
+    )
 
 
 def test_the_headline_counts_the_pods_that_would_fit() -> None:

@@ -34,7 +34,7 @@ def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: U
     """Return the number of copies of pods that fit in addition to the bound pods. Each owner is counted alone.
 
     `owners` are names of pods and workloads, or pods as plain dicts. If none are given, these are the pending pods and
-    the workloads of the input, or of the namespace `namespace`. Copies are created one after another until
+    the workloads of the input, or of the namespace `namespace`, but no DaemonSets with a pod on every node. Copies are created one after another until
     kube-scheduler or a quota rejects one, or there are `limit` (10,000). Other pending pods are ignored. With `mix`,
     all owners are counted together, in proportion to their replicas. By default, the search for the best possible
     number takes a few seconds (and is skipped for a mix); it is thorough if `possible` is true, and skipped if it is
@@ -59,4 +59,4 @@ def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: U
     seeks = None if possible is None else truth(possible, "possible")
     most = answer.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
     counted = answer.count_copies(inventory, cluster.target, copied, asked, limit=most, mix=mix, seeks=seeks)
-    return cluster.with_edits(counted)
+    return cluster.with_edits(counted if owners or mix else counted.without_full_daemons())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import View
@@ -17,8 +17,6 @@ from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
-from dra_plan.claims.index import Index, owner_of
-from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import (
     ChangedReason,
@@ -27,6 +25,7 @@ from dra_plan.documents.verdicts import (
 from dra_plan.planner.certainty import may_lack
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import not_created
+from dra_plan.planner.rivals import OwnersOfPods
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
@@ -99,22 +98,6 @@ def _resources(inventory: Inventory) -> Mapping[str, str]:
         one.metadata.name: one.spec.extended_resource_name or IMPLICIT_PREFIX + one.metadata.name
         for one in inventory.classes
     }
-
-
-class OwnersOfPods:
-    """The owners of pods: the pod itself, its controllers, and its Deployment."""
-
-    def __init__(self, index: Index) -> None:
-        self._index = index
-
-    def of(self, pod: Pod) -> Iterator[Owner]:
-        """Yield the owners, the pod itself first."""
-        yield owner_of(pod)
-        for above in (pod, *self._index.owners.above(pod.metadata)):
-            yield owner_of(above)
-            deployment = deployment_of(above.metadata)
-            if deployment:
-                yield Owner(DEPLOYMENT, above.metadata.namespace, deployment)
 
 
 class VerdictRun:

@@ -24,11 +24,12 @@ from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.owners import POD
 from dra_plan.planner.question import Question
+from dra_plan.planner.rivals import OwnersOfPods
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.explain.claim_changes import ClaimChanges
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
-from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
+from dra_plan.questions.explain.reasons import RunQuestion, VerdictRun
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.questions.explain.shared_claims import shared_claims

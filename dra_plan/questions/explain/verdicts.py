@@ -31,9 +31,10 @@ from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question
 from dra_plan.planner.refused import OwnerRefusals, finding_entry
+from dra_plan.planner.rivals import other_pod
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.bindings import queue_of
-from dra_plan.questions.explain.fates import decisive, other_pod
+from dra_plan.questions.explain.fates import decisive
 from dra_plan.questions.explain.peaks import defaulted
 from dra_plan.questions.explain.pending import PendingPods
 from dra_plan.questions.explain.placed import PlacedPods
@@ -180,7 +181,9 @@ class _Verdicts:
             return made
         others = [each.pod for each in run.result.pods if each.pod.key == found.preemptor]
         made = structs.replace(made, verdict="Unschedulable", node_name=found.node)
-        return structs.replace(made, evicted_for=[other_pod(run, other, found.node) for other in others])
+        return structs.replace(
+            made, evicted_for=[other_pod(other, run.priority(other), found.node) for other in others]
+        )
 
     def _of_bound(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         node, lacking = pod.spec.node_name, self._lacks_devices(pod)
