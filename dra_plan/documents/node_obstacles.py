@@ -29,11 +29,24 @@ ObstacleKind = Literal[
 ]
 
 
+LeavingState = one_of("", "Leaving", "Stuck")
+"""Whether a pod is being deleted; Stuck if it cannot end, because its node does not exist or does not report."""
+
+
 class FoundLabel(DocumentPart, frozen=True, kw_only=True):
     """A value, and the number of nodes with it."""
 
     value: str
     nodes: Amount
+
+
+class ResourceUser(DocumentPart, frozen=True, kw_only=True):
+    """A pod that has, or is promised, some of a node's resource."""
+
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME.")]
+    amount: str
+    priority: int
+    state: Annotated[str, LeavingState] = ""
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
@@ -93,6 +106,20 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description=("NAMESPACE/NAME of a pod that prevents it, on the first of the nodes."))] = ""
+    state: Annotated[str, LeavingState] = ""
+    users: Annotated[
+        list[ResourceUser],
+        Meta(
+            description="The pods with the largest requests for a resource on the node with the most left, as far as "
+            "the pod would fit without them."
+        ),
+    ] = []
+    promised: Annotated[
+        list[ResourceUser],
+        Meta(description="Pods that come first and are nominated to that node: what they request does not count."),
+    ] = []
+    free: Annotated[str, Meta(description="What that node has left without them.")] = ""
+    on: Annotated[str, Meta(description="The name of that node, if the obstacle is about several.")] = ""
     devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
     missing_drivers: Annotated[
         list[MissingDriver],

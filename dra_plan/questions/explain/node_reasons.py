@@ -6,19 +6,16 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
 from dra_plan.allocator import Outcome
-from dra_plan.api import quantity
-from dra_plan.api.core import LimitRange, Node, Pod
+from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
-from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import PoolName
 from dra_plan.documents.devices import RemovedDevices
@@ -27,7 +24,7 @@ from dra_plan.documents.reasons import LeadingReason, NotTogether
 from dra_plan.documents.stories import AbsentName, MissingDriver
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.questions.explain.peaks import parts
+from dra_plan.questions.explain.obstacle_details import OnNodes, blocking_pod, obstacle_on
 from dra_plan.questions.explain.reasons import DeviceAttempt, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.status import (
@@ -41,8 +38,6 @@ from dra_plan.scheduler.framework.status import (
     VolumesFull,
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
-from dra_plan.scheduler.obstacles import node_obstacle
-from dra_plan.scheduler.plugins.node_checks import untolerated
 
 if TYPE_CHECKING:
     from dra_plan.explanation.elements import BlockingSet
@@ -53,6 +48,9 @@ if TYPE_CHECKING:
 MANY = 1_000_000
 """A placeholder for an unknown number of devices."""
 
+
+NODE_NAME = "metadata.name"
+"""The label that stands for the name of a node (matchFields)."""
 
 MOST_NODES = 50
 """The number of nodes of one attempt that are examined closely."""
@@ -221,29 +219,17 @@ def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
     return frozenset(answer.node for answer in answers if answer.outcome is Outcome.FITS)
 
 
-PODS = "pods"
-
-
 @dataclass(slots=True)
 class _AlikeNodes:
     nodes: list[str] = field(default_factory=list)
     refusals: list[tuple[NodeRefusal, ...]] = field(default_factory=list)
 
 
-class OnNodes(NamedTuple):
-    """The pod that nodes reject, the final pods of a node, and LimitRanges, finished pods and nodes of the input."""
-
-    pod: Pod
-    pods: Callable[[str], Iterable[Pod]]
-    limit_ranges: Sequence[LimitRange]
-    finished: Sequence[Pod]
-    nodes: Mapping[str, Node]
-
-
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
     """Return the groups, closest to fitting first: fewest reasons, then where devices may come free, then most nodes.
 
-    Nodes that are reserved for the control plane, or that are not ready, come last.
+    Nodes that are reserved for the control plane, or that are not ready, come after these, and then those that the pod
+    can never use.
     """
     groups: dict[Any, _AlikeNodes] = {}
     nodes = there.nodes
@@ -251,7 +237,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
         leading = _leading(refusals, name, of_devices)
-        causes = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals)
+        causes = tuple((each.plugin, _texts(each), _keys(each.obstacles, name, there)) for each in refusals)
         key = causes, _key_of(leading), _not_ready(there, name) if _has_none(leading) else ""
         group = groups.setdefault(key, _AlikeNodes())
         group.nodes.append(name)
@@ -259,7 +245,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     told = [
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
-    return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
+    return sorted(told, key=lambda one: (_is_out(one), _is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
@@ -278,11 +264,19 @@ def _distance(of: RefusingNodes) -> int:
 
 
 def _lack(of: RefusingNodes) -> int:
-    """Return 0 if released devices may help on these nodes, 1 if too few match, 2 if there are none."""
+    """Return how far the nodes are: -1 if nominated pods have the room, 1 if too few devices match, 2 without any."""
+    if of.about and all(one.promised for one in of.about):
+        return -1
     about = [one for one in of.about if one.devices is not None]
     if any(one.devices is not None and one.devices.code == "no-devices" for one in about):
         return 2
     return int(any(one.never for one in about))
+
+
+def _is_out(of: RefusingNodes) -> bool:
+    """Return whether the pod is for other nodes: by its name, its volume, or the DaemonSet that created it."""
+    names = [one for one in of.about if one.kind == "NodeName" or (one.kind == "Label" and one.label == NODE_NAME)]
+    return bool(names) or any(one.is_of_volume for one in of.about)
 
 
 def _is_kept_free(of: RefusingNodes) -> bool:
@@ -306,15 +300,15 @@ def _key_of(found: DeviceReason | None) -> Any:
     return leading.code, leading.class_, leading.name, leading.request, leading.need, found.taken_before
 
 
-def _keys(obstacles: Iterable[Obstacle]) -> tuple[Any, ...]:
-    return tuple(map(_key, obstacles))
+def _keys(obstacles: Iterable[Obstacle], node: str, there: OnNodes) -> tuple[Any, ...]:
+    return tuple((_key(one, node, there), there.state_of(blocking_pod(one))) for one in obstacles)
 
 
-def _key(of: Obstacle) -> Any:
+def _key(of: Obstacle, node: str, there: OnNodes) -> Any:
     """Return the parts of an obstacle that are equal on the nodes of a group."""
     match of:
         case ResourceShort(resource, asked, _, room):
-            return resource, asked, room < asked, room == 0
+            return resource, asked, room < asked, room == 0, there.is_promised(of, node)
         case LabelUnmet(key, operator, values):
             return key, operator, values
         case PortTaken(protocol, port):
@@ -334,96 +328,28 @@ def _key(of: Obstacle) -> Any:
 
 
 def _reasons(group: _AlikeNodes, of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeRefusalReason]:
-    nodes = there.nodes
     for place, refusal in enumerate(group.refusals[0]):
         same = [refusals[place] for refusals in group.refusals]
         own = [reason for reason in refusal.reasons if reason.about is not None]
-        here = [nodes[name] for name in group.nodes]
-        others = [_of_nodes_there(one, here, there) for one in _of_plugin(refusal, same, len(own), nodes)]
+        others = [*_of_plugin(group.nodes, refusal, same, len(own), there)]
         if refusal.plugin == plugin_names.DYNAMIC_RESOURCES:
             others += _devices(group.nodes, of_devices, there)
         for number, reason in enumerate(refusal.reasons):
             about = []
             if reason.about is not None:
                 at = own.index(reason)
-                made = node_obstacle([each.obstacles[at] for each in same], nodes)
-                about = [] if made is None else [_of_nodes_there(made, here, there)]
+                made = obstacle_on([each.obstacles[at] for each in same], group.nodes, there)
+                about = [] if made is None else [made]
             about += others if number == 0 else []
             yield NodeRefusalReason(plugin=refusal.plugin, message=reason.text, counted=place == 0, about=about)
 
 
-def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
-    """Return the obstacle; for too many pods, which is all that the scheduler reports, with the limit of a node.
-
-    An extended resource comes with its users, or with the amount that its device plugin lacks; a taint with the
-    toleration that the pod has instead; the name of another node with the DaemonSet that pins the pod to it.
-    """
-    if of.kind == "Taint" and of.taint is not None:
-        if of.taint.key == NODE_NOT_READY:
-            messages = {_unready_message(node) for node in nodes}
-            return structs.replace(of, message=messages.pop()) if len(messages) == 1 else of
-        if is_of_condition(of.taint.key):
-            return of  # that every pod tolerates some of these for a while says nothing
-        return structs.replace(of, near=near_toleration(there.pod.spec.tolerations, of.taint.key))
-    if of.kind == "Label" and of.label == "metadata.name":
-        maker = there.pod.metadata.controller
-        pins = maker is not None and maker.kind == "DaemonSet"
-        return structs.replace(of, near=f"DaemonSet {maker.name}" if maker is not None and pins else "")
-    if of.kind == "Affinity" and of.term == "affinity" and of.selector:
-        return structs.replace(of, finished=_finished(of.selector, there))
-    if of.kind == "Spread" and of.emptiest:
-        return structs.replace(of, tainted=_tainted(of, there))
-    if of.kind != "Resource":
-        return of
-    if of.resource == PODS:
-        limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
-        return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
-    of = structs.replace(of, parts=parts(there.pod, of.resource, there.limit_ranges))
-    if "/" not in of.resource:
-        return of
-    has = (nodes[0].status.capacity or {}).get(of.resource, "0")
-    if of.room == "0":
-        return structs.replace(of, unhealthy=has) if has != "0" else of
-    if len(nodes) == 1 and quantity.parse(has) > quantity.parse(of.room):
-        of = structs.replace(of, unhealthy=has)
-    holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
-    return structs.replace(of, holders=holders, varies=len(nodes) > 1)
-
-
-def _unready_message(node: Node) -> str:
-    """Return why the kubelet says that its node is not ready: of a chain of messages, the innermost."""
-    ready = next((one for one in node.status.conditions if one.type == "Ready" and one.status == "False"), None)
-    return _INNERMOST.sub("", ready.message).strip() if ready is not None else ""
-
-
-_INNERMOST = re.compile(r".*\bmessage:", re.DOTALL)
-
-
-def _tainted(of: NodeObstacle, there: OnNodes) -> int:
-    """Return the number of nodes in the emptiest domain of a spread, if the pod tolerates none of them."""
-    domain = [node for node in there.nodes.values() if (node.metadata.labels or {}).get(of.topology_key) == of.emptiest]
-    tolerations = there.pod.spec.tolerations
-    return len(domain) if all(untolerated(node.spec.taints, tolerations) for node in domain) else 0
-
-
-def _finished(selector: str, there: OnNodes) -> list[str]:
-    """Return the pods that the term would select if they had not finished."""
-    wanted, namespace = parse_selector(selector), there.pod.metadata.namespace
-    own = [pod for pod in there.finished if pod.metadata.namespace == namespace]
-    return [pod.key for pod in own if labels_match(wanted, pod.metadata.labels)]
-
-
-def _asks(pod: Pod, resource: str) -> bool:
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
-    return any(resource in one.resources.requests or resource in one.resources.limits for one in containers)
-
-
 def _of_plugin(
-    refusal: NodeRefusal, same: Sequence[NodeRefusal], own: int, nodes: Mapping[str, Node]
+    names: Sequence[str], refusal: NodeRefusal, same: Sequence[NodeRefusal], own: int, there: OnNodes
 ) -> Iterator[NodeObstacle]:
     """Yield the plugin's details besides its reasons."""
     for at in range(own, len(refusal.obstacles)):
-        made = node_obstacle([each.obstacles[at] for each in same], nodes)
+        made = obstacle_on([each.obstacles[at] for each in same], names, there)
         if made is not None:
             yield made
 

@@ -35,7 +35,8 @@ from dra_plan.questions.explain.bindings import awaited_conditions, leaving_clai
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
-from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
+from dra_plan.questions.explain.node_reasons import DeviceReasons, refusing_nodes, with_priorities
+from dra_plan.questions.explain.obstacle_details import OnNodes
 from dra_plan.questions.explain.reasons import (
     OwnersOfPods,
     RunQuestion,
@@ -254,13 +255,7 @@ class PendingPods:
             nodes=refusing_nodes(
                 self._of_interest(refusals),
                 of_devices,
-                OnNodes(
-                    record.pod,
-                    run.pods_on,
-                    self._inventory.limit_ranges,
-                    [pod for pod in self._inventory.pods if ended(pod)],
-                    self._nodes,
-                ),
+                OnNodes(record.pod, run, self._inventory.limit_ranges, self._finished, self._leaving_pods, self._nodes),
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
@@ -268,6 +263,15 @@ class PendingPods:
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
             label_conflict=label_conflict(record.pod) if plugin_names.NODE_AFFINITY in of_plugins else None,
         )
+
+    @cached_property
+    def _finished(self) -> list[Pod]:
+        return [pod for pod in self._inventory.pods if ended(pod)]
+
+    @cached_property
+    def _leaving_pods(self) -> dict[str, Pod]:
+        """Return the pods that are being deleted, by NAMESPACE/NAME."""
+        return {pod.key: pod for pod in self._inventory.pods if pod.metadata.deletion_timestamp and not ended(pod)}
 
     def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
         """Return the rejections of the nodes in question."""
