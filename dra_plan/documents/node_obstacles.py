@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, UNSCHEDULABLE
 from dra_plan.documents.reasons import LeadingReason, NotTogether
 
 from .base import Amount, DocumentPart, PoolName, SchedulerText, one_of
-from .devices import RemovedDevices, TaintName
-from .stories import MissingDriver
+from .devices import DecidingClause, RemovedDevices, TaintName
+from .stories import MissingDriver, PoolElsewhere
 
 ObstacleKind = Literal[
     "Resource",
@@ -125,6 +125,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[MissingDriver],
         Meta(description="Drivers that the claims want and that publish nothing for the first of the nodes."),
     ] = []
+    pools_elsewhere: Annotated[
+        list[PoolElsewhere],
+        Meta(
+            description="If the first of the nodes has no devices: pools of wanted drivers that are for other labels."
+        ),
+    ] = []
     pools: Annotated[
         list[PoolName], Meta(description="The first of the pools that end the attempt, on the first of the nodes.")
     ] = []
@@ -132,6 +138,10 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[RemovedDevices],
         Meta(description="Of the request that fails, on the first of the nodes: devices that match and can't be had."),
     ] = []
+    deciding: Annotated[
+        DecidingClause | None,
+        Meta(description="If no device matches: the part of the selector that is false on the most of them."),
+    ] = None
     together: Annotated[
         NotTogether | None,
         Meta(description="Requirements of the claims that can't be met together on the first of the nodes."),
@@ -151,6 +161,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     not_ready: Annotated[
         str, Meta(description="A pod of a DaemonSet on a node without devices that is not ready, and why, if known.")
     ] = ""
+    driver: Annotated[str, Meta(description="The driver that the claims want and that this pod seems to be.")] = ""
     unhealthy: Annotated[
         str, Meta(description="What the nodes have of an extended resource of which their device plugin offers less.")
     ] = ""
@@ -177,6 +188,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
+
+    @property
+    def is_of_other_node(self) -> bool:
+        """Return whether the pod may only run on nodes that it names."""
+        names = self.kind == "Label" and self.operator == "In" and self.label in (HOSTNAME, "metadata.name")
+        return names or self.kind == "NodeName"
 
     @property
     def is_of_volume(self) -> bool:

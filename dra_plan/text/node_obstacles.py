@@ -8,7 +8,9 @@ from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
 from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle, NodeRefusalReason, RefusingNodes, ResourceUser
+from dra_plan.documents.stories import PoolElsewhere
 from dra_plan.documents.verdicts import DEVICES, LabelConflict
+from dra_plan.explanation.hints import found_lines, wanted
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -134,6 +136,11 @@ def _has(names: Sequence[str]) -> str:
 
 
 def _devices(of: NodeObstacle) -> str:
+    if of.deciding is not None and of.devices is not None:
+        [found] = of.deciding.found
+        needs, [said, *_] = f"{of.devices.request} needs {of.devices.need}", found_lines(found)
+        wants = f"; the selector wants {wanted(of.deciding.clause)}" if found.problem is None else ""
+        return f"devices: {needs}, no device matches: {f'on {of.on}, ' if of.on else ''}{said}{wants}"
     if of.room and of.devices is not None:
         why = f" ({words.phrase(of.devices)})" if of.devices.class_ or of.devices.code == "selector-false" else ""
         match = {"0": f"no device on it matches{why}", "1": "only 1 on it matches"}.get(
@@ -154,9 +161,27 @@ def _devices(of: NodeObstacle) -> str:
     if of.pools:
         several = of.devices is not None and of.devices.nodes > 1
         said += f"{', such as ' if several else ': '}{words.listed([one.pool for one in of.pools])}"
+    if of.pools_elsewhere:
+        said += f" ({_elsewhere(of.pools_elsewhere)})"
     if of.not_ready:
-        said += f"; pod {of.not_ready} of a DaemonSet on it is not ready"
+        whose = (
+            f"the pod of driver {of.driver} on it, {of.not_ready},"
+            if of.driver
+            else f"pod {of.not_ready} of a DaemonSet on it"
+        )
+        said += f"; {whose} is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
+
+
+def _elsewhere(of: Sequence[PoolElsewhere]) -> str:
+    """Return the pools that are for other nodes, with the labels that they want."""
+    labels: dict[str, list[str]] = {}
+    for one in of:
+        labels.setdefault(one.labels, []).append(one.pool.pool)
+    return "; ".join(
+        f"those of {'pool' if len(pools) == 1 else 'pools'} {words.listed(pools)} are for nodes with {wanted}"
+        for wanted, pools in labels.items()
+    )
 
 
 def _taint(of: NodeObstacle) -> str:
@@ -194,6 +219,8 @@ def _label(of: NodeObstacle) -> str:
     if key == "name" and of.operator == "In":
         pinned = f"{of.near} wants it on" if of.near else "it may only run on"
         return f"{pinned} node {' or '.join(of.values)}"
+    if key == HOSTNAME and of.operator == "In" and not of.near:
+        return f"wants {_wanted(of, key)}"
     there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
     there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
     there += [f"{more} more"] if (more := of.values_found - len(of.found)) > 0 else []

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import structs
 
 from dra_plan.allocator import Outcome
-from dra_plan.api.core import Node, Pod
+from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import PoolName
-from dra_plan.documents.devices import RemovedDevices
+from dra_plan.documents.devices import DecidingClause, RemovedDevices
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.documents.reasons import LeadingReason, NotTogether
-from dra_plan.documents.stories import AbsentName, MissingDriver
+from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere, UnreadyPod
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.obstacle_details import OnNodes, blocking_pod, obstacle_on
@@ -40,7 +40,7 @@ from dra_plan.scheduler.framework.status import (
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
 
 if TYPE_CHECKING:
-    from dra_plan.explanation.elements import BlockingSet
+    from dra_plan.explanation.driver_pods import DriverPods
     from dra_plan.explanation.funnel import Funnel, NodeOffer
     from dra_plan.explanation.groups import NodeGroup
 
@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 MANY = 1_000_000
 """A placeholder for an unknown number of devices."""
 
-
-NODE_NAME = "metadata.name"
-"""The label that stands for the name of a node (matchFields)."""
 
 MOST_NODES = 50
 """The number of nodes of one attempt that are examined closely."""
@@ -81,22 +78,50 @@ class DeviceReason(NamedTuple):
     most: int
     request: str = ""
     offer: NodeOffer | None = None
-    blocking: BlockingSet | None = None
-    """The requirements that cannot be met together, if each request alone could be met."""
+    group: NodeGroup | None = None
+    """The node and others with the same findings."""
 
     def together(self) -> NotTogether | None:
         """Return the requirements that cannot be met together on the node, with the values of each side."""
         from dra_plan.explanation.collisions import not_together
 
-        if self.offer is None or self.blocking is None or not self.blocking.elements:
+        blocking = self.group.blocking if self.group is not None else None
+        if self.offer is None or blocking is None or not blocking.elements:
             return None
-        return not_together(self.offer, self.blocking)
+        return not_together(self.offer, blocking)
+
+    def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
+        """Return the part of a selector that is false on the most devices of `offers`, if it reads only one value.
+
+        They are the offers of this node and of others with the same leading reason.
+        """
+        from dra_plan.explanation.absent import decisive_parts_of
+        from dra_plan.explanation.hints import clause
+
+        if self.group is None or self.offer is None or self.leading.code != "selector-false" or self.leading.class_:
+            return None
+        is_group = {id(one) for one in offers} == {id(one) for one in self.group.offers}
+        parts = self.group.decisive_parts if is_group else decisive_parts_of(offers)
+        names = [each.want.full_name for each in self.offer.funnels]
+        found = [part for (at, _), each in parts.items() if names[at] == self.request for part in each]
+        most = max(found, key=lambda part: part.count, default=None)
+        return clause(most) if most is not None and len(most.found) == 1 and not most.error else None
 
     def missing_drivers(self) -> list[MissingDriver]:
         """Return the drivers that the claims want, and that publish only for other nodes."""
         from dra_plan.explanation.driver_pods import missing_drivers
 
         return missing_drivers(self.offer) if self.offer is not None else []
+
+    def pools_elsewhere(self) -> list[PoolElsewhere]:
+        """Return the pools whose devices are for nodes with other labels, if this one has no devices."""
+        from dra_plan.explanation.driver_pods import texts_in
+        from dra_plan.explanation.suggest.candidates import pools_elsewhere
+
+        if self.offer is None or self.leading.code != "no-devices":
+            return []
+        texts = {text for funnel in self.offer.funnels for text in texts_in(funnel.want)}
+        return pools_elsewhere(self.offer.placement, texts)
 
     def bad_pools(self) -> list[PoolName]:
         """Return the pools that end the attempt, if that is the obstacle."""
@@ -123,9 +148,14 @@ class DeviceReasons:
     """The obstacles of the claims of one pod, node by node."""
 
     def __init__(
-        self, plan: ClaimSetPlan | None, attempt: DeviceAttempt | None, inventory: Inventory, max_steps: int | None
+        self,
+        plan: ClaimSetPlan | None,
+        attempt: DeviceAttempt | None,
+        inventory: Inventory,
+        drivers: DriverPods,
+        max_steps: int | None,
     ) -> None:
-        self._inventory, self._max_steps = inventory, max_steps
+        self._inventory, self._drivers, self._max_steps = inventory, drivers, max_steps
         self._found: dict[str, DeviceReason] = {}
         self._attempt = attempt
         self.absent: list[AbsentName] = []
@@ -144,6 +174,11 @@ class DeviceReasons:
         name = self._attempt.resource_of(found.leading.request)
         return found._replace(leading=structs.replace(found.leading, request=name), request=found.leading.request)
 
+    def not_ready(self, node: Node) -> tuple[str, UnreadyPod] | None:
+        """Return a pod of a DaemonSet on the node that is not ready, and the driver that it is, or ""."""
+        found = self._found.get(node.metadata.name)
+        return self._drivers.unready_on(found.offer if found is not None else None, node)
+
     def _add(self, groups: Iterable[NodeGroup], fitting: frozenset[str]) -> None:
         from dra_plan.explanation.document import leading_reasons
 
@@ -154,7 +189,7 @@ class DeviceReasons:
                     name = node.metadata.name
                     at_most = most.get(reason.request, MANY)
                     taken = name in fitting
-                    found = DeviceReason(_there(reason, offer), taken, at_most, reason.request, offer, group.blocking)
+                    found = DeviceReason(_there(reason, offer), taken, at_most, reason.request, offer, group)
                     self._found.setdefault(name, found)
 
     def _look_at(self, attempt: DeviceAttempt, fitting: frozenset[str]) -> None:
@@ -238,7 +273,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
         refusals = found.of_nodes[name]
         leading = _leading(refusals, name, of_devices)
         causes = tuple((each.plugin, _texts(each), _keys(each.obstacles, name, there)) for each in refusals)
-        key = causes, _key_of(leading), _not_ready(there, name) if _has_none(leading) else ""
+        key = causes, _key_of(leading), of_devices.not_ready(nodes[name]) if _has_none(leading) else None
         group = groups.setdefault(key, _AlikeNodes())
         group.nodes.append(name)
         group.refusals.append(refusals)
@@ -275,8 +310,7 @@ def _lack(of: RefusingNodes) -> int:
 
 def _is_out(of: RefusingNodes) -> bool:
     """Return whether the pod is for other nodes: by its name, its volume, or the DaemonSet that created it."""
-    names = [one for one in of.about if one.kind == "NodeName" or (one.kind == "Label" and one.label == NODE_NAME)]
-    return bool(names) or any(one.is_of_volume for one in of.about)
+    return any(one.is_of_volume or one.is_of_other_node for one in of.about)
 
 
 def _is_kept_free(of: RefusingNodes) -> bool:
@@ -358,21 +392,6 @@ def _has_none(found: DeviceReason | None) -> bool:
     return found is not None and found.leading.code == "no-devices"
 
 
-def _not_ready(there: OnNodes, node: str) -> str:
-    """Return the first pod of a DaemonSet on the node that is not ready, and why its container waits."""
-    for pod in there.pods(node):
-        controller = pod.metadata.controller
-        if controller is not None and controller.kind == "DaemonSet" and _is_unready(pod):
-            waiting = (one.state.waiting for one in pod.status.container_statuses)
-            why = next((one.reason for one in waiting if one is not None and one.reason), "")
-            return f"{pod.key}{f' ({why})' if why else ''}"
-    return ""
-
-
-def _is_unready(pod: Pod) -> bool:
-    return any(each.type == "Ready" and each.status != "True" for each in pod.status.conditions)
-
-
 def _nearest(known: Sequence[DeviceReason]) -> tuple[DeviceReason, list[RemovedDevices]]:
     """Return the reason of the node with the most devices left of those where any are removed, and these devices."""
     by_left = sorted(known, key=lambda reason: -(reason.leading.left or 0))  # stable: the first node of equal ones
@@ -398,15 +417,23 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     drivers = known[0].missing_drivers()
     never = not known[0].taken_before and not drivers and (short or best.code == "no-devices")
     example, removed = (known[0], []) if never else _nearest(known)
+    offers = [reason.offer for reason in (known if len(known) == len(names) else known[:1]) if reason.offer is not None]
+    deciding = known[0].deciding(offers) if short and never and not most else None
+    is_without = _has_none(known[0]) or bool(drivers)
+    driver, unready = (of_devices.not_ready(there.nodes[names[0]]) if is_without else None) or ("", None)
     yield NodeObstacle(
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
         removed=removed,
+        deciding=deciding,
+        on=names[0] if deciding is not None and len(offers) < len(names) else "",
         together=example.together() if best.code == example.leading.code else None,
         room=str(most) if short and never else "",
         never=never,
         pools=known[0].bad_pools(),
+        pools_elsewhere=known[0].pools_elsewhere(),
         missing_drivers=drivers,
-        not_ready=_not_ready(there, names[0]) if _has_none(known[0]) or drivers else "",
+        not_ready=f"{unready.pod}{f' ({unready.reason})' if unready.reason else ''}" if unready is not None else "",
+        driver=driver,
     )

@@ -24,6 +24,7 @@ from dra_plan.documents.verdicts import (
     GangShortage,
     OwnerVerdict,
 )
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.nodes import was_listed
@@ -244,7 +245,7 @@ class PendingPods:
     ) -> OwnerVerdict:
         plan = self.plan_of(owner) if made.gang is None else None  # devices of other pods of the gang count
         attempt = run.attempts.get(pod_uid(record.pod))
-        of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
+        of_devices = DeviceReasons(plan, attempt, self._inventory, self._drivers, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
         of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
         of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)
@@ -263,6 +264,10 @@ class PendingPods:
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
             label_conflict=label_conflict(record.pod) if plugin_names.NODE_AFFINITY in of_plugins else None,
         )
+
+    @cached_property
+    def _drivers(self) -> DriverPods:
+        return DriverPods(self._inventory)
 
     @cached_property
     def _finished(self) -> list[Pod]:
