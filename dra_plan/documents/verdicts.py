@@ -229,6 +229,18 @@ class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
     message: Text = ""
 
 
+class ClaimOfLostNode(DocumentPart, frozen=True, kw_only=True):
+    """A claim of a pod whose devices are on a node that the input does not have."""
+
+    claim: str
+    node_name: str
+    pods: Annotated[
+        list[str], Meta(description="Other pods that use the claim: only when they end are they free.")
+    ] = []
+    deleted: Annotated[bool, Meta(description="All of them are being deleted.")] = False
+    finalizers: Annotated[list[str], Meta(description="What keeps them from being gone.")] = []
+
+
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
     """A volume claim of a bound pod that only one node may use, and that a pod on another node uses."""
 
@@ -400,6 +412,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     volumes_apart: Annotated[
         VolumesApart | None, Meta(description="Two of its volumes that no node can reach both.")
     ] = None
+    lost_claims: Annotated[
+        list[ClaimOfLostNode], Meta(description="Of a pod that no node can take: claims with devices on missing nodes.")
+    ] = []
     shared_claims: Annotated[list[SharedClaim], Meta(description="Claims that it shares with pods like it.")] = []
     label_conflict: Annotated[
         LabelConflict | None, Meta(description="What it requires of a node label, if no node can meet it.")

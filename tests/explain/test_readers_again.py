@@ -359,6 +359,9 @@ def test_a_claim_of_another_namespace() -> None:
     shared = claim("shared", request("gpu"), namespace="team-b")
     said = text([*gpus("a"), shared, pod("p", claims={"gpu": "shared"})])
     assert "not in the input. There are: team-b/shared, of another namespace.\n" in said
+    own = [claim(name, request("gpu")) for name in ("other", "sharde")]
+    said = text([*gpus("a"), *own, shared, pod("p", claims={"gpu": "shared"})])
+    assert "There are: sharde, other and team-b/shared, of another namespace.\n" in said  # the most similar first
 
 
 # -- a class that does not exist, of a generated claim -----------------------------------------------------------------

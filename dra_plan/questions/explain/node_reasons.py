@@ -174,6 +174,11 @@ class DeviceReasons:
         name = self._attempt.resource_of(found.leading.request)
         return found._replace(leading=structs.replace(found.leading, request=name), request=found.leading.request)
 
+    @property
+    def are_elsewhere(self) -> bool:
+        """Return whether a claim has devices that a node cannot reach."""
+        return any(found.leading.code == "claim-elsewhere" for found in self._found.values())
+
     def not_ready(self, node: Node) -> tuple[str, UnreadyPod] | None:
         """Return a pod of a DaemonSet on the node that is not ready, and the driver that it is, or ""."""
         found = self._found.get(node.metadata.name)

@@ -220,8 +220,11 @@ def _only_devices(verdict: OwnerVerdict, nodes: list[str]) -> bool:
 
 def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
     """Return whether the verdict's line about the nodes says as much: there are no devices, or who has them all."""
-    if story.fault or story.defect or story.claims_elsewhere or story.pools or story.blocking_set:
+    lost, elsewhere = {one.claim for one in verdict.lost_claims}, {one.name for one in story.claims_elsewhere}
+    if story.fault or story.defect or elsewhere - lost or story.pools or story.blocking_set:
         return False
+    if elsewhere:
+        return True
     if story.devices == 0:
         return True
     failing = [one for one in story.requests if one.problem]

@@ -32,7 +32,7 @@ from dra_plan.planner.owners import CLAIM, POD
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted
 from dra_plan.questions.allocate.answer import AllocationPlan
-from dra_plan.questions.explain.bindings import awaited_conditions, leaving_claims, queue_of
+from dra_plan.questions.explain.bindings import awaited_conditions, claims_of_lost_nodes, leaving_claims, queue_of
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
@@ -262,6 +262,9 @@ class PendingPods:
             absent=of_devices.absent,
             volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
+            lost_claims=claims_of_lost_nodes(self._inventory, record.pod, self._nodes)
+            if of_devices.are_elsewhere
+            else [],
             label_conflict=label_conflict(record.pod) if plugin_names.NODE_AFFINITY in of_plugins else None,
         )
 

@@ -360,6 +360,15 @@ def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
 _QUOTA = re.compile(r"\b(?:failed|exceeded) quota: ([a-z0-9][-a-z0-9.]*)")
 
 
+_CLASS = re.compile(r"\bno PriorityClass with name ([a-z0-9][-a-z0-9.]*) was found")
+
+
+def class_named(text: str) -> str:
+    """Return the PriorityClass for whose absence the API server rejects pods, from its own text; "" for others."""
+    found = _CLASS.search(text)
+    return found[1] if found is not None else ""
+
+
 def quota_named(text: str) -> str:
     """Return the ResourceQuota for which the API server rejects pods, from its own text; "" for other rejections."""
     found = _QUOTA.search(text)
