@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, UNSCHEDULABLE
 from dra_plan.documents.reasons import LeadingReason, NotTogether
 
 from .base import Amount, DocumentPart, PoolName, SchedulerText, one_of
-from .devices import RemovedDevices, TaintName
-from .stories import MissingDriver
+from .devices import DecidingClause, RemovedDevices, TaintName
+from .stories import MissingDriver, PoolElsewhere
 
 ObstacleKind = Literal[
     "Resource",
@@ -29,11 +29,24 @@ ObstacleKind = Literal[
 ]
 
 
+LeavingState = one_of("", "Leaving", "Stuck")
+"""Whether a pod is being deleted; Stuck if it cannot end, because its node does not exist or does not report."""
+
+
 class FoundLabel(DocumentPart, frozen=True, kw_only=True):
     """A value of a node label, and the number of nodes that have it."""
 
     value: str
     nodes: Amount
+
+
+class ResourceUser(DocumentPart, frozen=True, kw_only=True):
+    """A pod that has, or is promised, some of a node's resource."""
+
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME.")]
+    amount: str
+    priority: int
+    state: Annotated[str, LeavingState] = ""
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
@@ -126,10 +139,30 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     pod: Annotated[
         str, Meta(description=("On the first node: a pod because of which the node rejects, as NAMESPACE/NAME."))
     ] = ""
+    state: Annotated[str, LeavingState] = ""
+    users: Annotated[
+        list[ResourceUser],
+        Meta(
+            description="The pods with the largest requests for the resource, on the node that has the most left. If "
+            "they were gone, the pod would fit."
+        ),
+    ] = []
+    promised: Annotated[
+        list[ResourceUser],
+        Meta(description="The pods that come first and are nominated to that node, so that their room is not free."),
+    ] = []
+    free: Annotated[str, Meta(description="The amount that node would have left without the nominated pods.")] = ""
+    on: Annotated[str, Meta(description="The name of that node, if the obstacle is about several nodes.")] = ""
     devices: Annotated[LeadingReason | None, Meta(description="The reason why the claims do not fit.")] = None
     missing_drivers: Annotated[
         list[MissingDriver],
         Meta(description="The drivers whose devices the claims need and that publish nothing for the first node."),
+    ] = []
+    pools_elsewhere: Annotated[
+        list[PoolElsewhere],
+        Meta(
+            description="If the first of the nodes has no devices: pools of wanted drivers that are for other labels."
+        ),
     ] = []
     pools: Annotated[
         list[PoolName], Meta(description="On the first node: the first pools with which the attempt ends in an error.")
@@ -138,6 +171,10 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[RemovedDevices],
         Meta(description="On the first node: the devices that match the request that fails, and that it cannot get."),
     ] = []
+    deciding: Annotated[
+        DecidingClause | None,
+        Meta(description="If no device matches: the part of the selector that is false on the most of them."),
+    ] = None
     together: Annotated[
         NotTogether | None,
         Meta(description="On the first node: the requirements of the claims that cannot be met together."),
@@ -165,6 +202,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             "it is known."
         ),
     ] = ""
+    driver: Annotated[str, Meta(description="The driver that the claims want and that this pod seems to be.")] = ""
     unhealthy: Annotated[
         str,
         Meta(
@@ -204,6 +242,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
+
+    @property
+    def is_of_other_node(self) -> bool:
+        """Return whether the pod may only run on nodes that it names."""
+        names = self.kind == "Label" and self.operator == "In" and self.label in (HOSTNAME, "metadata.name")
+        return names or self.kind == "NodeName"
 
     @property
     def is_of_volume(self) -> bool:

@@ -12,6 +12,7 @@ from dra_plan.documents.base import (
     DeviceName,
     DocumentPart,
     ObjectName,
+    PoolName,
     Position,
     RequestName,
     Text,
@@ -96,6 +97,13 @@ class NearSlice(DocumentPart, frozen=True, kw_only=True):
     label: str
     wanted: str
     found: Annotated[str, Meta(description="The value that the node has.")]
+
+
+class PoolElsewhere(DocumentPart, frozen=True, kw_only=True):
+    """A pool whose devices are for other nodes than one without any."""
+
+    pool: PoolName
+    labels: Annotated[str, Meta(description="What it wants of a node and this one lacks, as -l of kubectl takes it.")]
 
 
 class MissingDriver(DocumentPart, frozen=True, kw_only=True):

@@ -260,6 +260,18 @@ class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
     message: Text = ""
 
 
+class ClaimOfLostNode(DocumentPart, frozen=True, kw_only=True):
+    """A claim of a pod whose devices are on a node that the input does not have."""
+
+    claim: str
+    node_name: str
+    pods: Annotated[
+        list[str], Meta(description="Other pods that use the claim: only when they end are they free.")
+    ] = []
+    deleted: Annotated[bool, Meta(description="All of them are being deleted.")] = False
+    finalizers: Annotated[list[str], Meta(description="What keeps them from being gone.")] = []
+
+
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
     """A PersistentVolumeClaim that only one node may use, where a pod on another node uses it.
 
@@ -475,6 +487,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = None
     shared_claims: Annotated[
         list[SharedClaim], Meta(description="The claims that the pod shares with the other pods of its controller.")
+    ] = []
+    lost_claims: Annotated[
+        list[ClaimOfLostNode], Meta(description="Of a pod that no node can take: claims with devices on missing nodes.")
     ] = []
     label_conflict: Annotated[
         LabelConflict | None, Meta(description="The requirements for a node label that no node can meet together.")

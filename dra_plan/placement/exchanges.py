@@ -254,8 +254,9 @@ class WorthPrices:
         self._known: dict[tuple[int, ...], list[_Price]] = {}
 
     def of(self, some: tuple[int, ...]) -> list[_Price]:
-        """Return several lists of prices, with which what a pod of one of these shapes needs never costs more than its
-        weight.
+        """Return several lists of prices.
+
+        With each of them, the needs of a pod of one of these shapes cost at most its weight.
         """
         if some not in self._known:
             self._known[some] = list(self._made(some))

@@ -105,6 +105,10 @@ def _unschedulable(whose: _Whose) -> str:
         return f"{_pending(whose)}: {room_taken(_who_would_fit(whose, of.alone), of.alone.node_name, of.first)}"
     if of.gang is not None:
         return f"{_pending(whose)}: {gang_shortage(of.gang)}."
+    if of.lost_claims:
+        lost = of.lost_claims[0]
+        on = f"has devices on {lost.node_name}, a node that the input does not have"
+        return f"{_pending(whose)}: claim {lost.claim} {on}."
     return f"{_pending(whose)}: no node can take {whose.it} (0 of {of.total_nodes:,})."
 
 

@@ -77,7 +77,7 @@ REFUSED_PODS = error(
         "The API server accepts the workload, but rejects every pod that its controller tries to create, "
         "because of the pod template."
     ),
-    "Correct the template, or add the objects that it names.",
+    "Add the objects that the template names, or correct it.",
 )
 RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
 

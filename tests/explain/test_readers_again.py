@@ -197,7 +197,7 @@ SIDECAR = {**container("proxy", cpu="1"), "restartPolicy": "Always"}
 def test_who_asks_for_it(init: list[Object], runs: str, who: str, lowered: str) -> None:
     waiting = bare_pod("p", initContainers=init, containers=[container(cpu=runs)])
     said = text([node("a"), running("r", "a", cpu="2"), waiting])
-    assert f"  a: cpu: needs {who}, 6 of 8 free\n" in said
+    assert f"  a: cpu: needs {who}, 6 of 8 free (default/r has 2)\n" in said
     assert f"1. ask for {lowered} (the pod then fits on a)\n" in said
 
 
@@ -359,6 +359,9 @@ def test_a_claim_of_another_namespace() -> None:
     shared = claim("shared", request("gpu"), namespace="team-b")
     said = text([*gpus("a"), shared, pod("p", claims={"gpu": "shared"})])
     assert "not in the input. There are: team-b/shared, of another namespace.\n" in said
+    own = [claim(name, request("gpu")) for name in ("other", "sharde")]
+    said = text([*gpus("a"), *own, shared, pod("p", claims={"gpu": "shared"})])
+    assert "There are: sharde, other and team-b/shared, of another namespace.\n" in said  # the most similar first
 
 
 # -- a class that does not exist, of a generated claim -----------------------------------------------------------------

@@ -31,8 +31,8 @@ from dra_plan.api.core import NodeSelector, NodeSelectorTerm
 from dra_plan.api.resource import DeviceClass, DeviceToleration, ResourceSliceSpec
 from dra_plan.cel.parts import clauses, references, strings
 from dra_plan.cel.rewrite import without_clause
-from dra_plan.documents.base import ClaimName
-from dra_plan.documents.stories import NearSlice
+from dra_plan.documents.base import ClaimName, PoolName
+from dra_plan.documents.stories import NearSlice, PoolElsewhere
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
     ClaimReleased,
@@ -167,6 +167,18 @@ def near_slices(placement: Placement) -> list[NearSlice]:
         pool = slice_.object.spec.pool.name
         found.append(NearSlice(slice=slice_.name, pool=pool, label=label, wanted=wanted, found=present[label]))
     return found[:MOST_LABELS]
+
+
+def pools_elsewhere(placement: Placement, texts: Collection[str]) -> list[PoolElsewhere]:
+    """Return the pools for nodes with labels that this node lacks; if `texts` name drivers, only pools of these."""
+    named = {pool.driver for pool in placement.view.gatherer.slices}.intersection(texts)
+    found: dict[PoolName, PoolElsewhere] = {}
+    for slice_, labels in _unselected(placement):
+        pool = PoolName(driver=slice_.object.spec.driver, pool=slice_.object.spec.pool.name)
+        if not named or pool.driver in named:
+            wanted = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+            found.setdefault(pool, PoolElsewhere(pool=pool, labels=wanted))
+    return list(found.values())[:MOST_LABELS]
 
 
 def _selectors(spec: ResourceSliceSpec) -> Iterator[NodeSelector]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from dra_plan.allocator import Outcome
 from dra_plan.documents.claim_sets import ExplainedClaimSet
+from dra_plan.documents.node_obstacles import NodeObstacle
+from dra_plan.documents.stories import NodeStory
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
+from dra_plan.documents.verdicts import TRIED, OwnerVerdict
+from dra_plan.explanation.driver_pods import FAULTS
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -143,16 +146,21 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
         tail += ["", *lines(of)]
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
         tail += _suggestion_lines(of, verdict, folded=folded)
-    told, rest = worth_telling(stories)
+    are_named = tells_nodes(verdict, of)
+    if folded and verdict is not None and are_named:
+        stories = [_deciding(story, verdict) for story in stories]
+        told, rest = worth_telling([story for story in stories if not _is_told(story, verdict)])
+    else:
+        told, rest = worth_telling(stories)
     hidden: list[str] = []
     paragraphs = [paragraph(story, who(of)) for story in told]
     if folded:
-        kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) and not _devices_first(verdict) else 1)
-        if kept < len(paragraphs):
-            paragraphs = paragraphs[:kept]
-            if any(story.devices for story in told[kept:]):
-                rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
-            hidden = [line for story in told[kept:] for line in lacks_lines(story)]
+        kept = _kept(head, paragraphs, tail, least=0 if are_named and not _decides(verdict) else 1)
+        shown = told[:kept]
+        paragraphs = paragraphs[:kept]
+        if any(story.devices for story in stories if story not in shown):
+            rest = _not_told(len(stories) - kept, are_named=are_named)
+        hidden = [line for story in stories if story not in shown for line in lacks_lines(story)]
     yield from head
     for each in paragraphs:
         yield from each
@@ -190,6 +198,44 @@ def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
     return bool(nodes) and not is_told_elsewhere(nodes, of.fitting_nodes)
 
 
+def _of_devices(verdict: OwnerVerdict, node: str) -> list[NodeObstacle]:
+    """Return what the verdict says about the devices of a node."""
+    about = next((group.about for group in verdict.told_nodes if node in group.nodes), [])
+    return [one for one in about if one.kind == "Devices"]
+
+
+def _deciding(story: NodeStory, verdict: OwnerVerdict) -> NodeStory:
+    """Return the story without the drivers that nodes lack which something else keeps the pod off anyway.
+
+    A pod of the driver that should run there and does not is told in any case.
+    """
+    kept = [one for one in story.driver_pods if one.state in FAULTS or _only_devices(verdict, one.lacking)]
+    return structs.replace(story, driver_pods=kept)
+
+
+def _only_devices(verdict: OwnerVerdict, nodes: list[str]) -> bool:
+    groups = [group for group in verdict.told_nodes if not set(group.nodes).isdisjoint(nodes)]
+    return any(only_devices([group]) for group in groups)
+
+
+def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
+    """Return whether the verdict's line about the nodes says as much: there are no devices, or who has them all."""
+    lost, elsewhere = {one.claim for one in verdict.lost_claims}, {one.name for one in story.claims_elsewhere}
+    if story.fault or story.defect or elsewhere - lost or story.pools or story.blocking_set:
+        return False
+    if elsewhere:
+        return True
+    if story.devices == 0:
+        return True
+    failing = [one for one in story.requests if one.problem]
+    if len(failing) != 1 or story.counter_sets:
+        return False
+    devices = _of_devices(verdict, story.nodes[0])
+    is_selector = any(one.deciding is not None and not one.on for one in devices)
+    steps = {one.step for one in failing[0].removed if not one.class_}
+    return (steps == {"selector"} and is_selector) or (steps == {"in-use"} and any(one.removed for one in devices))
+
+
 def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> list[str]:
     """Return that a class does not exist, if other text follows or the devices are unknown, and the input has any."""
     if verdict is None or verdict.verdict == "Unknown" or "deviceclasses" in verdict.missing:
@@ -200,10 +246,11 @@ def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> lis
     return next((obstacles.fault(one) for one in faults if one.code == "class-missing"), [])
 
 
-def _devices_first(verdict: OwnerVerdict | None) -> bool:
-    """Return whether devices are the only obstacle on the nodes closest to fitting: then their story decides."""
+def _decides(verdict: OwnerVerdict | None) -> bool:
+    """Return whether the devices of the nodes closest to fitting decide, and their line does not say why."""
     nodes = verdict.told_nodes[:1] if verdict is not None else []
-    return any(all(reason.plugin == DEVICES for reason in group.reasons) for group in nodes)
+    told = [one for group in nodes for one in group.about if one.removed or one.together or one.deciding]
+    return bool(nodes) and only_devices(nodes) and not told
 
 
 def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, least: int) -> int:

@@ -24,6 +24,7 @@ from dra_plan.documents.verdicts import (
     GangShortage,
     OwnerVerdict,
 )
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.nodes import was_listed
@@ -32,11 +33,12 @@ from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted
 from dra_plan.planner.rivals import OwnersOfPods, gained, rivals, that_come_first
 from dra_plan.questions.allocate.answer import AllocationPlan
-from dra_plan.questions.explain.bindings import awaited_conditions, leaving_claims, queue_of
+from dra_plan.questions.explain.bindings import awaited_conditions, claims_of_lost_nodes, leaving_claims, queue_of
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive
-from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
+from dra_plan.questions.explain.node_reasons import DeviceReasons, refusing_nodes, with_priorities
+from dra_plan.questions.explain.obstacle_details import OnNodes
 from dra_plan.questions.explain.reasons import (
     RunQuestion,
     VerdictRun,
@@ -239,7 +241,7 @@ class PendingPods:
     ) -> OwnerVerdict:
         plan = self.plan_of(owner) if made.gang is None else None  # devices of other pods of the gang count
         attempt = run.attempts.get(pod_uid(record.pod))
-        of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
+        of_devices = DeviceReasons(plan, attempt, self._inventory, self._drivers, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
         of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
         of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)
@@ -250,20 +252,30 @@ class PendingPods:
             nodes=refusing_nodes(
                 self._of_interest(refusals),
                 of_devices,
-                OnNodes(
-                    record.pod,
-                    run.pods_on,
-                    self._inventory.limit_ranges,
-                    [pod for pod in self._inventory.pods if ended(pod)],
-                    self._nodes,
-                ),
+                OnNodes(record.pod, run, self._inventory.limit_ranges, self._finished, self._leaving_pods, self._nodes),
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
             volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
+            lost_claims=claims_of_lost_nodes(self._inventory, record.pod, self._nodes)
+            if of_devices.are_elsewhere
+            else [],
             label_conflict=label_conflict(record.pod) if plugin_names.NODE_AFFINITY in of_plugins else None,
         )
+
+    @cached_property
+    def _drivers(self) -> DriverPods:
+        return DriverPods(self._inventory)
+
+    @cached_property
+    def _finished(self) -> list[Pod]:
+        return [pod for pod in self._inventory.pods if ended(pod)]
+
+    @cached_property
+    def _leaving_pods(self) -> dict[str, Pod]:
+        """Return the pods that are being deleted, by NAMESPACE/NAME."""
+        return {pod.key: pod for pod in self._inventory.pods if pod.metadata.deletion_timestamp and not ended(pod)}
 
     def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
         """Return the rejections of the nodes in question."""

@@ -31,6 +31,7 @@ from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.memo import MOST_SHAPES
+from dra_plan.scheduler.cluster.nodes import PodInfo
 from dra_plan.scheduler.cycle import fit_error
 from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
@@ -238,7 +239,17 @@ class VerdictRun:
 
     def pods_on(self, node: str) -> list[Pod]:
         """Return the final pods of a node."""
-        return [info.pod for info in self.simulation.cluster.nodes[node].pods.values()]
+        return [info.pod for info in self.infos_on(node)]
+
+    def infos_on(self, node: str) -> Iterable[PodInfo]:
+        """Return the final pods of a node with their requests."""
+        return self.simulation.cluster.nodes[node].pods.values()
+
+    def nominated(self, node: str, pod: Pod) -> list[PodInfo]:
+        """Return the pods that are nominated to the node in the end, and whose room there this pod may not take."""
+        info = self.simulation.cluster.info(pod)
+        found = self.simulation.handle.nominator.at_least(node, info.priority, info.uid)
+        return [other for other in found if other.uid not in self.simulation.cluster.nodes[node].pods]
 
     def priority(self, pod: Pod) -> int:
         """Return the pod's priority."""
@@ -330,6 +341,15 @@ def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
 
 
 _QUOTA = re.compile(r"\b(?:failed|exceeded) quota: ([a-z0-9][-a-z0-9.]*)")
+
+
+_CLASS = re.compile(r"\bno PriorityClass with name ([a-z0-9][-a-z0-9.]*) was found")
+
+
+def class_named(text: str) -> str:
+    """Return the PriorityClass for whose absence the API server rejects pods, from its own text; "" for others."""
+    found = _CLASS.search(text)
+    return found[1] if found is not None else ""
 
 
 def quota_named(text: str) -> str:

@@ -69,13 +69,8 @@ def attempt_lines(attempt: ExplainedAttempt) -> Lines:
 
 
 def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
-<<<<<<< HEAD
-    """Return the reasons of these pods in brackets, to be added to a line with their names, or "" if there are none."""
-    attempts = of_attempts(document)
-=======
     """Return the reasons of these pods in brackets, to be added to a line with their names, or "" if there are none."""
     attempts, rivals = of_attempts(document), of_rivals(document)
->>>>>>> others
     pods = {f"{pod.namespace}/{pod.name}": pod for pod in document.pods}
     reasons: dict[str, str] = {}
     for name in names:
