@@ -411,6 +411,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "nodes for that, changes that make its claims fit where nothing else prevents it."
         ),
     ] = []
+    repairs: Annotated[
+        list[DriverPod],
+        Meta(
+            description="Pods of drivers that are not ready on nodes where only devices are missing. What their nodes "
+            "have then is not known, so nothing was tried."
+        ),
+    ] = []
     after_rollout: Annotated[
         str, Meta(description="The node of a new pod once the Deployment's rolling update has deleted old pods.")
     ] = ""

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
     CapacityChanged,
@@ -45,6 +46,26 @@ _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value":
 def suggestion(of: TriedChanges, who: str = "the pod") -> str:
     """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit."""
     return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({_then(of, [of.node], who)})"
+
+
+def heading(tried: int, untried: int) -> tuple[str, str]:
+    """Return the title above so many suggestions, the untried ones first, and what is said of trials after it."""
+    if not tried:
+        return "What may make it fit", ""
+    but = f" but the first{f' {untried}' if untried > 1 else ''}" if untried else ""
+    return "What would make it fit", f" (each{but} was tried)"
+
+
+def repair(of: DriverPod) -> str:
+    """Return where to look at a driver's pod without which nothing is known of the devices of its node."""
+    where = f"{'for' if of.state == 'pending' else 'on'} {words.listed(of.lacking)}"
+    return f"{_look_at(of, where)}: what it then publishes there is not known, so this cannot be tried"
+
+
+def _look_at(of: DriverPod, where: str) -> str:
+    reason = "Pending" if of.state == "pending" else of.reason
+    said = ": ".join(filter(None, (reason, words.one_line(of.message)))) or "not ready"
+    return f"look at pod {of.pod} of the driver {where} ({said})"
 
 
 def _then(of: TriedChanges, nodes: Sequence[str], who: str) -> str:
@@ -241,8 +262,7 @@ def _pool_awaited(of: PoolAwaited) -> str:
         return wait
     known = next((one for one in of.driver_pods if one.pod), None)
     if known is not None:
-        said = ": ".join(filter(None, (known.reason, words.one_line(known.message)))) or "not ready"
-        return f"look at pod {known.pod} of the driver on {of.on} ({said}), and {wait}"
+        return f"{_look_at(known, f'on {of.on}')}, and {wait}"
     command = shlex.join(["kubectl", "get", "pods", "-A", "--field-selector", f"spec.nodeName={of.on}"])
     return f"look at the driver's pod on {of.on} ({command}), and {wait}"
 

@@ -102,7 +102,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     if verdict.verdict == "Refused":
         yield from head
         if verdict.suggestions:
-            yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+            yield from _help_lines(told_suggestions(None, verdict), verdict, folded=folded)
             return
         yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
         return
@@ -114,7 +114,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     head += indented(eviction_lines(verdict))
     if first is None:
         yield from head
-        yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+        yield from _help_lines(told_suggestions(None, verdict), verdict, folded=folded)
     else:
         if verdict.verdict in UNTOLD:
             head.append(ONE_MORE)
@@ -223,7 +223,7 @@ def _suggestion_lines(
 ) -> Iterator[str]:
     told = told_suggestions(of, verdict)
     if told:
-        yield from _help_lines(told, folded=folded)
+        yield from _help_lines(told, verdict, folded=folded)
         if edits_generated(of, verdict):
             yield ANEW
     elif said := nothing_helps(of, verdict):
@@ -267,25 +267,34 @@ STILL_NONE = "Some changes make the claims of the pod fit, but the pod still can
 """The sentence for when another pod or rule in the whole scheduler takes the devices."""
 
 
-def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
+def _help_lines(told: list[str], verdict: OwnerVerdict | None, *, folded: bool) -> Iterator[str]:
     if not told:
         return
     kept = MOST_HELP if folded and len(told) > MOST_HELP + 1 else len(told)
+    title, tried = help_heading(told, verdict)
     yield ""
-    yield "What would make it fit (each was tried):"
+    yield f"{title}{tried}:"
     yield from (f"  {number}. {line}" for number, line in enumerate(told[:kept], start=1))
     if kept < len(told):
         yield f"  and {len(told) - kept} more: {WHOLE} them."
+
+
+def help_heading(told: list[str], verdict: OwnerVerdict | None) -> tuple[str, str]:
+    """Return the title above these suggestions, and what is said of trials after it."""
+    untried = len(verdict.repairs) if verdict is not None else 0
+    return suggestions.heading(len(told) - untried, untried)
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
     """Return the changes that would help, one per line; claims of which any one must be released share a line.
 
     The suggestions of the verdict were tried with the whole scheduler; without it, they are those that make the claims
-    fit.
+    fit. Before them stand the drivers' pods to repair, which is not tried.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
-        return suggestions.together(verdict.suggestions, "the claim" if verdict.kind == "ResourceClaim" else "the pod")
+        who_fits = "the claim" if verdict.kind == "ResourceClaim" else "the pod"
+        repairs = map(suggestions.repair, verdict.repairs)
+        return [*repairs, *suggestions.together(verdict.suggestions, who_fits)]
     found = of.suggestions if of is not None else []
     kept = [one for one in found if verdict is None or verdict.is_met_by(one)]
     return suggestions.together(kept, who(of) if of is not None else "the pod")

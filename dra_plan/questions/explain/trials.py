@@ -16,9 +16,8 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PoolAwaited, SuggestedChange, TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
-from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
@@ -26,6 +25,7 @@ from dra_plan.planner.owners import POD
 from dra_plan.planner.question import Question
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.explain.claim_changes import ClaimChanges
+from dra_plan.questions.explain.driver_repairs import DriverRepairs
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
@@ -78,6 +78,7 @@ class OwnerTrials:
 
     def __init__(self, ground: TrialGround) -> None:
         self._ground = ground
+        self._repairs = DriverRepairs(ground.index.inventory, ground.about.view)
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """Return the verdict with the result without gates, suspension, volumes, or faulty or missing claims.
@@ -153,11 +154,14 @@ class OwnerTrials:
         siblings = self._siblings(owner)
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
         pods = {pod.key: pod for pod in index.inventory.pods}
-        found = [with_staying(self._with_driver_pods(one), pods) for one in found]
+        found = [with_staying(self._repairs.told(one), pods) for one in found]
         kept = [one for one in found if not _releases_only(one, siblings)]
         held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
         return structs.replace(
-            made, held_by_siblings=held, suggestions=sorted(kept, key=lambda one: suggestion_rank(one.changes))
+            made,
+            held_by_siblings=held,
+            repairs=self._repairs.untried(made, self._ground.plan_of(owner), kept),
+            suggestions=sorted(kept, key=lambda one: suggestion_rank(one.changes)),
         )
 
     def with_quotas(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
@@ -178,21 +182,6 @@ class OwnerTrials:
             changes=changes, node=trial.node, evicts=list(trial.evicts), patches=found.patches, would_bind=some
         )
         return structs.replace(made, suggestions=[suggestion])
-
-    def _with_driver_pods(self, of: TriedChanges) -> TriedChanges:
-        """Return the changes with the driver's pods that are not ready where the slices of a pool are missing."""
-        if not any(isinstance(one, PoolAwaited) for one in of.changes):
-            return of
-        view, inventory = self._ground.about.view, self._ground.index.inventory
-        nodes = {node.metadata.name: node for node in inventory.nodes}
-        drivers = DriverPods(inventory)
-
-        def told(one: SuggestedChange) -> SuggestedChange:
-            if not isinstance(one, PoolAwaited) or one.on not in nodes:
-                return one
-            return structs.replace(one, driver_pods=drivers.on_node(view, one.pool.driver, nodes[one.on]))
-
-        return structs.replace(of, changes=[told(one) for one in of.changes])
 
     def _siblings(self, owner: Owner) -> set[str]:
         """Return the other pods of the owner's controllers: when one is deleted, another is created."""
