@@ -346,7 +346,6 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-capacity": CapacityChanged,
     "request-capacity": CapacityChanged,
     "lower-request": ResourceLowered,
-    "lower-replicas": ReplicasLowered,
     "use-other-nodes": NodeSelectorChanged,
     "raise-quota": QuotaRaised,
     "add-node": NodeAdded,
@@ -365,12 +364,13 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "loosen-class": SelectorChanged,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,
+    "lower-replicas": ReplicasLowered,
 }
 """The struct of every code, most plausible first.
 
 The order is: a node with free capacity accepts the pod; a mistake is fixed; changes that keep all requests; fewer or
 different devices; devices that others hold; changes that give up a rule; and last, changes to rules that affect others,
-and those that remove a request entirely.
+those that remove a request entirely, and fewer pods, which is what happens without any change.
 """
 
 

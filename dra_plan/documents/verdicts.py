@@ -411,6 +411,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "nodes for that, changes that make its claims fit where nothing else prevents it."
         ),
     ] = []
+    tried: Annotated[
+        Amount | None,
+        Meta(
+            description="The changes, and pairs of changes, that were tried with the whole scheduler; null if it was "
+            "not run for that."
+        ),
+    ] = None
     repairs: Annotated[
         list[DriverPod],
         Meta(

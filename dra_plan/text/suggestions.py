@@ -43,9 +43,12 @@ from dra_plan.text import words
 _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
 
 
-def suggestion(of: TriedChanges, who: str = "the pod") -> str:
-    """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit."""
-    return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({_then(of, [of.node], who)})"
+def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
+    """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit.
+
+    Of several `pods` of a workload, how many can then be scheduled.
+    """
+    return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({_then(of, [of.node], who, pods)})"
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
@@ -68,9 +71,13 @@ def _look_at(of: DriverPod, where: str) -> str:
     return f"look at pod {of.pod} of the driver {where} ({said})"
 
 
-def _then(of: TriedChanges, nodes: Sequence[str], who: str) -> str:
+def _then(of: TriedChanges, nodes: Sequence[str], who: str, pods: int) -> str:
     if of.would_bind:
         return f"{of.would_bind} of its pods can then be scheduled"
+    if any(isinstance(one, ReplicasLowered) for one in of.changes):
+        return "none of them is then Pending"
+    if pods > 1:
+        return f"{'both' if pods == 2 else f'all {pods}'} of its pods can then be scheduled"
     evicting = f" after evicting {words.listed(of.evicts)}" if of.evicts else ""
     return f"{who} then {words.fits(who)} on {' or '.join(nodes)}{evicting}"
 
@@ -83,7 +90,7 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
     return change(one)
 
 
-def together(found: Sequence[TriedChanges], who: str = "the pod") -> list[str]:
+def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
     """Return a line for each suggestion; those that differ only in the released claim share a line.
 
     So do a toleration and the removal of the same taint. Before them stands what to find out about taints of devices:
@@ -92,7 +99,7 @@ def together(found: Sequence[TriedChanges], who: str = "the pod") -> list[str]:
     groups: dict[object, list[TriedChanges]] = {}
     for one in found:
         groups.setdefault(_likeness(one), []).append(one)
-    lines = [line for group in groups.values() for line in _group_lines(group, who)]
+    lines = [line for group in groups.values() for line in _group_lines(group, who, pods)]
     return [*islice(_untainted(found, who), MOST_UNTAINTED), *lines]
 
 
@@ -107,47 +114,47 @@ def _likeness(of: TriedChanges) -> object:
     return repr((told, of.would_bind, of.evicts))
 
 
-def _group_lines(group: Sequence[TriedChanges], who: str) -> Iterator[str]:
+def _group_lines(group: Sequence[TriedChanges], who: str, pods: int) -> Iterator[str]:
     """Yield the line for suggestions that are alike: what they have in common, then the choice that they leave."""
     released = list(dict.fromkeys(one.release for of in group for one in of.changes if isinstance(one, ClaimReleased)))
     if len(released) > 1:
-        yield _any_release(group)
+        yield _any_release(group, pods)
         return
     removed = [of for of in group if _codes(of) == {"remove-node-taint"}]
     tolerated = [of for of in group if _codes(of) == {"tolerate-node-taint"}]
     if len(tolerated) != 1 or len(removed) != 1:
-        yield from (suggestion(of, who) for of in group)
+        yield from (suggestion(of, who, pods) for of in group)
         return
     [of], [other] = tolerated, removed
     taints = [one for one in other.changes if isinstance(one, NodeTaintMet)]
     instead = f"remove the taint{'s' if len(taints) > 1 else ''} from {taints[0].tainted}"
     said = ", and ".join(_change_of(one, of) for one in of.changes)
     nodes = list(dict.fromkeys((of.node, other.node)))
-    yield f"{said}, or {instead}{' instead' if len(of.changes) > len(taints) else ''} ({_then(of, nodes, who)})"
+    yield f"{said}, or {instead}{' instead' if len(of.changes) > len(taints) else ''} ({_then(of, nodes, who, pods)})"
 
 
 def _codes(of: TriedChanges) -> set[str]:
     return {one.code for one in of.changes if isinstance(one, NodeTaintMet)}
 
 
-def _any_release(group: Sequence[TriedChanges]) -> str:
+def _any_release(group: Sequence[TriedChanges], pods: int) -> str:
     """Return the line for claims of which any one must be released, with the other changes."""
     releases = {repr(one.release): one for of in group for one in of.changes if isinstance(one, ClaimReleased)}
     by_use = sorted(releases.values(), key=lambda one: bool(one.pods))  # nobody misses those that no pod uses
     claims = [words.used_claim(one.release, one.pods) + ("" if one.pods else " (no pod uses it)") for one in by_use]
     others = [_change_of(one, group[0]) for one in group[0].changes if not isinstance(one, ClaimReleased)]
     said = f"release any one of these {len(claims)} claims: {words.listed(claims)}"
-    return ", and ".join([*others, f"{said}{_about_pods(list(releases.values()))}"])
+    then = [*([_then(group[0], [], "", pods)] if pods > 1 else []), *_about_pods(list(releases.values()))]
+    return ", and ".join([*others, f"{said}{words.in_brackets('; '.join(then))}"])
 
 
-def _about_pods(releases: Sequence[ClaimReleased]) -> str:
-    """Return what becomes of the pods whose claims are released."""
+def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
+    """Yield what becomes of the pods whose claims are released."""
     used = [one for one in releases if one.pods]
     if any(not one.stays for one in used):
-        return " (--moves N shows where pods could go)"
-    if used and all(one.stays == "NoController" for one in used):
-        return " (nothing recreates these pods: they have no controller)"
-    return ""
+        yield "--moves N shows where pods could go"
+    elif used and all(one.stays == "NoController" for one in used):
+        yield "nothing recreates these pods: they have no controller"
 
 
 MOST_UNTAINTED = 2

@@ -82,7 +82,7 @@ def test_of_a_workload_it_is_told_how_many_pods_it_helps(devices: int, helped: i
     assert told(objects, "deployment/w") == [(["tolerate-taint"], "n1", helped)]
     said = str(Cluster.of(objects).explain("deployment/w"))
     assert (
-        "(the pod then fits on n1)",
+        "(all 3 of its pods can then be scheduled)",
         "(1 of its pods can then be scheduled)",
         "(2 of its pods can then be scheduled)",
     )[helped] in said

@@ -175,7 +175,7 @@ def _suggestion_lines(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None
         if edits_generated(of, verdict):
             yield ""
             yield ANEW.strip()
-    elif of is not None and (said := nothing_helps(of, verdict)):
+    elif said := nothing_helps(of, verdict):
         yield ""
         yield said
 

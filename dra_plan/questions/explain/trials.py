@@ -35,6 +35,7 @@ from dra_plan.questions.explain.shared_claims import shared_claims
 from dra_plan.questions.explain.staying import with_staying
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.node_refusals import NodeRefusals
 from dra_plan.scheduler.plugins.node_affinity import matches
 
@@ -134,18 +135,23 @@ class OwnerTrials:
             made, spared=list(next((fate.victims for fate in self._ground.fates.of(run, owner)), ()))
         )
 
-    def with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict with helpful changes; for owners in short form, the changes that make their claims fit."""
+    def with_remedies(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
+        """Return the verdict with helpful changes; for owners in short form, the changes that make their claims fit.
+
+        `pod` is the one of the verdict.
+        """
         of_devices = made.refused_by == [DEVICES]  # a claim that no node can serve: it may be changed
-        only_waits = made.alone is not None and not made.never_together
-        if made.verdict not in TRIED or only_waits or (made.of_all_nodes and not of_devices):
+        if made.verdict not in TRIED or (made.of_all_nodes and not of_devices):
             return made
         index, about = self._ground.index, self._ground.about
         made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))
-        claims = ClaimChanges(self._ground.plan_of(owner), about)
+        attempt = self._ground.run.attempts.get(pod_uid(pod))
+        claims = ClaimChanges(self._ground.plan_of(owner), about, attempt, OwnedPods(index, owner))
         found: list[TriedChanges]
         if self._ground.at_length and self._is_tried(owner):
-            found = Remedies(index, owner, self._tries(owner), claims).found(made)
+            remedies = Remedies(index, owner, self._tries(owner), claims)
+            found = remedies.found(made)
+            made = structs.replace(made, tried=remedies.tried)
             found += rollout_suggestions(index, about.view, owner, self._ground.question)
             after = place_after_rollout(index, about.view, owner, self._ground.question)
             made = structs.replace(made, after_rollout=after)
