@@ -158,6 +158,10 @@ class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
     awaited: Annotated[str, Meta(description="The node.")]
     taints: Annotated[list[TaintName], Meta(description="Those that are gone then.", min_length=1)]
     since: Annotated[str, Meta(description="When it got the first of them: timeAdded.")] = ""
+    ends: Annotated[
+        list[str],
+        Meta(description="NAMESPACE/NAME of pods there that are being deleted: its kubelet then ends them."),
+    ] = []
 
 
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):

@@ -211,7 +211,8 @@ def change(of: SuggestedChange) -> str:
             since = f" (since {of.since})" if of.since else ""
             keys = list(dict.fromkeys(one.key for one in of.taints))
             taints = f"taint{'s' if len(keys) > 1 else ''} {words.listed(keys)}"
-            return f"find out why {of.awaited} has {taints}{since}, and get the node ready again"
+            ends = f", which also ends pod{'s' if len(of.ends) > 1 else ''} {words.listed(of.ends)}" if of.ends else ""
+            return f"find out why {of.awaited} has {taints}{since}, and get the node ready again{ends}"
         case NodeTaintMet(code="tolerate-node-taint"):
             return f"add a toleration for taint {words.taint(of.taint)}"
         case NodeTaintMet():

@@ -280,6 +280,7 @@ def get_ready(objects: Objects, change: dict[str, Any]) -> None:
     spec = find(objects, "Node", change["awaited"])["spec"]
     gone = {taint["key"] for taint in change["taints"]}
     spec["taints"] = [taint for taint in spec["taints"] if taint["key"] not in gone]
+    delete_pods(objects, {"pods": change.get("ends", [])})
 
 
 _APPLY = {

@@ -301,8 +301,8 @@ def test_a_claim_is_released_before_another_value_is_taken() -> None:
     held = [allocated("held", "a/gpu-0", pod="r", on="a"), running("r", "a", claims={"x": "held"})]
     made = slice_("a", device("gpu-0", model="big"), device("gpu-1", model="small"))
     said = text([node("a"), device_class(), asked, made, *held, pod("p", templates={"gpu": "t"})])
-    assert "\n  1. release claim default/held" in said
-    assert "\n  2. change the selector of request gpu" in said
+    assert "\n  2. release claim default/held" in said
+    assert "\n  3. change the selector of request gpu" in said
 
 
 def test_a_shared_claim_says_which_devices_it_has() -> None:

@@ -12,18 +12,22 @@ from tests.build import (
     allocated,
     claim,
     deployment,
+    device_class,
     generated,
     gpus,
+    node,
     owned,
     owned_by,
     pod,
     priority_class,
     request,
     running,
+    slice_,
     template,
     workload,
 )
 
+from .apply import applied
 from .json_patch import patched
 
 EACH, NODES = 2, 2
@@ -105,14 +109,19 @@ def crowded(*, are_made: bool) -> list[Object]:
     return [*gpus("a", "b", each=4), *made]
 
 
+def with_changes(objects: list[Object], suggestion: dict[str, Any]) -> list[Object]:
+    new_nodes = [change for change in suggestion["changes"] if change["code"] == "add-node"]
+    return patched(applied(objects, new_nodes), suggestion["patches"])
+
+
 @pytest.mark.parametrize("are_made", [False, True], ids=["new", "existing"])
 def test_changes_are_tried_for_all_pods_of_a_workload_of_which_some_fit(are_made: bool) -> None:
     objects = crowded(are_made=are_made)
     verdict, text = told(objects)
-    suggestions = verdict["suggestions"]
-    assert [each["changes"][0]["code"] for each in suggestions] == ["lower-count", "release-claim", "lower-replicas"]
+    suggestions, codes = verdict["suggestions"], ["lower-count", "add-node", "release-claim", "lower-replicas"]
+    assert [each["changes"][0]["code"] for each in suggestions] == codes
     for each in suggestions:
-        after = patched(objects, each["patches"])
+        after = with_changes(objects, each)
         assert bound(after) == (1 if each is suggestions[-1] else 2)
         assert told(after)[0].get("wouldBind") == bound(after)
     assert "release claim default/held, held by pod w (both of its pods can then be scheduled)" in text
@@ -123,14 +132,19 @@ def test_a_pod_that_only_another_one_keeps_out_gets_suggestions_as_well() -> Non
     objects = crowded(are_made=True)
     [verdict] = Cluster.of(objects).explain("pod/rank-1-b").to_dict()["verdicts"]
     assert verdict["alone"]["verdict"] == "WouldBind"
-    assert [each["changes"][0]["code"] for each in verdict["suggestions"]] == ["lower-count", "release-claim"]
+    assert [each["changes"][0]["code"] for each in verdict["suggestions"]] == [
+        "lower-count",
+        "add-node",
+        "release-claim",
+    ]
     for each in verdict["suggestions"]:
-        [after] = Cluster.of(patched(objects, each["patches"])).explain("pod/rank-1-b").to_dict()["verdicts"]
+        [after] = Cluster.of(with_changes(objects, each)).explain("pod/rank-1-b").to_dict()["verdicts"]
         assert (after["verdict"], after["nodeName"]) == ("WouldBind", each["node"])
 
 
 def test_that_nothing_helps_pods_that_compete_is_said() -> None:
-    objects = [*gpus("a", each=1), template("one"), *(pod(f"p-{n}", templates={"gpu": "one"}) for n in range(2))]
+    shared = [node("a"), device_class(), slice_("pool", "gpu-0", allNodes=True), template("one")]
+    objects = [*shared, *(pod(f"p-{n}", templates={"gpu": "one"}) for n in range(2))]
     answer = Cluster.of(objects).explain("pod/p-1")
     [verdict] = answer.to_dict()["verdicts"]
     assert "suggestions" not in verdict

@@ -32,6 +32,7 @@ from dra_plan.documents.suggestions import (
     PatchedObject,
     PatchOperation,
     PoolAwaited,
+    ResourceLowered,
     SelectorChanged,
     SuggestedChange,
     TaintTolerated,
@@ -52,8 +53,11 @@ def rank(told: SuggestedChange) -> int:
 
     A change that leaves less than half of the request, or makes an alternative accept what others are for, ranks like
     one that leaves nothing of it; one that leaves half comes after the release of other devices. A device with a taint
-    that evicts is hardly usable: other devices come before it.
+    that evicts is hardly usable: other devices come before it. Nobody misses a claim that no pod uses: its release
+    comes before asking for less.
     """
+    if isinstance(told, ClaimReleased) and not told.pods:
+        return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("change-class")
     if gives_up_alternative(told):
@@ -71,6 +75,8 @@ def _share(told: SuggestedChange) -> Fraction | None:
     """Return the part of a request that a change leaves, if that can be said."""
     if isinstance(told, CountLowered) and told.from_:
         return Fraction(told.to, told.from_)
+    if isinstance(told, ResourceLowered):
+        return Fraction(parse(told.to).nano, parse(told.from_).nano or 1)
     if isinstance(told, CapacityChanged) and told.code == "lower-capacity":
         return Fraction(parse(told.to).nano, parse(told.from_).nano or 1)
     if isinstance(told, SelectorChanged) and told.amount is not None:

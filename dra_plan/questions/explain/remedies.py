@@ -17,6 +17,8 @@ from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    NodeAdded,
+    NodeAwaited,
     NodeTaintMet,
     ObjectPatch,
     PatchOperation,
@@ -51,6 +53,10 @@ MOST_TRIALS = 8
 
 MOST_NODE_TRIALS = 10_000
 """The maximum number of nodes in the clusters of all trials together."""
+
+
+MOST_NEW = 2
+"""The number of kinds of nodes of which one more is tried."""
 
 
 MOST_LOWERED = 4
@@ -103,7 +109,10 @@ class Remedies:
         if not helped:
             helped += self._helping(sorted(self._with_claims(verdict), key=_order), verdict)
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
-        helped = _different([one for one in helped if not one.would_bind] or helped) + enough
+        helped = _different([one for one in helped if not one.would_bind] or helped)
+        if not any(isinstance(change, NodeAdded) for one in helped for change in one.changes):
+            helped += self._helping(islice(self._one_more(verdict), min(MOST_NEW, self._most)), verdict)[:1]
+        helped += enough
         return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
 
     def _for_all(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
@@ -134,6 +143,11 @@ class Remedies:
             self._tried.add(key)
             self.tried += 1
             trial = self._tries(changed)
+            if trial is not None and len(changes) > 1 and self._lacks(trial.node, verdict) < len(changes):
+                parts = self._helping([(one,) for one in remedies if len(one.told) < len(changes)], verdict)
+                if parts:  # what the others remove is on another node
+                    helped += parts
+                    continue
             if trial is not None and (trial.is_whole or trial.bound > verdict.would_bind):
                 made = [patch for one in remedies for patch in one.patches]
                 made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
@@ -146,6 +160,10 @@ class Remedies:
                 )
         return helped
 
+    def _lacks(self, node: str, verdict: OwnerVerdict) -> int:
+        """Return the number of obstacles on a node; 0 on a new one. So many changes are all needed."""
+        return next((len(told) for group, told in self._groups(verdict) if node in group.nodes), 0)
+
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         spec = self._pods.spec
         own = [entry.resource_claim_name or "" for entry in (spec.resource_claims if spec is not None else ())]
@@ -154,12 +172,19 @@ class Remedies:
         groups = 0
         for group, obstacles in self._groups(verdict):
             options = list(self._options(group, obstacles, verdict.label_conflict))
+            recovered = (one for each in options for one in each if _ends_pods(one))
+            yield from ((one,) for one in recovered)  # the pods that it ends may be all that is in the way
             if options and all(options) and sum(_EVICTING not in one for one in options) <= MOST_CHANGES:
                 groups += 1
                 made = (_distinct(each) for each in product(*options))
                 yield from (each for each in made if _is_small(each) and _is_tolerant(each, options))
             if groups == MOST_GROUPS:
                 return
+
+    def _one_more(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
+        """Yield one more node of each kind that would have room for the pod if it were empty."""
+        made = (self._of_obstacles.one_more(group) for group in verdict.nodes)
+        yield from ((one,) for one in made if one is not None)
 
     def _options(
         self, group: RefusingNodes, obstacles: Sequence[NodeObstacle], conflict: LabelConflict | None
@@ -250,6 +275,10 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
     """Return the remedy for changes found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
+
+
+def _ends_pods(one: Remedy) -> bool:
+    return any(isinstance(change, NodeAwaited) and change.ends for change in one.told)
 
 
 _EVICTING = Remedy((), lambda of: of)

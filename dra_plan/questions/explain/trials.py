@@ -18,7 +18,6 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
-from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.owners import POD
@@ -33,6 +32,7 @@ from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.questions.explain.shared_claims import shared_claims
 from dra_plan.questions.explain.staying import with_staying
+from dra_plan.questions.explain.suggestion_order import hardware_domains, ordered
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
@@ -146,7 +146,8 @@ class OwnerTrials:
         index, about = self._ground.index, self._ground.about
         made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))
         attempt = self._ground.run.attempts.get(pod_uid(pod))
-        claims = ClaimChanges(self._ground.plan_of(owner), about, attempt, OwnedPods(index, owner))
+        plan, own = self._ground.plan_of(owner), OwnedPods(index, owner)
+        claims = ClaimChanges(plan, about, attempt, own)
         found: list[TriedChanges]
         if self._ground.at_length and self._is_tried(owner):
             remedies = Remedies(index, owner, self._tries(owner), claims)
@@ -166,8 +167,8 @@ class OwnerTrials:
         return structs.replace(
             made,
             held_by_siblings=held,
-            repairs=self._repairs.untried(made, self._ground.plan_of(owner), kept),
-            suggestions=sorted(kept, key=lambda one: suggestion_rank(one.changes)),
+            repairs=self._repairs.untried(made, plan, kept),
+            suggestions=ordered(kept, hardware_domains(own.spec, plan)),
         )
 
     def with_quotas(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
