@@ -57,7 +57,10 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("tolerate-taint")]
     toleration: DeviceToleration
-    tainted: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of the first devices with the taint.")] = []
+    tainted: Annotated[
+        list[str], Meta(description="DRIVER/POOL/DEVICE of the devices with the taint on the node.")
+    ] = []
+    needed: Annotated[Amount, Meta(description="So many of them are needed at least.")] = 0
     since: Annotated[str, Meta(description="When the first of them got the taint: timeAdded.")] = ""
 
 
@@ -196,11 +199,16 @@ class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     """A rule of the pod about other pods becomes a preference, or a container gives up its host port.
 
-    `honor-taints`: a spread no longer counts nodes that the pod does not tolerate.
+    `honor-taints`: a spread no longer counts nodes that the pod does not tolerate. `lower-min-domains`: it asks
+    for only as many domains as there are.
     """
 
-    code: Annotated[str, one_of("honor-taints", "relax-spread", "relax-anti-affinity", "drop-host-port")]
+    code: Annotated[
+        str, one_of("honor-taints", "lower-min-domains", "relax-spread", "relax-anti-affinity", "drop-host-port")
+    ]
     topology_key: str = ""
+    from_: Annotated[Amount, Meta(description="lower-min-domains: what minDomains is.")] = 0
+    to: Annotated[Amount, Meta(description="lower-min-domains: the new minDomains.")] = 0
     port: Amount = 0
 
 
@@ -346,17 +354,18 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "loosen-rollout": RolloutLoosened,
     "use-claim-template": ClaimTemplated,
     "lower-count": CountLowered,
-    "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
     "request-capacity": CapacityChanged,
     "lower-request": ResourceLowered,
     "use-other-nodes": NodeSelectorChanged,
     "raise-quota": QuotaRaised,
     "add-node": NodeAdded,
+    "lower-min-domains": PodRuleRelaxed,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
     "release-claim": ClaimReleased,
+    "count-instead-of-all": CountLowered,
     "tolerate-taint": TaintTolerated,
     "change-value": SelectorChanged,
     "change-class": ClassChanged,

@@ -39,6 +39,7 @@ from dra_plan.documents.suggestions import (
     TriedChanges,
 )
 from dra_plan.text import words
+from dra_plan.text.folding import by_pool
 
 _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
 
@@ -110,7 +111,7 @@ def _likeness(of: TriedChanges) -> object:
         if isinstance(one, NodeTaintMet):
             told.append(one.taint)
         else:
-            told.append(ClaimReleased if isinstance(one, ClaimReleased) else one)
+            told.append((ClaimReleased, bool(one.pods)) if isinstance(one, ClaimReleased) else one)
     return repr((told, of.would_bind, of.evicts))
 
 
@@ -140,12 +141,15 @@ def _codes(of: TriedChanges) -> set[str]:
 def _any_release(group: Sequence[TriedChanges], pods: int) -> str:
     """Return the line for claims of which any one must be released, with the other changes."""
     releases = {repr(one.release): one for of in group for one in of.changes if isinstance(one, ClaimReleased)}
-    by_use = sorted(releases.values(), key=lambda one: bool(one.pods))  # nobody misses those that no pod uses
-    claims = [words.used_claim(one.release, one.pods) + ("" if one.pods else " (no pod uses it)") for one in by_use]
+    claims = [words.used_claim(one.release, one.pods) for one in releases.values()]
+    unused = "" if any(one.pods for one in releases.values()) else UNUSED
     others = [_change_of(one, group[0]) for one in group[0].changes if not isinstance(one, ClaimReleased)]
-    said = f"release any one of these {len(claims)} claims: {words.listed(claims)}"
+    said = f"release any one of these {len(claims)} claims{unused}: {words.listed(claims)}"
     then = [*([_then(group[0], [], "", pods)] if pods > 1 else []), *_about_pods(list(releases.values()))]
     return ", and ".join([*others, f"{said}{words.in_brackets('; '.join(then))}"])
+
+
+UNUSED = ", which no pod uses"
 
 
 def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
@@ -170,9 +174,13 @@ def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
             since = f" (since {first.since})" if first.since else ""
             taint = words.taint(first.toleration)
             fits = words.fits(who)
+            needed = first.needed if first.needed < len(first.tainted) else 0
+            few = f"; it needs {'one' if needed == 1 else f'at least {needed}'} of them" if needed else ""
+            devices = words.listed(first.tainted) if len(first.tainted) == 1 else by_pool(first.tainted)
             yield (
-                f"find out why {words.listed(first.tainted)} {has} the taint {taint}{since}: when the taint is gone, "
+                f"find out why {devices} {has} the taint {taint}{since}: when the taint is gone, "
                 + (f"{of.would_bind} of its pods can be scheduled" if of.would_bind else f"{who} {fits} on {of.node}")
+                + few
             )
 
 
@@ -227,6 +235,8 @@ def change(of: SuggestedChange) -> str:
                 f"spread over {of.topology_key} without the nodes that the pod does not tolerate "
                 "(nodeTaintsPolicy: Honor)"
             )
+        case PodRuleRelaxed(code="lower-min-domains"):
+            return f"set minDomains to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
         case PodRuleRelaxed(code="relax-anti-affinity"):
@@ -254,7 +264,7 @@ def change(of: SuggestedChange) -> str:
         case PodsGone():
             return _pods_gone(of)
         case ClaimReleased():
-            return f"release claim {words.released(of.release, of.pods)}"
+            return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
 

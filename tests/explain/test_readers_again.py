@@ -402,8 +402,8 @@ def test_any_holder_on_any_node_of_a_group_may_be_released_and_those_with_fewer_
     ]
     asked = [template("t", request("gpu")), pod("p", templates={"gpu": "t"})]
     said = text([*gpus("a", "b"), *held, *asked])
-    assert "1. release any one of these 3 claims: " in said
-    order = said.partition("release any one of these 3 claims: ")[2].splitlines()[0]
+    assert "1. release any one of these 3 claims, which no pod uses: " in said
+    order = said.partition("which no pod uses: ")[2].splitlines()[0]
     assert order.index("s0") < order.index("s1") < order.index("big")
 
 

@@ -105,6 +105,14 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
         ],
         [["honor-taints"], ["tolerate-node-taint"], ["remove-node-taint"], ["relax-spread"]],
     ),
+    "spread over more domains than there are": (
+        [
+            *(node(name, labels={ZONE: name}) for name in ("a", "b")),
+            *(running(f"w-{name}", name, labels={"app": "w"}) for name in ("a", "b")),
+            pod("p", labels={"app": "w"}, topologySpreadConstraints=[{**SPREAD, "minDomains": 3}]),
+        ],
+        [["lower-min-domains"], ["relax-spread"]],
+    ),
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
         [["add-node"], ["drop-host-port"]],

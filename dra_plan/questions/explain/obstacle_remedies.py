@@ -55,6 +55,7 @@ from dra_plan.questions.explain.spec_edits import (
     merging_requirements,
     preferring_distance,
     spreading_anyway,
+    with_domains,
     without_port,
 )
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
@@ -264,6 +265,10 @@ class ObstacleRemedies:
             if one.tainted and self._pods.spec is not None and self._pods.spec.topology_spread_constraints:
                 told = PodRuleRelaxed(code="honor-taints", topology_key=key)
                 yield from self._of_pod(told, lambda spec: honoring_taints(spec, key), fixed=True)
+            if one.domains:
+                least = one.domains
+                told = PodRuleRelaxed(code="lower-min-domains", topology_key=key, from_=one.min_domains, to=least)
+                yield from self._of_pod(told, lambda spec: with_domains(spec, key, least), fixed=True)
             told = PodRuleRelaxed(code="relax-spread", topology_key=key)
             yield from self._of_pod(told, lambda spec: spreading_anyway(spec, key), fixed=True)
         elif one.term == "anti-affinity":
