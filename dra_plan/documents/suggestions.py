@@ -61,7 +61,10 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("tolerate-taint")]
     toleration: DeviceToleration
-    tainted: Annotated[list[str], Meta(description="The first devices with the taint, as DRIVER/POOL/DEVICE.")] = []
+    tainted: Annotated[
+        list[str], Meta(description="The devices on the node that have the taint, as DRIVER/POOL/DEVICE.")
+    ] = []
+    needed: Annotated[Amount, Meta(description="The least number of these devices that the request needs.")] = 0
     since: Annotated[
         str, Meta(description="The time at which the first of these devices got the taint, from timeAdded.")
     ] = ""
@@ -166,6 +169,10 @@ class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
     since: Annotated[
         str, Meta(description="The time at which the node got the first of these taints, from timeAdded.")
     ] = ""
+    ends: Annotated[
+        list[str],
+        Meta(description="The pods on the node that are being deleted and then end, as NAMESPACE/NAME."),
+    ] = []
 
 
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
@@ -201,10 +208,15 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
     `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
+    `lower-min-domains`: it requires only as many domains as there are.
     """
 
-    code: Annotated[str, one_of("honor-taints", "relax-spread", "relax-anti-affinity", "drop-host-port")]
+    code: Annotated[
+        str, one_of("honor-taints", "lower-min-domains", "relax-spread", "relax-anti-affinity", "drop-host-port")
+    ]
     topology_key: str = ""
+    from_: Annotated[Amount, Meta(description="lower-min-domains: the present value of minDomains.")] = 0
+    to: Annotated[Amount, Meta(description="lower-min-domains: the new value of minDomains.")] = 0
     port: Amount = 0
 
 
@@ -354,19 +366,19 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "loosen-rollout": RolloutLoosened,
     "use-claim-template": ClaimTemplated,
     "lower-count": CountLowered,
-    "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
     "request-capacity": CapacityChanged,
     "lower-request": ResourceLowered,
-    "lower-replicas": ReplicasLowered,
     "use-other-nodes": NodeSelectorChanged,
     "raise-quota": QuotaRaised,
     "add-node": NodeAdded,
+    "lower-min-domains": PodRuleRelaxed,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
     "remove-pods": PodsGone,
     "release-claim": ClaimReleased,
+    "count-instead-of-all": CountLowered,
     "tolerate-taint": TaintTolerated,
     "change-value": SelectorChanged,
     "change-class": ClassChanged,
@@ -378,12 +390,13 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "loosen-class": SelectorChanged,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,
+    "lower-replicas": ReplicasLowered,
 }
 """The struct of every code, most plausible first.
 
 The order is: a node with free capacity accepts the pod; a mistake is fixed; changes that keep all requests; fewer or
 different devices; devices that others hold; changes that give up a rule; and last, changes to rules that affect others,
-and those that remove a request entirely.
+those that remove a request entirely, and fewer pods, which is what happens without any change.
 """
 
 

@@ -501,6 +501,20 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "owners or nodes for that, changes that make the claims fit where nothing else prevents it."
         ),
     ] = []
+    tried: Annotated[
+        Amount | None,
+        Meta(
+            description="The changes, and pairs of changes, that were tried with the whole scheduler; null if it was "
+            "not run for that."
+        ),
+    ] = None
+    repairs: Annotated[
+        list[DriverPod],
+        Meta(
+            description="Pods of drivers that are not ready on nodes where only devices are missing. What their nodes "
+            "have then is not known, so nothing was tried."
+        ),
+    ] = []
     after_rollout: Annotated[
         str, Meta(description="The node of a new pod after the rolling update of the Deployment has deleted old pods.")
     ] = ""

@@ -196,3 +196,40 @@ def test_a_driver_that_publishes_nothing_and_a_pod_that_is_not_ready() -> None:
     assert "DaemonSets" not in text([*objects, slice_("b", "gpu-0")])
     ready = plugin("driver-b", "b")
     assert "DaemonSets" not in text([ready, *[one for one in objects if one is not crashed]])
+
+
+# -- pods to repair ----------------------------------------------------------------------------------------------------
+
+
+def repairs(objects: list[Object]) -> list[tuple[str, str]]:
+    [verdict] = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"]
+    return [(each["pod"], each["state"]) for each in verdict.get("repairs", [])]
+
+
+def test_a_broken_pod_of_the_driver_is_repaired_before_a_claim_is_released() -> None:
+    broken = crashing("CrashLoopBackOff", "back-off", lastState={"terminated": {"exitCode": 1}})
+    objects = cluster(broken)
+    assert repairs(objects) == [("default/driver-b", "fault")]
+    said = text(objects)
+    assert (
+        "What would make it fit (each but the first was tried): 1. look at pod default/driver-b of the driver on b "
+        "(CrashLoopBackOff: its last run ended with exit code 1): what it then publishes there is not known, so this "
+        "cannot be tried 2. add a node like a (the pod then fits on a-new-1) 3. release claim default/old"
+    ) in said
+
+
+def test_pods_that_are_not_to_be_repaired() -> None:
+    """A ready one; one on a node that could not take the pod with devices either."""
+    broken = crashing("CrashLoopBackOff", "back-off")
+    assert repairs(cluster(plugin("driver-b", "b"))) == []
+    assert repairs(cluster(broken, b=node("b", spec={"taints": [taint("team", "x")]}))) == []
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_a_pool_that_is_not_complete(devices: int) -> None:
+    """If its present slices are enough, that is tried; otherwise the pod is to be repaired all the same."""
+    part = slice_("b", *(f"gpu-{at}" for at in range(devices)), of=2)
+    objects = [one for one in cluster(part, crashing("CrashLoopBackOff", "x")) if one["metadata"]["name"] != "c"]
+    objects.append(claim("c", request(count=2)))
+    assert repairs(objects) == ([("default/driver-b", "fault")] if devices == 1 else [])
+    assert "look at pod default/driver-b of the driver on b (CrashLoopBackOff: x)" in text(objects)

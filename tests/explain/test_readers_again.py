@@ -301,8 +301,8 @@ def test_a_claim_is_released_before_another_value_is_taken() -> None:
     held = [allocated("held", "a/gpu-0", pod="r", on="a"), running("r", "a", claims={"x": "held"})]
     made = slice_("a", device("gpu-0", model="big"), device("gpu-1", model="small"))
     said = text([node("a"), device_class(), asked, made, *held, pod("p", templates={"gpu": "t"})])
-    assert "\n  1. release claim default/held" in said
-    assert "\n  2. change the selector of request gpu" in said
+    assert "\n  2. release claim default/held" in said
+    assert "\n  3. change the selector of request gpu" in said
 
 
 def test_a_shared_claim_says_which_devices_it_has() -> None:
@@ -405,8 +405,8 @@ def test_any_holder_on_any_node_of_a_group_may_be_released_and_those_with_fewer_
     ]
     asked = [template("t", request("gpu")), pod("p", templates={"gpu": "t"})]
     said = text([*gpus("a", "b"), *held, *asked])
-    assert "1. release any one of these 3 claims: " in said
-    order = said.partition("release any one of these 3 claims: ")[2].splitlines()[0]
+    assert "1. release any one of these 3 claims, which no pod uses: " in said
+    order = said.partition("which no pod uses: ")[2].splitlines()[0]
     assert order.index("s0") < order.index("s1") < order.index("big")
 
 

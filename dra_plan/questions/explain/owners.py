@@ -105,7 +105,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     if verdict.verdict == "Refused":
         yield from head
         if verdict.suggestions:
-            yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+            yield from _suggestion_lines(None, verdict, folded=folded)
             return
         yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
         return
@@ -117,7 +117,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     head += indented(eviction_lines(verdict))
     if first is None:
         yield from head
-        yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+        yield from _suggestion_lines(None, verdict, folded=folded)
     else:
         if verdict.verdict in UNTOLD:
             head.append(ONE_MORE)
@@ -266,11 +266,11 @@ def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, leas
 
 
 def _suggestion_lines(
-    of: ExplainedClaimSet, verdict: OwnerVerdict | None = None, *, folded: bool = False
+    of: ExplainedClaimSet | None, verdict: OwnerVerdict | None = None, *, folded: bool = False
 ) -> Iterator[str]:
     told = told_suggestions(of, verdict)
     if told:
-        yield from _help_lines(told, folded=folded)
+        yield from _help_lines(told, verdict, folded=folded)
         if edits_generated(of, verdict):
             yield ANEW
     elif said := nothing_helps(of, verdict):
@@ -298,41 +298,62 @@ def _edits_generated(of: TriedChanges) -> bool:
     return {"ResourceClaim", "ResourceClaimTemplate"} <= kinds
 
 
-def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
-    """Return the sentence that nothing helped, if devices are the only obstacle; otherwise ""."""
+def nothing_helps(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> str:
+    """Return the sentence that nothing helped, if devices are the only obstacle or changes were tried; otherwise ""."""
     nodes = verdict.told_nodes if verdict is not None else []
     alone = not (verdict is not None and verdict.of_all_nodes) and only_devices(nodes)
-    if not alone or not has_suggestions(of):
-        return ""
+    if of is None or not alone or not has_suggestions(of):
+        return _none_helps(verdict)
     if verdict is not None and verdict.held_by_siblings:
         pods = listed(verdict.held_by_siblings)
         return f"The devices are in use by pods of the same workload ({pods}), which its controller would recreate."
     return STILL_NONE if verdict is not None and of.suggestions else in_vain(of)
 
 
+def _none_helps(verdict: OwnerVerdict | None) -> str:
+    if verdict is None or verdict.tried is None:
+        return ""
+    if verdict.alone is not None:
+        return FOR_ALL
+    return NONE_HELPS if verdict.tried else ""
+
+
+NONE_HELPS = "No single change and no pair of changes that dra-plan tries makes it fit."
+FOR_ALL = "No change that dra-plan knows makes room for it as well as for the pods that come first."
+"""The sentences for when changes were tried with the whole scheduler, without or with other pods that come first."""
+
 STILL_NONE = "Some changes make the claims of the pod fit, but the pod still cannot be scheduled."
 """The sentence for when another pod or rule in the whole scheduler takes the devices."""
 
 
-def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
+def _help_lines(told: list[str], verdict: OwnerVerdict | None, *, folded: bool) -> Iterator[str]:
     if not told:
         return
     kept = MOST_HELP if folded and len(told) > MOST_HELP + 1 else len(told)
+    title, tried = help_heading(told, verdict)
     yield ""
-    yield "What would make it fit (each was tried):"
+    yield f"{title}{tried}:"
     yield from (f"  {number}. {line}" for number, line in enumerate(told[:kept], start=1))
     if kept < len(told):
         yield f"  and {len(told) - kept} more: {WHOLE} them."
+
+
+def help_heading(told: list[str], verdict: OwnerVerdict | None) -> tuple[str, str]:
+    """Return the title above these suggestions, and what is said of trials after it."""
+    untried = len(verdict.repairs) if verdict is not None else 0
+    return suggestions.heading(len(told) - untried, untried)
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
     """Return the changes that would help, one per line; claims of which any one must be released share a line.
 
     The suggestions of the verdict were tried with the whole scheduler; without it, they are those that make the claims
-    fit.
+    fit. Before them stand the drivers' pods to repair, which is not tried.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
-        return suggestions.together(verdict.suggestions, "the claim" if verdict.kind == "ResourceClaim" else "the pod")
+        who_fits = "the claim" if verdict.kind == "ResourceClaim" else "the pod"
+        repairs = map(suggestions.repair, verdict.repairs)
+        return [*repairs, *suggestions.together(verdict.suggestions, who_fits, verdict.pods)]
     found = of.suggestions if of is not None else []
     kept = [one for one in found if verdict is None or verdict.is_met_by(one)]
     return suggestions.together(kept, who(of) if of is not None else "the pod")

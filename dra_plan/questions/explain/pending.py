@@ -169,7 +169,7 @@ class PendingPods:
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner, fates)
         made = self._with_missing(made, owner, record)
-        return self.trials.with_remedies(self.trials.with_spared(made, owner, record.pod), owner)
+        return self.trials.with_remedies(self.trials.with_spared(made, owner, record.pod), owner, record.pod)
 
     def _gone_by(self, names: Sequence[str]) -> str:
         """Return when the last of these pods has to be gone: the API server adds the grace period to the time."""
