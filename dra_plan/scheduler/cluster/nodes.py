@@ -329,8 +329,8 @@ class NodeInfo:
     """
 
     __slots__ = ("_is_shared", "_labelled", "affinity_pods", "allocatable", "allowed_pods", "anti_affinity_pods",
-                 "journal", "labels", "name", "node", "pods", "ports", "position", "requested", "scored_cpu", "scored_memory",
-                 "version", "volume_pods")  # fmt: skip
+                 "journal", "labels", "name", "node", "pods", "ports", "position", "requested", "scored_cpu",
+                 "scored_memory", "version", "volume_pods")  # fmt: skip
 
     def __init__(self, node: Node, journal: Journal | None = None) -> None:
         self.journal = journal
