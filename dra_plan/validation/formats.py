@@ -169,4 +169,4 @@ def no_extended_resource(name: str) -> str:
 
 def absent_of(what: str, known: Iterable[str]) -> str:
     """Return the message for a named object that is not in the input, which has others of its kind."""
-    return f"no {what} in the input, which has {listed(sorted(known))}"
+    return f"the input has no {what}; it has {listed(sorted(known))}"
