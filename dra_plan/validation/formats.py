@@ -169,4 +169,4 @@ def no_extended_resource(name: str) -> str:
 
 def absent_of(what: str, known: Iterable[str]) -> str:
     """Return the message that an object is not in the input, with the names of objects of this kind that are."""
-    return f"no {what} in the input, which has {listed(sorted(known))}"
+    return f"the input has no {what}; it has {listed(sorted(known))}"
