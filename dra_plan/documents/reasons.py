@@ -149,7 +149,7 @@ class NeededAmount(RequestName, frozen=True, kw_only=True):
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter, or a capacity of shared devices, of which several requests together need more than is left."""
+    """A counter, or a capacity of shared devices, that has less left than several requests need together."""
 
     pool: PoolName | None = None
     counter_set: str = ""

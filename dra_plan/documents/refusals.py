@@ -39,7 +39,7 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
 
 
 class OverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota because of which the API server rejects the pod or one of its claims."""
+    """A quota that is the reason why the API server rejects the pod or one of its claims."""
 
     quota: Text
     resource: Text

@@ -32,7 +32,7 @@ Found = Mapping[str, AllocationResult]
 class CarriedOut:
     """The cluster while pods are put on its nodes.
 
-    `claims` are the claims that got devices, with allocation, by UID.
+    `claims` are the claims that got devices, with their allocations. The keys are UIDs.
     """
 
     def __init__(self, ground: PlacementCluster, only: str = "") -> None:
