@@ -76,7 +76,7 @@ class CapacityShort(NamedTuple):
 class CounterShort(NamedTuple):
     """A counter that has less left than needed. Amounts are in nano-units.
 
-    The device itself may not consume this counter (Q7).
+    It need not be a counter that the device consumes (Q7).
     """
 
     counter_set: str

@@ -280,7 +280,7 @@ class Carrying:
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:
-        """Put pods whose devices are gone on other nodes, and yield those that fit.
+        """Find another node for each of the pods whose devices are gone, and yield those that fit.
 
         Each pod is put on the first allowed node on which it fits, and is removed from `left`.
         """
