@@ -175,11 +175,7 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("not-together"), Meta(description="Set only among the reasons of a plan.")] = ""
     proven: Annotated[
         bool,
-        Meta(
-            description=(
-                "True if the other elements fit together without each single element, apart from known defects."
-            )
-        ),
+        Meta(description=("True if each element was left out in turn and the others then fit, without known defects.")),
     ]
     elements: list[BlockingElement]
     shortages: Annotated[

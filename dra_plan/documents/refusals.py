@@ -15,7 +15,7 @@ REFUSED = "rejected by the API server"
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
-    """A finding of `validate` for which the API server rejects an object."""
+    """A finding of `validate` that makes the API server reject an object."""
 
     code: RuleCode
     object: Annotated[
