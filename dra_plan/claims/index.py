@@ -166,7 +166,7 @@ class Index:
 
     @cached_property
     def dependent_claims(self) -> Dependents[ResourceClaim]:
-        """The claims that each pod or workload controls."""
+        """The claims that each object controls."""
         return Dependents(self.inventory.claims)
 
     @cached_property

@@ -190,8 +190,8 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(
             description=(
-                "The pods that use an extended resource on the first node, or a host port on each node, as "
-                "NAMESPACE/NAME."
+                "The pods that use an extended resource on the first node, or a host port on each of several "
+                "nodes, as NAMESPACE/NAME."
             )
         ),
     ] = []

@@ -95,7 +95,7 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
         Amount, Meta(description="The number of devices that are allocated to claims, whole or in shares.")
     ]
     available_devices: Annotated[
-        Amount, Meta(description="The number of all other devices, without those in `unavailableDevices`.")
+        Amount, Meta(description="The number of devices in `totalDevices` that are neither allocated nor unavailable.")
     ]
     unavailable_devices: Annotated[
         Amount,

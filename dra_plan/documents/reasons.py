@@ -149,7 +149,7 @@ class NeededAmount(RequestName, frozen=True, kw_only=True):
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter, or a capacity of shared devices, of which several requests together need more than is left."""
+    """A counter, or a capacity of shared devices, that has less left than several requests need together."""
 
     pool: PoolName | None = None
     counter_set: str = ""
@@ -175,11 +175,7 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("not-together"), Meta(description="Set only among the reasons of a plan.")] = ""
     proven: Annotated[
         bool,
-        Meta(
-            description=(
-                "True if the other elements fit together without each single element, apart from known defects."
-            )
-        ),
+        Meta(description=("True if each element was left out in turn and the others then fit, without known defects.")),
     ]
     elements: list[BlockingElement]
     shortages: Annotated[

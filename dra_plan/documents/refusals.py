@@ -15,7 +15,7 @@ REFUSED = "rejected by the API server"
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
-    """A finding of `validate` for which the API server rejects an object."""
+    """A finding of `validate` that makes the API server reject an object."""
 
     code: RuleCode
     object: Annotated[
@@ -39,7 +39,7 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
 
 
 class OverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota because of which the API server rejects the pod or one of its claims."""
+    """A quota that is the reason why the API server rejects the pod or one of its claims."""
 
     quota: Text
     resource: Text

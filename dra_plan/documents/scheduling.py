@@ -189,7 +189,7 @@ class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
 
 
 class TracedWake(DocumentPart, frozen=True, kw_only=True):
-    """An event because of which the scheduler retried a pending pod."""
+    """An event that made the scheduler retry a pending pod."""
 
     pod: str
     event: Annotated[str, Meta(description=("The name of the event in Kubernetes, such as AssignedPodDelete."))]
@@ -199,7 +199,7 @@ class TracedWake(DocumentPart, frozen=True, kw_only=True):
 
 
 class SchedulingTrace(DocumentPart, frozen=True, kw_only=True):
-    """The results of every plugin on every node, and the events because of which the scheduler retried pods."""
+    """The results of every plugin on every node, and the events that made the scheduler retry pods."""
 
     attempts: list[TracedAttempt]
     wakes: list[TracedWake]

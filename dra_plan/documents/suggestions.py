@@ -14,9 +14,9 @@ from .stories import DriverPod
 
 
 class OtherAmount(DocumentPart, frozen=True, kw_only=True):
-    """The amount that the largest devices have of a capacity or counter.
+    """The amount that the largest devices have of a capacity or counter, before and after a change of a value.
 
-    `from` is the amount of the requested devices, and `to` is the amount of devices with another value.
+    `from` is the amount of the devices with the requested value, and `to` is the amount of those with another value.
     """
 
     name: Text

@@ -337,7 +337,7 @@ class LeavingClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodEvent(DocumentPart, frozen=True, kw_only=True):
-    """A warning about a pod, read from an Event in the input. It is the last one with its reason."""
+    """A warning about a pod, read from an Event in the input. It is the last warning with this reason."""
 
     reason: Text
     message: Text

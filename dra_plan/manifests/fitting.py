@@ -44,10 +44,7 @@ class _Node:
 
 
 def fits(value: dict[str, Any], kind: Kind, version: str) -> bool:
-    """Return whether the document certainly needs no repair or conversion.
-
-    No field is then wrong, unknown or missing.
-    """
+    """Return True only if it is certain that no field is wrong, unknown, missing or in need of conversion."""
     try:
         return _fits(value, _compiled(kind, version))
     except RecursionError:

@@ -98,7 +98,7 @@ class DocumentText:
 
     @cached_property
     def keys(self) -> dict[FieldPath, list[str]]:
-        """The keys of every map in the document, in text order, by the path of the map."""
+        """The keys of every map in the document, in text order. The paths of the maps are the keys of this dict."""
         found: dict[FieldPath, list[str]] = {}
         for path in self.extents:
             if path and isinstance(path[-1], str):

@@ -103,7 +103,7 @@ class Page:
 
     @property
     def has_parts(self) -> bool:
-        """True if device partitions are drawn, some of which are too small for text."""
+        """True if device partitions are drawn. Some of them are too small for text."""
         return any(pool.physical for scene in self.scenes for place in scene.places for pool in place.pools)
 
     @property

@@ -181,7 +181,7 @@ def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[Schedu
 
 
 def claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, ResourceClaim]]:
-    """Return those claims reserved for each pod that have devices, by the key of the claim."""
+    """Return, for each pod, the reserved claims that have devices, with NAMESPACE/NAME of each claim as the key."""
     found: dict[PodKey, dict[str, ResourceClaim]] = {}
     for claim in claims:
         for user in claim.status.reserved_for if claim.status is not None and claim.allocation is not None else ():

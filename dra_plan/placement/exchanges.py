@@ -134,7 +134,7 @@ class NodeRoom:
     def least_losses(
         self, shapes: ShapeNeeds, some: Iterable[int], worth: Mapping[int, float]
     ) -> Iterator[tuple[int, float]]:
-        """Yield the shapes with which an exchange on this node may gain, each with a lower bound on the loss.
+        """Yield the shapes for which an exchange on this node may gain, each with a lower bound on the loss.
 
         The loss is that of making room for one pod. Residents that leave cost their price and the worth of their
         shapes.
@@ -184,7 +184,7 @@ class NodeRoom:
 
 
 def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int]:
-    """Return the shapes of which no pod currently fits on any node, regardless of the devices that are chosen."""
+    """Return the shapes whose pods currently fit on no node, regardless of the devices that are chosen."""
     number = len(shapes.needs)
     return frozenset(
         shape
@@ -254,10 +254,7 @@ class WorthPrices:
         self._known: dict[tuple[int, ...], list[_Price]] = {}
 
     def of(self, some: tuple[int, ...]) -> list[_Price]:
-        """Return several lists of prices.
-
-        With each of them, the needs of a pod of one of these shapes cost at most its weight.
-        """
+        """Return several lists of prices with which no pod of these shapes costs more than its weight."""
         if some not in self._known:
             self._known[some] = list(self._made(some))
         return self._known[some]

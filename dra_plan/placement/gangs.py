@@ -90,7 +90,7 @@ def apart(groups: Iterable[GroupToPlace]) -> list[frozenset[str]]:
 def gang_of(group: GroupToPlace, kinds: Sequence[PodKind], node_kinds: Mapping[str, int]) -> Gang:
     """Return the group as a gang of the integer program.
 
-    `node_kinds` are the positions of the kinds of nodes, by node.
+    `node_kinds` contains the position of the kind of each node, with the name of the node as the key.
     """
     own = frozenset(i for i, kind in enumerate(kinds) if kind.first.info.group == group.key)
     domains = group.domains
@@ -177,12 +177,12 @@ class WholeGroups:
         return allowed
 
     def started(self, placed: Iterable[PodToPlace]) -> set[GroupKey]:
-        """Return the gangs of which enough pods are placed."""
+        """Return the gangs that have enough placed pods."""
         numbers = _numbers(placed)
         return {key for key, group in self._groups.items() if group.is_gang and numbers.get(key, 0) >= group.least}
 
     def parts(self, placed: Collection[PodToPlace]) -> list[PodToPlace]:
-        """Return the placed pods of gangs of which too few pods are placed."""
+        """Return the placed pods of gangs that have too few placed pods."""
         started = self.started(placed)
         return [each for each in placed if self._is_of_gang(each) and each.info.group not in started]
 

@@ -189,7 +189,7 @@ class Vacancies:
 
     @cached_property
     def rooms_by_name(self) -> dict[str, NodeRoom]:
-        """The same as `rooms`, by the name of the node."""
+        """The same nodes as in `rooms`, with their names as keys."""
         return {room.name: room for room in self.rooms}
 
     def _room(self, name: str) -> NodeRoom:

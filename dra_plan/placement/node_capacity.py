@@ -275,7 +275,7 @@ def _is_privileged(claim: ResourceClaim) -> bool:
 
 
 def pods_of(kinds: Sequence[PodKind], wanted: Combination) -> list[PodToPlace]:
-    """Return the first pods of each kind, in the numbers of the combination."""
+    """Return the first pods of each kind, as many of each as the combination contains."""
     return [pod for kind, number in zip(kinds, wanted, strict=True) for pod in kind.take(number)]
 
 

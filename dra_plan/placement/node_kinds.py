@@ -242,7 +242,7 @@ class PlacementCluster:
         return self.simulation.arrive(pod).pod
 
     def ready(self, pod: Pod) -> PodToPlace:
-        """Return the pod after PreFilter, by those plugins that a placement takes into account."""
+        """Return the pod after PreFilter. Only the plugins that a placement takes into account are run."""
         info, state, nodes = self.cluster.info(pod), CycleState(), self.nodes
         made = PodToPlace(info, state)
         filters: list[FilterPlugin] = []

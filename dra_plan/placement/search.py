@@ -267,7 +267,7 @@ class PlacementQuestion:
         *,
         worth: Callable[[int], bool] = lambda _pods: True,
     ) -> BestPlacement:
-        """Return the best placement for these goals, of which the most important comes first.
+        """Return the best placement for these goals. The most important goal comes first.
 
         If `worth` returns False for the number of pods that can be placed, nothing is placed, and only the bounds
         count.

@@ -86,7 +86,9 @@ def solve(
     branches: int = MOST_BRANCHES,
     seconds: float | None = None,
 ) -> Solved:
-    """Return the values that maximize the goal and stay within the bounds, or the best ones that were found.
+    """Return the values that maximize the goal and stay within the bounds.
+
+    If solving is cut short, return the best found.
 
     Values for which `is_right` is false once they are rounded to integers are discarded.
     """

@@ -35,7 +35,10 @@ _MOST_BASES = 32
 
 @dataclass(frozen=True)
 class JointAnswer:
-    """Whether pods fit together, and if so, the allocation of each of their claims, by UID."""
+    """The answer to the question whether pods fit together.
+
+    If they do, `found` contains the allocation of each of their claims, with the UID of the claim as the key.
+    """
 
     answer: FitAnswer
     found: dict[str, AllocationResult]

@@ -32,7 +32,7 @@ Found = Mapping[str, AllocationResult]
 class CarriedOut:
     """The cluster while pods are put on its nodes.
 
-    `claims` are the claims that got devices, with allocation, by UID.
+    `claims` are the claims that got devices, with their allocations. The keys are UIDs.
     """
 
     def __init__(self, ground: PlacementCluster, only: str = "") -> None:
@@ -280,7 +280,7 @@ class Carrying:
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:
-        """Put pods whose devices are gone on other nodes, and yield those that fit.
+        """Find another node for each of the pods whose devices are gone, and yield those that fit.
 
         Each pod is put on the first allowed node on which it fits, and is removed from `left`.
         """

@@ -46,7 +46,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
     @property
     def coverage(self) -> Coverage:
-        """What is recorded of the release."""
+        """How much of the release was recorded."""
         return COVERAGE[self.release]
 
     def with_quirks(self, quirks: Quirks) -> Target:

@@ -56,9 +56,9 @@ def find_release(text: str) -> FoundRelease:
     """Return the recorded release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`.
 
     A minor version stands for its newest recorded patch release. If a patch release was not recorded, the nearest
-    recorded one of the same minor version is used; of two equally near ones, the newer. If no release of a minor
-    version was recorded, the newest patch release of the nearest minor version is used; of two equally near ones, the
-    older. Raises UsageError for text that is not a version.
+    recorded release of the same minor version is used, or the newer one if two are equally near. If no release of a
+    minor version was recorded, the newest patch release of the nearest minor version is used, or of the older one if
+    two are equally near. Raises UsageError for text that is not a version.
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:
@@ -103,7 +103,7 @@ class SchedulerPart(StrEnum):
 
 
 class Coverage(NamedTuple):
-    """The extent to which a release was recorded.
+    """How much of a release was recorded.
 
     `basis` says what the answers of the allocator are based on; it is empty if this release itself was run. `scheduler`
     is the release whose scheduler is used instead of this one's; it is empty if this one's was recorded. `changed`
