@@ -35,11 +35,11 @@ def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: U
 
     `owners` are names of pods and workloads, or pods as plain dicts. If none are given, these are the pending pods and
     the workloads of the input, or of the namespace `namespace`. Copies are created one after another until
-    kube-scheduler or a quota rejects one, or there are `limit` (10,000). Other pending pods are ignored. With `mix`,
-    all owners are counted together, in proportion to their replicas. By default, the search for the best possible
-    number takes a few seconds (and is skipped for a mix); it is thorough if `possible` is true, and skipped if it is
-    false. Raises UsageError for an unknown owner, and InputError for a pod that cannot be decoded and for input without
-    nodes.
+    kube-scheduler or a quota rejects one, or until there are `limit` copies (10,000 by default). Other pending pods are
+    ignored. If `mix` is set, all owners are counted together, in proportion to their replicas. By default, the search
+    for the best possible number takes a few seconds (and is skipped for a mix); it is thorough if `possible` is true,
+    and skipped if it is false. Raises UsageError for an unknown owner, and InputError for a pod that cannot be decoded
+    and for input without nodes.
     """
     from dra_plan.arguments import at_least_one, required, truth
     from dra_plan.manifests.decode import from_dicts
