@@ -59,8 +59,8 @@ class Certainty:
     def missing(self, record: PodRecord) -> list[str]:
         """Return the kinds of objects that decide about a rejected pod and are missing from the input.
 
-        The kinds are named as in kubectl. If there are no PersistentVolumeClaims, PersistentVolumes and StorageClasses
-        are included if they are missing too.
+        The kinds are named as in kubectl. They include PersistentVolumes and StorageClasses only if
+        PersistentVolumeClaims are missing too.
         """
         pod = record.pod
         names = [one for one in (_CLASS, _SLICE) if one in self._deciding] if pod.spec.resource_claims else []

@@ -87,7 +87,7 @@ class Event:
 
     @property
     def label(self) -> str:
-        """The event's label in Kubernetes' format: `AssignedPodDelete`, `NodeAdd`, `ResourceClaimUpdate`."""
+        """The event's label in Kubernetes' format, such as `AssignedPodDelete`, `NodeAdd` or `ResourceClaimUpdate`."""
         if self.action is Action.ADD:
             return f"{self.resource.value}Add"
         if self.action is Action.DELETE:

@@ -33,8 +33,8 @@ class NodeRefusals:
     """The reasons why a pod is rejected on each node, by node name.
 
     The scheduler's message counts only the first rejection of each node. If `of_all` is set, the pod was rejected
-    before any node was examined, so this is the only reason for every node; `besides` are then the plugins that would
-    also reject each node, as far as they were called.
+    before any node was examined, so this is the only reason for every node; `besides` are then the other plugins that
+    were called and would also reject each node.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]

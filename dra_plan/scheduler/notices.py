@@ -271,7 +271,7 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
 
 @dataclass(frozen=True)
 class GroupSummary:
-    """A group, with the status that the scheduler would have written, and the numbers of its pods."""
+    """A group, with the status that the scheduler would have written, and how many pods it has."""
 
     namespace: str
     name: str

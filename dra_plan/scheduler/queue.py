@@ -358,10 +358,12 @@ class SchedulingQueue:
         self._unschedulable.put(item)
 
     def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
-        """Put back a pod of a group whose attempt failed. The pod backs off, so that it is retried immediately.
+        """Put back a pod of a group whose attempt failed.
 
-        This does not depend on which events could help the pod. However, if nothing has `changed` since the attempt
-        began, a retry would have the same result, so the pod waits for any event.
+        The pod backs off and is retried without waiting for an event.
+
+        However, if nothing has `changed` since the attempt began, a retry would have the same result, so the pod waits
+        for any event.
         """
         item.replay = []
         self._end(item, failed_with_error=failed_with_error)

@@ -32,7 +32,7 @@ class Sighting:
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Return whether a node can see both slices. The node is known, or it would match the selectors of both."""
+        """Return whether a known node sees both slices, or a node that matches the selectors of both would see both."""
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:
             return spec.node_name == beside.node_name

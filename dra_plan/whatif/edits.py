@@ -225,7 +225,7 @@ class _Users:
 
 
 def successor(pod: Pod, time: str | None) -> Pod:
-    """Return the pod that its controller creates in place of the given pod.
+    """Return the pod that a controller creates in place of the given pod.
 
     It has the same name, so that it can be followed, and is as old as `time`. It does not have a node or claims yet.
     """

@@ -93,7 +93,7 @@ class SearchTrace(Probe):
         self._add(want, slot, "give ", device, " back")
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Record that there is no solution from this slot on."""
+        """Record that the search has no solution from this slot onwards."""
         self._add(want, slot, "pruned: there is no solution from here on")
 
     def restarted(self) -> None:

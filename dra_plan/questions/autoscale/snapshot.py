@@ -88,9 +88,10 @@ class ClusterSnapshot:
         return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
 
     def announce(self, nodes: Iterable[Added]) -> None:
-        """Announce nodes that may be added later, so that gathering all their slices costs as much as for one node.
+        """Announce nodes that may be added later, so that their slices are all gathered at once.
 
-        No other node can reach these slices, so announcing them changes no result.
+        This costs no more than gathering the slices of one node. No other node can reach these slices, so announcing
+        them changes no result.
         """
         self._announced |= {one.node.metadata.name: one for one in nodes}
         ahead = (piece for one in self._announced.values() for piece in one.slices)

@@ -59,7 +59,7 @@ def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
 
 
 def details(document: CapacityDocument) -> list[Part]:
-    """Return the result for all owners together, and each owner's distribution of copies and next obstacles."""
+    """Return the result for all owners together, and for each owner how copies are distributed and what limits them."""
     return [*_mix(document), *_stories(document)]
 
 

@@ -403,9 +403,11 @@ Ask = Callable[[Target, Sequence[ChangedClaimSet]], AllocationPlan]
 def with_switches(
     changed: Sequence[ChangedClaimSet], before: AllocationPlan, after: Target, ask: Ask
 ) -> list[ChangedClaimSet]:
-    """Return the changed claim sets, with more reasons.
+    """Return the changed claim sets.
 
-    The reasons for a change without a known reason are the switches (such as gates or quirks) that caused it.
+    For those without a known reason, the switches that caused the change are the reason.
+
+    Switches are feature gates and known defects that differ between the two targets.
     """
     decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
     open_ = [one for one in decided if not one.reasons][:MOST_SETS]

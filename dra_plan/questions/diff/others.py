@@ -117,10 +117,10 @@ MOST_PASSES = 2
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
     """Return the changed pods, with the other pods that are the reason for their change.
 
-    A pod that has the changed pod's devices in the other state is a reason if, without it or without all such pods, the
-    result is the same in both states. For lost pods, the result also says whether they would be bound as the only
-    pending pod. Pods that end in a state or are held back are not checked, because their reason is already known. There
-    is no reason why one of several equal pods gets a certain node.
+    Another pod is a reason if it has the changed pod's devices in the other state, and if the result is the same in
+    both states without this pod, or without all such pods. For lost pods, the result also says whether they would be
+    bound as the only pending pod. Pods that end in a state or are held back are not checked, because their reason is
+    already known. No reason is given for which of several equal pods gets a certain node.
     """
     found = list(changed)
     most = max(MOST_SPENT, MOST_PASSES * (before.cost + after.cost))

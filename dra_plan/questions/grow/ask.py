@@ -38,7 +38,7 @@ def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
 
 
 class GrowOptions(Chosen, Bounded, Allotted, total=False):
-    """The options that select the nodes to add, and the pods."""
+    """The options that select the nodes to add and the pods to schedule."""
 
     like: Annotated[
         str | PathLike | Iterable[str | PathLike],

@@ -67,7 +67,7 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 
     @property
     def moves(self) -> int:
-        """Return the number of moves."""
+        """Return the number of pods that move."""
         return sum(len(wave.moved) for wave in self.waves)
 
     def _document(self) -> RepackDocument:

@@ -92,10 +92,7 @@ def _rule(value: Any, origin: str) -> PriceRule:
 
 @dataclass(frozen=True)
 class MoveRules:
-    """The rules that say which pods may move and at what price.
-
-    They say whether bare pods may move, and up to which priority pods may move.
-    """
+    """The rules for moving pods: whether bare pods may move, up to which priority pods may move, and at what price."""
 
     bare: bool = False
     priority: int | None = None

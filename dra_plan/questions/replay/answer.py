@@ -204,7 +204,7 @@ ONLY_ONE = "only one node order was tried; --orders 10 shows how much the figure
 
 
 def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:
-    """Return the seconds at which samples are taken."""
+    """Return the times, in seconds, at which samples are taken."""
     last = length(steps)
     if every:
         count = min(int(last / every), MOST_SAMPLES)

@@ -290,7 +290,7 @@ class ClaimStore:
             self._state.add(claim, consumable_capacity=self._consumable)
 
     def pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Return the claim in flight with this UID, or None."""
+        """Return the claim with this UID if it is in flight, or None."""
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
@@ -341,7 +341,7 @@ def users(claim: ResourceClaim) -> list[str]:
 
 
 def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:
-    """Return the claim's results that have binding conditions."""
+    """Return the allocation results of the claim that have binding conditions."""
     if claim.allocation is None:
         return []
     return [result for result in claim.allocation.devices.results if result.binding_conditions]
@@ -377,7 +377,7 @@ def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
 
 
 def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
-    """Return whether the allocation is older than the timeout."""
+    """Return whether the claim's allocation is older than the timeout."""
     if claim.allocation is None:
         return False
     since = parse_time(claim.allocation.allocation_timestamp)

@@ -86,8 +86,8 @@ def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate with the fewest budget violations.
 
-    Of several, the best one has the least important top victim, then the lowest sum of priorities, then the fewest
-    victims, then the latest start time. After that, the first node wins.
+    Of several such candidates, the best one has the least important top victim, then the lowest sum of priorities, then
+    the fewest victims, then the latest start time. After that, the first node wins.
     """
     left = list(candidates)
     criteria: tuple[Callable[[Candidate], float], ...] = (

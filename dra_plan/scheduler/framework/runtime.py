@@ -137,7 +137,10 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def run_pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult, Status | None, list[str]]:
-        """Return the nodes to examine, any rejection or Error for all nodes, and the restricting plugins."""
+        """Return the nodes to examine, a status for all nodes, and the plugins that excluded nodes.
+
+        The status is a rejection or an Error, or None if PreFilter succeeded.
+        """
         names: frozenset[str] | None = None
         restricting: list[str] = []
         skipped: set[str] = set()
@@ -320,7 +323,7 @@ class BindPhase(ProfilePlugins):
                 plugin.unreserve(state, pod, node)
 
     def run_permit(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success, Wait, a rejection or an Error. With Wait, the pod is then among the waiting pods."""
+        """Return success, Wait, a rejection or an Error. If it is Wait, the pod is now among the waiting pods."""
         refusal, waits = self.ask_permit(state, pod, node)
         if refusal is not None or not waits:
             return refusal

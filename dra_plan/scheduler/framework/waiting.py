@@ -10,7 +10,7 @@ from .status import Status, unschedulable
 
 
 def duration(seconds: float) -> str:
-    """Format a duration as Go does: `10s`, `1m30s`, `15m0s`, `500ms`."""
+    """Return a duration in Go's format, such as `10s`, `1m30s`, `15m0s` or `500ms`."""
     if seconds < 1:
         return f"{seconds * 1000:g}ms" if seconds else "0s"
     whole, rest = divmod(seconds, 60)

@@ -167,7 +167,7 @@ class PlacementError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GroupPlacement:
-    """The nodes in one domain. `nodes` is None if these are all nodes in the cluster."""
+    """The nodes in one domain. If `nodes` is None, these are all nodes in the cluster."""
 
     domain: str = ""
     nodes: frozenset[str] | None = None

@@ -131,7 +131,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
-    """The plugin for pods that name a node. They fit only on this node."""
+    """The plugin for pods that name a node, which is the only node on which they fit."""
 
     name = plugin_names.NODE_NAME
     looks_at_object_alone = True
