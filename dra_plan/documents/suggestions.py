@@ -167,6 +167,16 @@ class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
 
+class DevicesRepaired(DocumentPart, frozen=True, kw_only=True):
+    """A device plugin offers all that its node has of a resource again."""
+
+    code: Annotated[str, one_of("repair-devices")]
+    resource: str
+    on: Annotated[Text, Meta(description="The node.")]
+    from_: Annotated[str, Meta(description="What the device plugin offers now: `status.allocatable`.")]
+    to: Annotated[str, Meta(description="What the node has: `status.capacity`.")]
+
+
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
     """The pod tolerates a taint of the node, or the taint is removed from the node."""
 
@@ -287,14 +297,18 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one node that are being deleted are gone.
+    """Pods of one node are gone.
 
-    `await-pods`: they end by themselves. `force-delete-pods`: their node does not report, so they do not.
+    `await-pods`: they are being deleted and end by themselves. `force-delete-pods`: their node does not report, so they
+    do not. `remove-pod`: a running pod is on another node, or deleted.
     """
 
-    code: Annotated[str, one_of("await-pods", "force-delete-pods")]
+    code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pod")]
     pods: Annotated[list[str], Meta(description="NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="Their node.")]
+    stays: Annotated[
+        str, one_of("", "NoController"), Meta(description="remove-pod: it cannot be moved, as nothing recreates it.")
+    ] = ""
 
 
 class GateEnabled(DocumentPart, frozen=True, kw_only=True):
@@ -318,6 +332,7 @@ SuggestedChange = (
     | NodeUncordoned
     | NodeAwaited
     | NodeAdded
+    | DevicesRepaired
     | NodeTaintMet
     | NodeSelectorChanged
     | NodeRequirementsMerged
@@ -338,6 +353,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "await-pods": PodsGone,
     "uncordon-node": NodeUncordoned,
     "await-node": NodeAwaited,
+    "repair-devices": DevicesRepaired,
     "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,
@@ -365,6 +381,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
     "release-claim": ClaimReleased,
+    "remove-pod": PodsGone,
     "count-instead-of-all": CountLowered,
     "tolerate-taint": TaintTolerated,
     "change-value": SelectorChanged,
