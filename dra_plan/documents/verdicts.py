@@ -409,6 +409,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     volume_claims: Annotated[
         list[VolumeClaimNeeds], Meta(description="Its volume claims, if volumes keep it off nodes.")
     ] = []
+    limits_unknown: Annotated[
+        bool,
+        Meta(
+            description="Of a pod that no node can take: it is not known how many volumes nodes can attach. Only "
+            "`suggestions` depend on it."
+        ),
+    ] = False
     volumes_apart: Annotated[
         VolumesApart | None, Meta(description="Two of its volumes that no node can reach both.")
     ] = None

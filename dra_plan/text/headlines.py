@@ -23,7 +23,7 @@ def headline(alike: Sequence[OwnerVerdict]) -> str:
         whose = "" if alike[0].kind == "Pod" else ": its pods"
         return f"{_names(alike)}{whose} would probably stay Pending: {with_gates(alike[0], then)}."
     said = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}"
-    if not partial:
+    if not partial or alike[0].verdict == "Unknown":
         return said
     return f"{said.removesuffix('.')}, as far as the input shows: some {words.listed(partial)} seem to be missing."
 
@@ -115,7 +115,8 @@ def _unschedulable(whose: _Whose) -> str:
         return f"{_pending(whose)}: {gang_shortage(of.gang)}."
     if of.lost_claims:
         lost = of.lost_claims[0]
-        return f"{_pending(whose)}: claim {lost.claim} has devices on {lost.node_name}, a node that the input does not have."
+        where = f"{lost.node_name}, a node that the input does not have"
+        return f"{_pending(whose)}: claim {lost.claim} has devices on {where}."
     return f"{_pending(whose)}: no node can take {whose.it} (0 of {of.total_nodes:,})."
 
 
@@ -259,6 +260,12 @@ def _stuck(whose: _Whose) -> str:
 
 
 def _unknown(whose: _Whose) -> str:
+    of = whose.of
+    if of.partial:
+        there = f"In this input, it would be bound to {whose.nodes}"
+        return (
+            f": unknown whether a node can take {whose.it}. {there}, but {words.listed(of.partial)} seem to be missing."
+        )
     return f": unknown whether a node can take {whose.it}, because the input has no {none_of(whose.of.missing)}."
 
 

@@ -105,7 +105,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     if verdict.verdict == "Refused":
         yield from head
         if verdict.suggestions:
-            yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+            yield from _help_lines(verdict, told_suggestions(None, verdict), folded=folded)
             return
         yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
         return
@@ -117,7 +117,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     head += indented(eviction_lines(verdict))
     if first is None:
         yield from head
-        yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+        yield from _help_lines(verdict, told_suggestions(None, verdict), folded=folded)
     else:
         if verdict.verdict in UNTOLD:
             head.append(ONE_MORE)
@@ -270,7 +270,7 @@ def _suggestion_lines(
 ) -> Iterator[str]:
     told = told_suggestions(of, verdict)
     if told:
-        yield from _help_lines(told, folded=folded)
+        yield from _help_lines(verdict, told, folded=folded)
         if edits_generated(of, verdict):
             yield ANEW
     elif said := nothing_helps(of, verdict):
@@ -314,7 +314,10 @@ STILL_NONE = "Some changes make the claims of the pod fit, but the pod still can
 """The sentence for when another pod or rule in the whole scheduler takes the devices."""
 
 
-def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
+LIMITS = "  How many volumes a node can attach is not known: add the output of `kubectl get csinodes -o yaml`."
+
+
+def _help_lines(verdict: OwnerVerdict | None, told: list[str], *, folded: bool) -> Iterator[str]:
     if not told:
         return
     kept = MOST_HELP if folded and len(told) > MOST_HELP + 1 else len(told)
@@ -323,6 +326,8 @@ def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
     yield from (f"  {number}. {line}" for number, line in enumerate(told[:kept], start=1))
     if kept < len(told):
         yield f"  and {len(told) - kept} more: {WHOLE} them."
+    if verdict is not None and verdict.limits_unknown:
+        yield LIMITS
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
