@@ -290,14 +290,18 @@ def test_a_rollout_that_waits_for_something_else(objects: list[Object]) -> None:
         assert "loosen-rollout" not in str(told(objects, owner).get("suggestions"))
 
 
-@pytest.mark.parametrize("bounds", [{"maxSurge": 0}, {"maxUnavailable": 1}], ids=str)
-def test_a_rollout_that_deletes_an_old_pod_by_itself(bounds: Object) -> None:
-    objects = rollout({"rollingUpdate": bounds})
+@pytest.mark.parametrize(
+    "strategy",
+    [{"rollingUpdate": {"maxSurge": 0}}, {"rollingUpdate": {"maxUnavailable": 1}}, {"type": "Recreate"}],
+    ids=str,
+)
+def test_an_update_that_deletes_an_old_pod_by_itself(strategy: Object) -> None:
+    objects = rollout(strategy)
     assert ended_with(objects) == {"w-new-y": "a"}
     for owner in ("deploy/w", "pod/w-new-y"):
         assert told(objects, owner)["afterRollout"] == "a"
         said = str(Cluster.of(objects).explain(owner))
-        assert "rolling update will delete an old pod first; then it fits on a." in said
+        assert "Deployment's update will delete an old pod first; then it fits on a." in said
     assert not told(rollout(None), "pod/w-new-y").get("afterRollout")
 
 
