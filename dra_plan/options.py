@@ -111,7 +111,7 @@ class QuirkOptions(GateOptions, total=False):
         str,
         Flag(
             "--quirks",
-            "upstream: reproduce the release's known bugs; fixed: behave as the API documents.",
+            "upstream: reproduce the release's known bugs; fixed: behave as the API documentation says.",
             metavar="upstream|fixed",
             complete="upstream|fixed",
         ),
@@ -122,7 +122,11 @@ class ReleaseOptions(QuirkOptions, total=False):
     """The options that select the release to simulate."""
 
     strict_version: Annotated[
-        bool, Flag("--strict-version", "Exit with status 2 if this version has not been recorded.")
+        bool,
+        Flag(
+            "--strict-version",
+            "Exit with status 2 if no results of this version are recorded, instead of using the nearest release.",
+        ),
     ]
 
 

@@ -72,7 +72,7 @@ _SECTIONS = {
         *("select", "ignore", "ignore_unknown", "restarted", "settle", "then", "events", "never_ready"),
         *("allow_extenders",),
     ),
-    "What if, in the order given": ("cordon", "drain", "without", "add_nodes"),
+    "What-if changes, applied in this order": ("cordon", "drain", "without", "add_nodes"),
     "Cluster, read through kubectl": live.NAMES,
     "Release": (
         *("kubernetes_version", "feature_gates", "quirks", "strict_version", "runtime_config"),

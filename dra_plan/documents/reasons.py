@@ -212,6 +212,8 @@ class LeadingReason(DocumentPart, frozen=True, kw_only=True):
     name: Annotated[
         str, Meta(description="The attribute, capacity, counter or taint that it is about, if there is one.")
     ] = ""
+    pool: Annotated[PoolName | None, Meta(description="invalid-pools: the invalid pool of the first node.")] = None
+    hint: Annotated[str, Meta(description="invalid-pools: the name that its driver perhaps meant.")] = ""
     request: str = ""
     need: Annotated[Amount | None, Meta(description="Devices that the request needs there.")] = None
     left: Annotated[Amount | None, Meta(description=("The largest number left for it on any of the nodes."))] = None

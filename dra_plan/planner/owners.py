@@ -29,6 +29,7 @@ from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import class_names
 from dra_plan.scheduler.cluster.pod_requests import exact_requests
+from dra_plan.wording import listed
 
 CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 
@@ -94,6 +95,12 @@ class Known:
     def named(self, name: str) -> list[ObjectKey]:
         """Return all objects with that name, in upper or lower case."""
         return self._by_name.get(name.lower(), [])
+
+    def pending(self, namespace: str | None) -> list[str]:
+        """Return the pods without a node, of the namespace if one is given, each as pod/NAME."""
+        wanted = (namespace or "").lower()
+        pods = (pod for pod in self._pods if is_waiting(pod) and wanted in ("", pod.metadata.namespace.lower()))
+        return [f"pod/{pod.metadata.name}" for pod in pods]
 
     def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
         """Return the pods whose controller or Deployment has this name, even if it is not in the input."""
@@ -175,6 +182,10 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
         return f"{text}: expected a pod, workload or claim; to choose the node, use --node {known.nodes[reading.name]}"
     if (kind := kinds.named(reading.kind)) is not None and kind.holder not in _OWNERS:
         return f"{text}: expected a pod, workload or claim"
+    if not reading.kind and known.kind(reading.name):
+        waiting = known.pending(where)
+        names = f" ({listed(waiting)})" if waiting else ""
+        return f"{text!r} is a kind, not a name: leave it out to ask about all that is pending{names}"
     if pods := known.pods_of(reading, namespace):
         return f"{told}, but {_pods_told(pods)}"
     elsewhere = [key for one in readings for key in known.named(one.name)]

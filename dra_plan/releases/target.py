@@ -22,8 +22,8 @@ QUIRK_MODES = ("upstream", "fixed")
 class Target(Struct, frozen=True, kw_only=True):
     """The planned release; `version` is the minor version, and `release` is the patch release.
 
-    `chosen` are the gates that the caller has set, to their default or not. `notices` are the warnings about how the
-    release was selected.
+    `chosen` are the gates that the caller has set, to their default or not. `why` says what in the input led to another
+    release than the newest. `notices` are the warnings about how the release was selected.
     """
 
     version: str
@@ -35,6 +35,7 @@ class Target(Struct, frozen=True, kw_only=True):
     quirks: Quirks
     quirk_mode: str
     chosen: frozenset[str] = frozenset()
+    why: str = ""
     notices: tuple[Notice, ...] = ()
 
     @property
