@@ -314,11 +314,19 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
                 made.append(Change(told, edit_want(want, edits.set_class(other))))
         elif error.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, min(want.count - 1, RESULTS_LIMIT))
-    if error.want is not None and error.mended is not None and error.mended.outcome == "Fits":
-        made.append(_rewritten(error.want, error, error.mended.expression))
+    guard = guarding(error)
+    if guard is not None and error.mended is not None and error.mended.outcome == "Fits":
+        made.append(guard)
     if error.gate is not None:
         made.append(_enable(error.gate))
     return made
+
+
+def guarding(error: ErrorDetails) -> Change | None:
+    """Return the selector that does not fail, which may not be enough; None if there is none."""
+    if error.want is None or error.mended is None:
+        return None
+    return _rewritten(error.want, error, error.mended.expression)
 
 
 def _rewritten(want: Want, error: ErrorDetails, expression: str) -> Change:
