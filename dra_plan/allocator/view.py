@@ -175,6 +175,10 @@ class View:
         """Return the view with only these claims, so that the devices of the allocated ones are in use."""
         return self._edited(claims=claims)
 
+    def with_rules(self, rules: Sequence[DeviceTaintRule]) -> View:
+        """Return the view with only these device taint rules."""
+        return self._edited(given_rules=rules)
+
     def ordered(self, device_order: DeviceOrder | None) -> View:
         """Return the view in which a node's devices are tried in a different order."""
         return self if device_order is self.device_order else self._edited(device_order=device_order)

@@ -64,6 +64,14 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
     since: Annotated[str, Meta(description="When the first of them got the taint: timeAdded.")] = ""
 
 
+class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
+    """A DeviceTaintRule is deleted, so that its devices no longer have the taint."""
+
+    code: Annotated[str, one_of("delete-taint-rule")]
+    rule: Annotated[Text, Meta(description="The name of the DeviceTaintRule.")]
+    taint: TaintName
+
+
 class CountLowered(RequestChange, frozen=True, kw_only=True):
     """Fewer devices are requested, or some instead of all."""
 
@@ -321,6 +329,7 @@ class GateEnabled(DocumentPart, frozen=True, kw_only=True):
 SuggestedChange = (
     SelectorChanged
     | TaintTolerated
+    | TaintRuleDeleted
     | CountLowered
     | CapacityChanged
     | ClassChanged
@@ -354,6 +363,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "uncordon-node": NodeUncordoned,
     "await-node": NodeAwaited,
     "repair-devices": DevicesRepaired,
+    "delete-taint-rule": TaintRuleDeleted,
     "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,

@@ -57,6 +57,7 @@ MOST_FIRSTS, MOST_SECONDS = 8, 16
 _REPAIRS = frozenset(
     {
         "fix-spelling",
+        "delete-taint-rule",
         "tolerate-taint",
         "release-claim",
         "lower-count",
