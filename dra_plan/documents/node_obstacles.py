@@ -49,6 +49,15 @@ class ResourceUser(DocumentPart, frozen=True, kw_only=True):
     state: Annotated[str, LeavingState] = ""
 
 
+class ShortAlternative(DocumentPart, frozen=True, kw_only=True):
+    """Another alternative of a request, of which there are too few devices as well."""
+
+    request: str
+    need: Amount
+    left: Annotated[Amount, Meta(description="The most on any of the nodes.")]
+    matches: Annotated[bool, Meta(description="Any device there matches, in use or not.")]
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """The subject of a rejection, for a group of nodes; each kind has fields of its own."""
 
@@ -119,8 +128,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         Meta(description="Pods that come first and are nominated to that node: what they request does not count."),
     ] = []
     free: Annotated[str, Meta(description="What that node has left without them.")] = ""
-    on: Annotated[str, Meta(description="The name of that node, if the obstacle is about several.")] = ""
+    on: Annotated[
+        str, Meta(description="The node that users, devices and values are about, if the obstacle is about several.")
+    ] = ""
     devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
+    alternatives: Annotated[
+        list[ShortAlternative], Meta(description="Of a request with alternatives: the others, which fail there, too.")
+    ] = []
     missing_drivers: Annotated[
         list[MissingDriver],
         Meta(description="Drivers that the claims want and that publish nothing for the first of the nodes."),
