@@ -49,6 +49,15 @@ class ResourceUser(DocumentPart, frozen=True, kw_only=True):
     state: Annotated[str, LeavingState] = ""
 
 
+class ShortAlternative(DocumentPart, frozen=True, kw_only=True):
+    """Another alternative of a request, for which there are too few devices as well."""
+
+    request: str
+    need: Amount
+    left: Annotated[Amount, Meta(description="The largest number of devices that are left for it on one of the nodes.")]
+    matches: Annotated[bool, Meta(description="True if any device there matches, whether it is in use or not.")]
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """What a rejection is about, for a group of nodes. Which fields are set depends on the kind."""
 
@@ -152,8 +161,17 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         Meta(description="The pods that come first and are nominated to that node, so that their room is not free."),
     ] = []
     free: Annotated[str, Meta(description="The amount that node would have left without the nominated pods.")] = ""
-    on: Annotated[str, Meta(description="The name of that node, if the obstacle is about several nodes.")] = ""
+    on: Annotated[
+        str,
+        Meta(
+            description="The node that `users`, `devices` and values are about, if the obstacle is about several nodes."
+        ),
+    ] = ""
     devices: Annotated[LeadingReason | None, Meta(description="The reason why the claims do not fit.")] = None
+    alternatives: Annotated[
+        list[ShortAlternative],
+        Meta(description="The other alternatives of a `firstAvailable` request, which fail on the node as well."),
+    ] = []
     missing_drivers: Annotated[
         list[MissingDriver],
         Meta(description="The drivers whose devices the claims need and that publish nothing for the first node."),

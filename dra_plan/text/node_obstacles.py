@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
-from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle, NodeRefusalReason, RefusingNodes, ResourceUser
+from dra_plan.documents.node_obstacles import (
+    FoundLabel,
+    NodeObstacle,
+    NodeRefusalReason,
+    RefusingNodes,
+    ResourceUser,
+    ShortAlternative,
+)
 from dra_plan.documents.stories import PoolElsewhere
 from dra_plan.documents.verdicts import DEVICES, LabelConflict
 from dra_plan.explanation.hints import found_lines, wanted
@@ -15,9 +22,6 @@ from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
 from dra_plan.text.obstacles import conflict
-
-_ONE = "on one of them: "
-"""The beginning of a sentence about one of several nodes."""
 
 
 def obstacle(of: NodeObstacle) -> str:
@@ -140,7 +144,7 @@ def _devices(of: NodeObstacle) -> str:
         [found] = of.deciding.found
         needs, [said, *_] = f"{of.devices.request} needs {of.devices.need}", found_lines(found)
         wants = f"; the selector wants {wanted(of.deciding.clause)}" if found.problem is None else ""
-        return f"devices: {needs}, no device matches: {f'on {of.on}, ' if of.on else ''}{said}{wants}"
+        return f"devices: {needs}, no device matches: {f'on {of.on}: ' if of.on else ''}{said}{wants}"
     if of.room and of.devices is not None:
         why = f" ({words.phrase(of.devices)})" if of.devices.class_ or of.devices.code == "selector-false" else ""
         match = {"0": f"no device on it matches{why}", "1": "only 1 on it matches"}.get(
@@ -149,13 +153,14 @@ def _devices(of: NodeObstacle) -> str:
         return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
     said = words.cell(of.devices) if of.devices is not None else ""
     if of.together is not None and of.devices is not None:
-        said = conflict(of.together, _ONE if of.devices.nodes > 1 else "") or said
+        said = conflict(of.together, f"on {of.on}: " if of.on else "") or said
     if of.devices is not None and of.removed and of.devices.left is not None:
         told = "; ".join(f"{each.count} {removed(each)}" for each in of.removed)
         least = f"{of.devices.left_from} to " if of.devices.left_from is not None else ""
-        first = _ONE if of.devices.nodes > 1 else ""
+        first = f"on {of.on}: " if of.on else ""
         left = f"{least}{of.devices.left or 'none'}"
         said = f"{of.devices.request} needs {of.devices.need}, {left} available ({first}{told})"
+    said += "".join(f"; {_alternative(one)}" for one in of.alternatives)
     for each in of.missing_drivers:
         said = f"driver {each.driver} publishes none here, but for {words.counted(each.nodes, 'other node')}"
     if of.pools:
@@ -171,6 +176,11 @@ def _devices(of: NodeObstacle) -> str:
         )
         said += f"; {whose} is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
+
+
+def _alternative(of: ShortAlternative) -> str:
+    left = f"{of.left or 'none'} available" if of.matches else "none matches"
+    return f"{of.request} needs {of.need}, {left}"
 
 
 def _elsewhere(of: Sequence[PoolElsewhere]) -> str:

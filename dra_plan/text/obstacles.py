@@ -139,7 +139,9 @@ def _apart(met: MetValues, need: int) -> str:
     if most >= need:
         return f"{met.request} can have {_free(met)}"
     if most == 1:
-        return f"no two of the free devices have the same: {_free(met)}"
+        free = len(met.values) + met.other_values + met.missing
+        values = f": {_free(met)}" if free <= words.NAMES else ""
+        return f"no two of the {free} free devices have the same{values}"
     return f"no value is on more than {most} of the free devices: {_free(met)}"
 
 

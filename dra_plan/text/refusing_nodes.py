@@ -109,8 +109,11 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
-    """Return whether one device story suffices: the nodes are alike, with no other obstacle, and none is `fitting`."""
-    if len(groups) > 1 or not only_devices(groups):
+    """Return whether one device story suffices: the nodes are alike, with no other obstacle, and none is `fitting`.
+
+    A request with alternatives has a line, which is shorter than their stories.
+    """
+    if len(groups) > 1 or not only_devices(groups) or any(one.alternatives for group in groups for one in group.about):
         return False
     return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
 

@@ -6,7 +6,21 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.explanation.hints import wanted
-from tests.build import GPU, Object, claim, device, device_class, node, pod, request, slice_
+from tests.build import (
+    GPU,
+    Object,
+    allocated,
+    claim,
+    device,
+    device_class,
+    first_of,
+    match,
+    node,
+    pod,
+    request,
+    running,
+    slice_,
+)
 
 MEMORY = f'device.capacity["{GPU}"].memory'
 
@@ -75,3 +89,30 @@ def test_pools_for_nodes_with_other_labels_are_named() -> None:
     said = text(*nodes, *pools, wants, claim("c", request(of="gpu")), pod("p", cpu="4", claims={"g": "c"}))
     assert "a: devices: no devices (those of pool appliance are for nodes with rack=r1)" in said
     assert "pool other" not in said
+
+
+# -- alternatives and constraints --------------------------------------------------------------------------------------
+
+
+def test_every_alternative_is_in_the_line_of_the_nodes() -> None:
+    """Of the first no device matches, of the second too few are free: on b one, on a none."""
+    model = f'device.attributes["{GPU}"].model'
+    choice = first_of("gpu", request("new", f'{model} == "B200"'), request("old", f'{model} == "H100"', count=2))
+    objects: list[Object] = [device_class(), claim("c", choice), pod("p", claims={"g": "c"})]
+    for name, used in (("a", 2), ("b", 1)):
+        devices = [device(f"gpu-{at}", model="H100") for at in range(2)]
+        held = [f"{name}/gpu-{at}" for at in range(used)]
+        objects += [node(name), slice_(name, *devices), allocated(f"old-{name}", *held, pod=f"w-{name}")]
+        objects += [running(f"w-{name}", name, claims={"g": f"old-{name}"})]
+    said = text(*objects)
+    in_use = "on b: 1 in use, by claim default/old-b (pod w-b)"
+    assert (
+        f"2 nodes (a, b): devices: gpu/old needs 2, 0 to 1 available ({in_use}); gpu/new needs 1, none matches" in said
+    )
+
+
+def test_many_different_values_are_counted() -> None:
+    roots = [device(f"gpu-{at}", root=f"pci-{at}") for at in range(4)]
+    asked = claim("c", request("gpu", count=2), constraints=[match(f"{GPU}/root", "gpu")])
+    pair = [node("a"), node("b", cpu="0"), slice_("a", *roots), device_class(), asked, pod("p", claims={"g": "c"})]
+    assert "gpu (2 devices) needs the same root; no two of the 4 free devices have the same" in text(*pair)

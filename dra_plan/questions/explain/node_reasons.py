@@ -19,7 +19,7 @@ from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import PoolName
 from dra_plan.documents.devices import DecidingClause, RemovedDevices
-from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
+from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes, ShortAlternative
 from dra_plan.documents.reasons import LeadingReason, NotTogether
 from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere, UnreadyPod
 from dra_plan.explanation.suggest.admissions import is_of_condition
@@ -131,6 +131,22 @@ class DeviceReason(NamedTuple):
             return []
         told = map(pool, self.offer.unusable)
         return [one.pool for one in told if one.code in ("pool-invalid", "pool-incomplete")][:MOST_POOLS]
+
+    def alternatives(self) -> list[ShortAlternative]:
+        """Return the other alternatives of the failing request."""
+        if self.offer is None:
+            return []
+        requests = [each for each in self.offer.failing() if any(f.want.full_name == self.request for f in each)]
+        others = [each for funnels in requests for each in funnels if each.want.full_name != self.request]
+        return [
+            ShortAlternative(
+                request=each.want.full_name,
+                need=each.need,
+                left=len(each.left),
+                matches=_not_rejected(each) > _of_other_kinds(self.offer, each),
+            )
+            for each in others
+        ]
 
     def removed(self) -> list[RemovedDevices]:
         """Return the devices that the failing request could get if they were not allocated and had enough left."""
@@ -406,9 +422,20 @@ def _nearest(known: Sequence[DeviceReason]) -> tuple[DeviceReason, list[RemovedD
     return known[0], known[0].removed()
 
 
+def _alternatives(known: Sequence[DeviceReason]) -> list[ShortAlternative]:
+    """Return the other alternatives of the request that fails on all nodes, with the most that any node has."""
+    best: dict[str, ShortAlternative] = {}
+    for each in (each for reason in known for each in reason.alternatives()):
+        other = best.setdefault(each.request, each)
+        most, matches = max(other.left, each.left), other.matches or each.matches
+        best[each.request] = structs.replace(other, left=most, matches=matches)
+    return list(best.values())
+
+
 def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeObstacle]:
     """Yield the obstacles of the claims, with the range of numbers over the nodes."""
-    known = [reason for name in names if (reason := of_devices.of(name)) is not None]
+    by_name = {name: reason for name in names if (reason := of_devices.of(name)) is not None}
+    known = list(by_name.values())
     found = [reason.leading for reason in known]
     if not found:
         return
@@ -424,6 +451,8 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     example, removed = (known[0], []) if never else _nearest(known)
     offers = [reason.offer for reason in (known if len(known) == len(names) else known[:1]) if reason.offer is not None]
     deciding = known[0].deciding(offers) if short and never and not most else None
+    at = next(name for name, reason in by_name.items() if reason is example)
+    is_example = len(names) > 1 and (deciding is None or len(offers) < len(names))
     is_without = _has_none(known[0]) or bool(drivers)
     driver, unready = (of_devices.not_ready(there.nodes[names[0]]) if is_without else None) or ("", None)
     yield NodeObstacle(
@@ -431,8 +460,9 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
         devices=told,
         taken_before=known[0].taken_before,
         removed=removed,
+        alternatives=_alternatives(known),
         deciding=deciding,
-        on=names[0] if deciding is not None and len(offers) < len(names) else "",
+        on=at if is_example else "",
         together=example.together() if best.code == example.leading.code else None,
         room=str(most) if short and never else "",
         never=never,

@@ -140,6 +140,8 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     if of.fault is not None:
         head = [*head, *indented(obstacles.fault(of.fault))]
     stories = [story for story in stories_of(of, verdict) if not faults or story.fault is None]
+    if folded and verdict is not None and verdict.depends_on_gates:
+        stories = []  # they are about the cluster without the gates
     head = [*head, *summary_lines(of.absent, [] if tells_nodes(verdict, of) else of.leading, stories)]
     tail: list[str] = []
     if of.excluded and not (verdict is not None and verdict.told_nodes):
@@ -219,7 +221,7 @@ def _only_devices(verdict: OwnerVerdict, nodes: list[str]) -> bool:
 
 
 def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
-    """Return whether the verdict's line about the nodes says as much: there are no devices, or who has them all."""
+    """Return whether the verdict's line about the nodes says as much: there are no devices, or why none is left."""
     lost, elsewhere = {one.claim for one in verdict.lost_claims}, {one.name for one in story.claims_elsewhere}
     if story.fault or story.defect or elsewhere - lost or story.pools or story.blocking_set:
         return False
@@ -233,7 +235,9 @@ def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
     devices = _of_devices(verdict, story.nodes[0])
     is_selector = any(one.deciding is not None and not one.on for one in devices)
     steps = {one.step for one in failing[0].removed if not one.class_}
-    return (steps == {"selector"} and is_selector) or (steps == {"in-use"} and any(one.removed for one in devices))
+    if steps == {"selector"}:
+        return is_selector
+    return steps.isdisjoint(("selector", "pool")) and any(one.removed for one in devices)
 
 
 def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> list[str]:

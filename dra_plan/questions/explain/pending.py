@@ -330,24 +330,13 @@ class PendingPods:
             return self.trials.with_freed(made, owner)
         if made.of_all_nodes or made.held_by == "MissingClaim":
             made = self.trials.with_freed(structs.replace(made, missing=missing), owner)
-        if made.held_by == "MissingClaim" and made.freed is not None and made.freed.nodes:
-            return self._rejected(made, made.freed)
-        made = _besides_classes(made)
+        freed = made.freed
+        if freed is not None and freed.nodes and made.held_by == "MissingClaim":
+            return _without_claims(made, freed)
+        if freed is not None and freed.verdict == "Unschedulable" and "deviceclasses" in missing:
+            made = _without_claims(made, freed)
         is_certain = self._certainty.is_refused(record)
         return structs.replace(made, missing=missing) if is_certain else unknown
-
-    def _rejected(self, made: OwnerVerdict, then: AloneVerdict) -> OwnerVerdict:
-        """Return that no node can take a pod whose claims are not known: none takes it without its claims."""
-        return structs.replace(
-            made,
-            verdict="Unschedulable",
-            held_by="",
-            held=[],
-            freed=None,
-            nodes=then.nodes,
-            of_all_nodes=then.of_all_nodes,
-            total_nodes=len(self._nodes),
-        )
 
     @cached_property
     def _certainty(self) -> Certainty:
@@ -387,15 +376,20 @@ def _number(minor: str) -> list[int]:
     return [int(part) for part in minor.split(".")]
 
 
-def _besides_classes(made: OwnerVerdict) -> OwnerVerdict:
-    """Return the verdict with what excludes each node without devices, if it is only here that a class is missing.
+def _without_claims(made: OwnerVerdict, then: AloneVerdict) -> OwnerVerdict:
+    """Return that no node can take a pod whose claims are not known, because none takes it without its claims.
 
-    That the class does not exist follows from the input, which has no classes; the scheduler of the cluster has them.
+    That claims, or their classes, do not exist follows only from the input; the scheduler of the cluster has them.
     """
-    freed = made.freed
-    if freed is None or freed.verdict != "Unschedulable" or "deviceclasses" not in made.missing:
-        return made
-    plugins = {reason.plugin for group in freed.nodes for reason in group.reasons}
+    plugins = {reason.plugin for group in then.nodes for reason in group.reasons}
     return structs.replace(
-        made, nodes=freed.nodes, of_all_nodes=False, refused_by=sorted(plugins), message="", freed=None
+        made,
+        verdict="Unschedulable",
+        held_by="",
+        held=[],
+        message="",
+        freed=None,
+        nodes=then.nodes,
+        of_all_nodes=then.of_all_nodes,
+        refused_by=sorted(plugins),
     )
