@@ -91,7 +91,7 @@ _BOUND = re.compile(r"; x>=?[\d.]+(?:<=?[\d.]+)?(?=\])|  \[x>=?[\d.]+(?:<=?[\d.]
 
 
 class Help(NamedTuple):
-    """The parts of a command's docstring: the first sentence, the example lines, and the other paragraphs."""
+    """The parts of a command's docstring: its first sentence, the lines with examples, and the other paragraphs."""
 
     sentence: str
     examples: list[str]
@@ -99,7 +99,7 @@ class Help(NamedTuple):
 
 
 def parts(text: str | None) -> Help:
-    """Return the parts of a docstring; paragraphs have no line breaks."""
+    """Return the parts of a docstring. Line breaks within paragraphs are removed."""
     found = re.split(r"\n\s*\n", inspect.cleandoc(text or "").replace("\b\n", ""))
     examples = [line.strip() for each in found if each.startswith(EXAMPLES) for line in each.splitlines()[1:]]
     sentence, *others = [" ".join(each.split()) for each in found if not each.startswith(EXAMPLES)]
@@ -107,7 +107,7 @@ def parts(text: str | None) -> Help:
 
 
 def written(text: str | None, program: str, formatter: Any) -> None:
-    """Write the help of a command with the parser's formatter; `program` is the first word of examples."""
+    """Write the help of a command with the parser's formatter. Examples begin with `program`."""
     said = parts(text)
     formatter.write_paragraph()
     with formatter.indentation():
@@ -123,12 +123,15 @@ def written(text: str | None, program: str, formatter: Any) -> None:
 
 
 def called(line: str, program: str) -> str:
-    """Return an example as users type it; the kubectl plugin has a different name."""
+    """Return an example with the program name that users type.
+
+    As a kubectl plugin, the program has a different name.
+    """
     return re.sub(rf"^{PROGRAM}\b", program, line)
 
 
 def sections(params: Iterable[Any], context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the options with their help, by topic; topics without options are omitted."""
+    """Yield each topic with its options and their help. Topics without options are omitted."""
     records = [(_section(param.name), record) for param in params if (record := param.get_help_record(context))]
     for title in (*_SECTIONS, _OUTPUT):
         rows = [

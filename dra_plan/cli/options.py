@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Directories(TypedDict, total=False):
-    """The options for reading directories."""
+    """The options that say how directories are read."""
 
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
 
 class Sources(TypedDict, total=False):
-    """The options that name manifests."""
+    """The options that name the manifests to read."""
 
     paths: Annotated[
         list[str] | None,
@@ -50,7 +50,7 @@ TimeLimit = Annotated[
 
 
 class Ended(TypedDict, total=False):
-    """The time limit for answers that have no partial result (others: `Timed`)."""
+    """The option that limits the time of commands whose answers cannot be partial. `Timed` is for the others."""
 
     time_limit: TimeLimit
 
@@ -69,7 +69,7 @@ Color = Annotated[
 
 
 class Screens(TypedDict, total=False):
-    """The options for displaying text."""
+    """The options for the display of text."""
 
     color: Color
     quiet: Annotated[
@@ -79,7 +79,7 @@ class Screens(TypedDict, total=False):
 
 
 class Messages(TypedDict, total=False):
-    """The options for messages in addition to the answer, and for their display."""
+    """The options for messages that are not part of the answer, and for their display."""
 
     color: Color
 
@@ -197,7 +197,7 @@ Progress = Annotated[
 
 
 def one_namespace(namespace: str | None, *, all_namespaces: bool) -> str | None:
-    """Return the selected namespace, None for all: `-A` overrides `-n`, as in kubectl."""
+    """Return the selected namespace, or None for all namespaces. As in kubectl, `-A` overrides `-n`."""
     return None if all_namespaces else namespace
 
 

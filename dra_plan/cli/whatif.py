@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Edits(TypedDict, total=False):
-    """The options that change the cluster before the question."""
+    """The options that change the cluster before the question is asked."""
 
     cordon: Annotated[
         list[str] | None,
@@ -65,21 +65,21 @@ _ORDER = "dra_plan.what_if"
 
 
 class PlanningCommand(Command):
-    """A planning command: it can read a cluster, and takes what-if options in a remembered order."""
+    """A planning command, which can read a cluster and has what-if options."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.extend(live.declared())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; record the order of options, which their values do not keep."""
+        """Parse the arguments, and store the order of the what-if options, which the parsed values do not show."""
         args = list(_joined(args))
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[_ORDER] = [param.name for param in given if param.name in NAMES]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command without the options that select a cluster, which are not its arguments."""
+        """Run the command. The options that select a cluster are not passed to it as arguments."""
         live.put_aside(ctx)
         return super().invoke(ctx)
 
@@ -114,12 +114,12 @@ EACH_BY = "each-by"
 
 
 def drains_each(text: str) -> bool:
-    """Return whether the value of `--drain` means each node, or each value of a label."""
+    """Return whether this value of `--drain` stands for each node in turn, or for each value of a label in turn."""
     return text == EACH or text.startswith(f"{EACH_BY}=")
 
 
 def changed(context: typer.Context, cluster: LoadedCluster) -> LoadedCluster:
-    """Return the cluster after the given edits, except `--drain each`.
+    """Return the cluster after the edits that the options describe, except `--drain each`.
 
     Raises UsageError for impossible edits.
     """

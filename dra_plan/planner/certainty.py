@@ -50,16 +50,17 @@ _UNKNOWN = OF_VOLUMES | {plugin_names.DYNAMIC_RESOURCES}
 
 
 class Certainty:
-    """Finds the rejected pods that certainly fit on no node."""
+    """Finds the rejected pods that certainly do not fit on any node."""
 
     def __init__(self, inventory: Inventory, priority: Callable[[Pod], int]) -> None:
         self._inventory, self._priority = inventory, priority
         self._deciding = deciding(inventory)
 
     def missing(self, record: PodRecord) -> list[str]:
-        """Return the kinds, as named by kubectl, that decide about a rejected pod and are missing from the input.
+        """Return the kinds of objects that decide about a rejected pod and are missing from the input.
 
-        If there are no PersistentVolumeClaims, these kinds include their volumes and classes, if these are missing too.
+        The kinds are named as in kubectl. They include PersistentVolumes and StorageClasses only if
+        PersistentVolumeClaims are missing too.
         """
         pod = record.pod
         names = [one for one in (_CLASS, _SLICE) if one in self._deciding] if pod.spec.resource_claims else []
@@ -70,13 +71,13 @@ class Certainty:
         return [kind.plural for name in names if (kind := named(name)) is not None]
 
     def is_open(self, record: PodRecord) -> bool:
-        """Return whether the rejected pod could be scheduled if the missing objects were in the input."""
+        """Return whether the rejected pod might be scheduled if the missing objects were in the input."""
         return bool(self.missing(record)) and not self.is_refused(record)
 
     def is_refused(self, record: PodRecord) -> bool:
-        """Return whether each node rejects the pod for a reason that missing objects and preemption cannot change.
+        """Return whether every node rejects the pod for a reason that missing objects and preemption cannot change.
 
-        Before any node is examined, the scheduler checks only claims and their classes.
+        A reason that applies before any node is examined is about claims and their classes.
         """
         found = record.refusals
         if found is None:
@@ -105,12 +106,12 @@ def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:
 
 
 def may_lack(inventory: Inventory) -> bool:
-    """Return whether the input has no objects of some kind that could decide about pods."""
+    """Return whether the input lacks all objects of a kind that could decide about pods."""
     return bool(deciding(inventory)) or not inventory.volume_claims
 
 
 def keep_refusals(simulation: Simulation) -> None:
-    """Make the simulation record the rejections of pods about which missing objects may decide."""
+    """Make the simulation record why pods are rejected, if missing objects could change this."""
     if not may_lack(simulation.inventory):
         return
     has_claims = bool(deciding(simulation.inventory))

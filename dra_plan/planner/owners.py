@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from dra_plan import claims
@@ -45,11 +46,11 @@ _MOST_PODS = 3
 
 
 class UnknownOwnerError(UsageError):
-    """A name that no object has."""
+    """Raised when a name is given that no object has."""
 
 
 class OwnerName(NamedTuple):
-    """One way to read a name: lower-case kind and namespace, each empty if not given, and name."""
+    """One way to read a name. `kind` and `namespace` are in lower case, and empty if they are not given."""
 
     kind: str
     namespace: str
@@ -59,7 +60,7 @@ class OwnerName(NamedTuple):
 class Known:
     """The objects of an input that a user can name."""
 
-    def __init__(self, inventory: Inventory, made: Iterable[ObjectKey] = ()) -> None:
+    def __init__(self, inventory: Inventory, made: Collection[ObjectKey] = ()) -> None:
         """Collect the objects; `made` are claims that are not in the input, but would be created for its pods."""
         self._inventory, self._made, self._pods = inventory, made, inventory.pods
         self.empty = "".join(f"; {notice.message}" for notice in inventory.notices if notice.code == "file-empty")
@@ -70,33 +71,33 @@ class Known:
             for form in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()}es")
         }
 
+    @property
+    def _objects(self) -> Iterator[Pod | AnyWorkload | ResourceClaim]:
+        return chain(self._inventory.pods, self._inventory.workloads, self._inventory.claims)
+
     @cached_property
     def keys(self) -> list[ObjectKey]:
-        """The objects, in input order."""
-        objects = (*self._inventory.pods, *self._inventory.workloads, *self._inventory.claims)
-        keys = [(found.kind, found.metadata.namespace, found.metadata.name) for found in objects]
-        return list(dict.fromkeys([*keys, *self._made]))
+        """The keys of the objects, in input order."""
+        return list(dict.fromkeys([*map(_key, self._objects), *self._made]))
 
-    @cached_property
-    def _by_name(self) -> dict[str, list[ObjectKey]]:
-        found: dict[str, list[ObjectKey]] = defaultdict(list)
-        for key in self.keys:
-            found[key[2].lower()].append(key)
-        return found
+    def named(self, names: Container[str]) -> list[ObjectKey]:
+        """Return the objects with one of these names, which are in lower case, in input order."""
+        found = (_key(each) for each in self._objects if each.metadata.name.lower() in names)
+        made = (key for key in self._made if key[2].lower() in names)
+        return list(dict.fromkeys(chain(found, made)))
 
     def kind(self, word: str) -> str:
-        """Return the kind that a word of kubectl means (name, plural or short name), in lower case, or ""."""
+        """Return the kind, in lower case, for a word that kubectl accepts, or "" if there is none.
+
+        Such a word is the kind's name, plural or short name.
+        """
         found = kinds.named(word)
         if found is not None:
             return found.name.lower()
         return self._kinds.get(word.lower().partition(".")[0], "")
 
-    def named(self, name: str) -> list[ObjectKey]:
-        """Return all objects with that name, in upper or lower case."""
-        return self._by_name.get(name.lower(), [])
-
     def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
-        """Return the pods whose controller or Deployment has this name, even if it is not in the input."""
+        """Return the pods whose controller or Deployment has this name, even if the controller is not in the input."""
         wanted = reading.namespace or (namespace or "").lower()
         return [
             pod
@@ -110,9 +111,9 @@ class Known:
 
 
 def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
-    """Yield the arguments one by one, each with the possible ways to read it, most likely first.
+    """Yield the arguments one by one. Each comes with the possible ways to read it, the most likely first.
 
-    `po x y` are the pods x and y; `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` name one object each.
+    `po x y` means the pods x and y. `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` each name one object.
     """
     words = [word for text in given for word in text.split() or [text]]
     kind = ""
@@ -139,32 +140,36 @@ def _readings(word: str, kind: str, known: Known) -> Iterator[OwnerName]:
 def find(given: Iterable[str], known: Known, namespace: str | None) -> list[ObjectKey]:
     """Return the named objects in input order, without duplicates.
 
-    `namespace` applies to names without one; if it is empty, such a name refers to objects in all namespaces. Raises
-    UnknownOwnerError, with a line for each name that no object has: it gives the namespace of an object with that name,
-    or a similar name.
+    `namespace` applies to names without a namespace; if it is empty, these names refer to objects in all namespaces.
+    Raises UnknownOwnerError if no object has one of the names. The error has a line for each such name, with the
+    namespace of an object that has this name, or with a similar name.
     """
+    asked = list(split(given, known))
+    there = known.named({reading.name for _, readings in asked for reading in readings})
+    by_name: dict[str, list[ObjectKey]] = defaultdict(list)
+    for key in there:
+        by_name[key[2].lower()].append(key)
     found: set[ObjectKey] = set()
     unknown: list[str] = []
-    for text, readings in split(given, known):
-        here = next((keys for reading in readings if (keys := _matching(reading, known, namespace))), [])
+    for text, readings in asked:
+        here = next((keys for each in readings if (keys := _matching(each, by_name[each.name], namespace))), [])
         found.update(here)
         if not here:
-            unknown.append(_unknown(text, readings, known, namespace))
+            named = by_name[readings[0].name] if readings else []
+            unknown.append(_unknown(text, readings, named, known, namespace))
     if unknown:
         raise UnknownOwnerError.of_lines(unknown)
-    return [key for key in known.keys if key in found]
+    return [key for key in there if key in found]
 
 
-def _matching(reading: OwnerName, known: Known, namespace: str | None) -> list[ObjectKey]:
+def _matching(reading: OwnerName, named: Iterable[ObjectKey], namespace: str | None) -> list[ObjectKey]:
     wanted = reading.namespace or (namespace or "").lower()
-    return [
-        key
-        for key in known.named(reading.name)
-        if reading.kind in ("", key[0].lower()) and wanted in ("", key[1].lower())
-    ]
+    return [key for key in named if reading.kind in ("", key[0].lower()) and wanted in ("", key[1].lower())]
 
 
-def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: str | None) -> str:
+def _unknown(
+    text: str, readings: Sequence[OwnerName], named: Sequence[ObjectKey], known: Known, namespace: str | None
+) -> str:
     if not readings:
         return f"{text!r} is not a name: expected NAME, KIND/NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"
     reading = readings[0]
@@ -177,9 +182,8 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
         return f"{text}: expected a pod, workload or claim"
     if pods := known.pods_of(reading, namespace):
         return f"{told}, but {_pods_told(pods)}"
-    elsewhere = [key for one in readings for key in known.named(one.name)]
-    if elsewhere:
-        there = ", ".join(dict.fromkeys(_form(key) for key in elsewhere[:3]))
+    if named:
+        there = ", ".join(map(_form, named[:3]))
         return f"{told}; there is {there}"
     near = _near(text, reading, known, namespace)
     return told + (f" (did you mean {near}?)" if near else "") + known.empty
@@ -211,6 +215,10 @@ def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) ->
     return next((_form(key) for key in known.keys if key[2] == near), "")
 
 
+def _key(of: Pod | AnyWorkload | ResourceClaim) -> ObjectKey:
+    return of.kind, of.metadata.namespace, of.metadata.name
+
+
 def _form(key: ObjectKey) -> str:
     kind, namespace, name = key
     return f"{kind.lower()}/{name} in namespace {namespace}"
@@ -223,17 +231,19 @@ def _as_given(text: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSets:
-    """The chosen claim sets, and the named owners without a claim set to plan."""
+    """The chosen claim sets, and the named owners that have no claim set to plan."""
 
     expansion: Expansion
     unplanned: tuple[UnplannedOwner, ...] = ()
 
 
 def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
-    """Return the claim sets to examine, which are the named owners' sets, or all that `-n` and `-l` select.
+    """Return the claim sets to examine.
+
+    These belong to the named owners or, without names, to all that `-n` and `-l` select.
 
     A named pod or workload is planned regardless of its controller; a named claim is planned with its users. If
-    `together` is set, everything is one set. Raises UsageError for names that no object has.
+    `together` is set, all claims form one set. Raises UsageError for names that no object has.
     """
     if not question.owners and question.names_groups:
         return ChosenSets(Expansion([], []))
@@ -261,9 +271,9 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
 
 
 def chosen_pods(inventory: Inventory, target: Target, question: Question) -> PodChoice | None:
-    """Return the pods selected by name, including those of named workloads; None if no names are given.
+    """Return the choice of the named pods and of the named workloads' pods, or None if no names are given.
 
-    Raises like `choose_sets`.
+    Raises UsageError for names that no object has.
     """
     if not question.owners:
         return None
@@ -274,7 +284,7 @@ def chosen_pods(inventory: Inventory, target: Target, question: Question) -> Pod
 
 
 class PodChoice:
-    """A choice of named pods, which are in the input or created for one of its workloads."""
+    """A choice of named pods and workloads, which includes pods that are created later for these workloads."""
 
     def __init__(self, index: Index, named: frozenset[ObjectKey]) -> None:
         self._index, self._named = index, named
@@ -289,7 +299,7 @@ class PodChoice:
         return any((kind, metadata.namespace, name) in self._named for kind, name in names)
 
     def has_claim(self, namespace: str, name: str) -> bool:
-        """Return whether this claim was named."""
+        """Return whether the user named this claim."""
         return (CLAIM, namespace, name) in self._named
 
 
@@ -330,23 +340,22 @@ _NANO = -9
 
 
 class OwnerStates:
-    """The states of named owners that have nothing to plan."""
+    """Finds the states of named owners that have nothing to plan."""
 
     def __init__(self, index: Index, target: Target) -> None:
         self._index, self._target = index, target
         inventory = index.inventory
-        self._objects: dict[ObjectKey, Pod | AnyWorkload | ResourceClaim] = {
-            (found.kind, found.metadata.namespace, found.metadata.name): found
-            for found in (*inventory.claims, *inventory.workloads, *inventory.pods)
-        }
+        self._owners = {_key(found): found for found in (*inventory.workloads, *inventory.pods)}
 
     def of(self, key: ObjectKey) -> UnplannedOwner | None:
-        """Return the object's state; None if it has claims that wait for devices, so that it can be planned."""
-        found = self._objects.get(key)
+        """Return the object's state, or None if it can be planned, because some of its claims wait for devices."""
+        kind, namespace, name = key
+        if kind == CLAIM:
+            claim = self._index.claim(namespace, name)
+            return self._of_claim(claim) if claim is not None else None
+        found = self._owners.get(key)
         if isinstance(found, Pod):
             return self._of_pod(found)
-        if isinstance(found, ResourceClaim):
-            return self._of_claim(found)
         return self._of_workload(found) if found is not None else None
 
     def _of_pod(self, pod: Pod) -> UnplannedOwner | None:
@@ -476,7 +485,7 @@ def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
 
 
 def notice(of: UnplannedOwner) -> Notice:
-    """Return the warning for a plan that omits this owner."""
+    """Return the warning that this owner is not planned."""
     name = f"{of.owner.kind} {of.owner.namespace}/{of.owner.name}"
     return Notice("not-planned", f"nothing to plan: {_SAID[of.state](of)}", name)
 
@@ -517,7 +526,7 @@ _GROUP = "podgroup"
 def tell_groups_apart(
     inventory: Inventory, owners: Iterable[str], namespace: str | None
 ) -> tuple[list[PodGroup], tuple[str, ...]]:
-    """Split the named owners into pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME) and the other names.
+    """Split the named owners into pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME) and other names.
 
     Raises UnknownOwnerError for a pod group that does not exist.
     """

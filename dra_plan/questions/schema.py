@@ -69,17 +69,17 @@ def _hint(wanted: str, names: list[str]) -> str:
 
 
 def kinds() -> list[str]:
-    """Return the kinds that have a schema, sorted."""
+    """Return the kinds that have a schema, in sorted order."""
     return sorted(question.kind for question in QUESTIONS)
 
 
 def document_type(kind: str) -> type[Any]:
-    """Return the struct of one of `kinds()`."""
+    """Return the struct for one of the kinds that `kinds()` returns."""
     return of_kind(kind).document_type()
 
 
 def load(kind: str) -> Schema:
-    """Return the schema of one of `kinds()`."""
+    """Return the schema for one of the kinds that `kinds()` returns."""
     import msgspec
 
     from dra_plan.text.accepted import DRAFT

@@ -77,7 +77,7 @@ REFUSED_PODS = error(
         "The API server accepts the workload, but rejects every pod that its controller tries to create, "
         "because of the pod template."
     ),
-    "Correct the template, or add the objects that it names.",
+    "Add the objects that the template names, or correct it.",
 )
 RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
 
@@ -90,7 +90,10 @@ Found = Iterator[tuple[Subject, Problem]]
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPlugins:
-    """What the API server knows when an object is created. `namespaces` and `accounts` are None if unknown."""
+    """The objects that the API server's admission plugins know when an object is created.
+
+    `namespaces` and `accounts` are None if they are unknown.
+    """
 
     namespaces: frozenset[str] | None
     classes: Mapping[str, PriorityClass]
@@ -98,7 +101,7 @@ class AdmissionPlugins:
     """By namespace and name."""
 
     def namespace(self, name: str) -> Iterator[Problem]:
-        """Check that objects can be created in a namespace."""
+        """Check that objects can be created in this namespace."""
         if self.namespaces is not None and name and name not in self.namespaces and name not in _ALWAYS_THERE:
             message = absent_of(f"Namespace {shown(name)}", self.namespaces)
             yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
@@ -143,7 +146,7 @@ class AdmissionPlugins:
 
 
 def of_inventory(inventory: Inventory) -> AdmissionPlugins:
-    """Return what the API server knows if the cluster has these objects."""
+    """Return what the API server's admission plugins know if the cluster has these objects."""
     return _admission(
         inventory.namespaces,
         inventory.priority_classes,
@@ -189,7 +192,7 @@ def _admission(
 
 
 def check(given: Input) -> Found:
-    """Yield everything in the input that a cluster with these objects would reject."""
+    """Yield everything in the input that would be rejected in a cluster with these objects."""
     admission = _of(given)
     for subject, obj in given.objects():
         if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
@@ -209,7 +212,7 @@ def check(given: Input) -> Found:
 
 
 def makes_pods(workload: Any, index: Index) -> bool:
-    """Return whether an existing workload will create more pods, which are validated on creation."""
+    """Return whether an existing workload will create more pods, which are validated when they are created."""
     if not isinstance(workload, AnyWorkload) or is_over(workload):
         return False
     pods = [pod for pod in index.pods_of(workload) if not ended(pod)]
@@ -234,7 +237,7 @@ def _index(given: Input) -> Callable[[], Index]:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """Turn a problem because of which pods are rejected into a problem with the workload that creates them."""
+    """Return the problem as one with the workload, if it causes the API server to reject the workload's pods."""
     if problem.rule.severity < NO_ACCOUNT.severity:
         return problem
     return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)

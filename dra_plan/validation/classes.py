@@ -29,7 +29,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
-    """Yield the problems with one class."""
+    """Yield the problems with a device class."""
     spec = device_class.spec
     yield from selectors.check((*_SPEC, "selectors"), spec.selectors, target)
     yield from at_most((*_SPEC, "config"), spec.config, limits.CONFIGS, "configuration")
@@ -41,6 +41,6 @@ def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
 
 
 def is_extended_resource(name: str) -> bool:
-    """Return whether pods can request the name as an extended resource."""
+    """Return whether pods can request an extended resource with this name."""
     native = "/" not in name or "kubernetes.io/" in name
     return not native and not name.startswith("requests.") and formats.is_label_name(f"requests.{name}")

@@ -62,7 +62,7 @@ _HUGE_PAGES = "hugepages-"
 
 
 def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]:
-    """Check the mappings of one device."""
+    """Check the mappings of a device to node resources."""
     for name, mapping in device.node_allocatable_resource_mappings.items():
         at = (*path, "nodeAllocatableResourceMappings", name)
         if name not in _NATIVE and not name.startswith(_HUGE_PAGES):
@@ -95,13 +95,16 @@ NODE_FIELD_RULES = (NODE_FIELDS,)
 
 
 def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
-    """Check the node fields of a slice."""
+    """Check the fields of a slice that select its nodes."""
     path: FieldPath = ("spec",)
     yield from _one_of(path, spec, {"perDeviceNodeSelection": spec.per_device_node_selection})
 
 
 def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
-    """Check a device's node fields; `wanted` is set if the slice leaves the choice of nodes to its devices."""
+    """Check the fields of a device that select its nodes.
+
+    `wanted` says whether the slice leaves the choice of nodes to its devices.
+    """
     if wanted:
         yield from _one_of(path, device, {})
         return
@@ -160,7 +163,7 @@ POLICY_RULES = (POLICY, USELESS_POLICY)
 
 
 def check_policies(path: FieldPath, capacity: DeviceCapacity, limits: Limits, *, shared: bool) -> Iterator[Problem]:
-    """Check the policy of one capacity; `shared` is set if the device allows multiple allocations."""
+    """Check the request policy of a capacity. `shared` says whether the device allows multiple allocations."""
     policy = capacity.request_policy
     if policy is None:
         return
@@ -360,9 +363,9 @@ _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 
 
 def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -> Iterator[Problem]:
-    """Check everything about one device except its counters.
+    """Check everything about a device except its counters.
 
-    `own_nodes` is set if the slice leaves the nodes to its devices.
+    `own_nodes` says whether the slice leaves the choice of nodes to its devices.
     """
     yield from names.dns_label((*path, "name"), device.name, "device name")
     yield from _attributes(path, device, limits)
@@ -499,7 +502,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
-    """Check everything about one slice; `written` is the spec as written in the manifest."""
+    """Check everything about a slice. `written` is its spec as written in the manifest."""
     spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)

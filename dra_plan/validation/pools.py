@@ -25,14 +25,14 @@ from .subject import Subject
 
 
 class Sighting:
-    """Which slices one node sees, for nodes in the input and for nodes that slices name."""
+    """Finds out which slices a node can see together, for nodes in the input and for nodes that slices name."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Return whether a known node sees both slices, or a node that matches the same selector would."""
+        """Return whether a known node sees both slices, or a node that matches the selectors of both would see both."""
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:
             return spec.node_name == beside.node_name
@@ -156,7 +156,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all pools of the input."""
+    """Check all resource pools of the input."""
     sighting = Sighting([node for _, node in given.of(Node)])
     for placed in given.pools:
         yield from _old(placed)

@@ -49,7 +49,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check everything new in the input against the quotas in the input."""
+    """Check all new objects in the input against the quotas in the input."""
     quotas = [one for _, one in given.of(ResourceQuota)]
     if not quotas:
         return

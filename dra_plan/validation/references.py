@@ -101,7 +101,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all references in the input."""
+    """Check all references between objects in the input."""
     yield from _classes(given)
     yield from _extended(given)
     known = _KnownClaims.of(given)
@@ -252,7 +252,10 @@ def _admin(given: Input) -> Found:
 
 
 def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
-    """Check that a namespace allows the admin access at a path; `labels` are the labels of namespaces in the input."""
+    """Check that a namespace allows the admin access at a path.
+
+    `labels` are the labels of the namespaces in the input.
+    """
     if namespace not in labels:
         message = f'namespace {namespace} is not in the input; it needs the label {ADMIN_ACCESS}: "true"'
         yield ADMIN_UNKNOWN.at(path, message)

@@ -152,7 +152,7 @@ _MEND_SHOWN = 6
 
 
 def header_problems(header: Header) -> Iterator[Problem]:
-    """Yield the reasons why an object's kind is unknown."""
+    """Yield the reasons why the kind of an object is unknown."""
     if header.api_version in (None, "") and header.kind in (None, ""):
         yield NO_HEADER.at((), "has neither apiVersion nor kind, and so is no manifest")
         return
@@ -164,17 +164,28 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
-    """Return the problem for an apiVersion in a known group that was never published."""
-    return wrong_version(UNKNOWN_VERSION, f"there is no {kind.name} in {api_version}", kind.api_version)
+    """Return the problem with an apiVersion whose group is known, but whose version was never published."""
+    return next(removed(api_version), None) or wrong_version(
+        UNKNOWN_VERSION, f"there is no {kind.name} in {api_version}", kind.api_version
+    )
+
+
+def removed(api_version: str) -> Iterator[Problem]:
+    """Yield the problem with an object of the first DRA API, which is not fixed by changing only its version."""
+    if message := kinds.removed(api_version):
+        yield UNKNOWN_VERSION.at(("apiVersion",), message)
 
 
 def wrong_version(rule: Rule, message: str, better: str) -> Problem:
-    """Return a problem with the apiVersion; `better` is the correct one, or empty."""
+    """Return a problem with the apiVersion. `better` is the correct apiVersion, or empty."""
     return replace(rule.at(("apiVersion",), message, f"apiVersion: {better}" if better else ""), value=better)
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
-    """Check for an apiVersion and kind that no API server can know, regardless of what is installed."""
+    """Yield a problem if no API server can know the apiVersion and kind, whatever is installed in it."""
+    if kinds.removed(api_version):
+        yield from removed(api_version)
+        return
     group = kinds.split_version(api_version)[0]
     home = _HOMES.get(kind)
     elsewhere = home is not None and group in _GROUPS and group != home.group
@@ -184,12 +195,12 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def undecodable(reason: str) -> Problem:
-    """Return the problem of an object that cannot be decoded for a reason that no other rule of this group explains."""
+    """Return the problem that an object cannot be decoded, for a reason that no other rule of this group explains."""
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
 def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
-    """Yield every problem with the schema of the object's own version, as found by decoding."""
+    """Yield every problem with the schema of the version in which the object is written, as found by decoding."""
     for path, message, hint in decoded.wrong:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)
     for path in decoded.missing:
@@ -253,7 +264,7 @@ def _is_claim_source(path: FieldPath, kind: Kind) -> bool:
 
 
 def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with the pod claims of releases before 1.31 in the current form, and their problems."""
+    """Return the object with the pod claims of releases before 1.31 in the current form, and the problems with them."""
     if not kind.pod_spec:
         return value, []
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))

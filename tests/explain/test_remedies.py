@@ -32,6 +32,7 @@ WITH_W = {"labelSelector": {"matchLabels": {"app": "w"}}}
 SPREAD = {**WITH_W, "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
 APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{**WITH_W, "topologyKey": HOST}]}}
 PORT = {"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}
+CHIPS = {"example.com/chip": "2"}
 TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 
 
@@ -104,6 +105,14 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
         ],
         [["honor-taints"], ["tolerate-node-taint"], ["remove-node-taint"], ["relax-spread"]],
     ),
+    "spread over more domains than there are": (
+        [
+            *(node(name, labels={ZONE: name}) for name in ("a", "b")),
+            *(running(f"w-{name}", name, labels={"app": "w"}) for name in ("a", "b")),
+            pod("p", labels={"app": "w"}, topologySpreadConstraints=[{**SPREAD, "minDomains": 3}]),
+        ],
+        [["lower-min-domains"], ["relax-spread"]],
+    ),
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
         [["add-node"], ["drop-host-port"]],
@@ -127,6 +136,34 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "a fifth of the size": ([node("a", cpu="1"), pod("p", cpu="5")], []),
     "a place": ([node("a"), pod("p", nodeSelector={"topology.kubernetes.io/zone": "x"})], []),
+    "full, and a node for others": (
+        [
+            node("a", cpu="4"),
+            running("w", "a", cpu="4"),
+            node("b", spec={"taints": [TAINT]}),
+            pod("p", cpu="3"),
+        ],
+        [["add-node"], ["tolerate-node-taint"], ["remove-node-taint"]],
+    ),
+    "full, and a node whose taint names the hardware": (
+        [
+            node("a", **CHIPS),
+            node("b", **CHIPS, spec={"taints": [{**TAINT, "key": "gpu.example.com/present"}]}),
+            running("w", "a", requests=CHIPS),
+            pod("p", requests=CHIPS),
+        ],
+        [["tolerate-node-taint"], ["remove-node-taint"], ["add-node"]],
+    ),
+    "a lost node whose pod cannot end": (
+        [
+            *(node(name) for name in ("a", "b")),
+            node("c", spec={"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]}),
+            *(running(f"w-{name}", name, labels={"app": "w"}) for name in ("a", "b")),
+            running("w-c", "c", labels={"app": "w"}, metadata={"deletionTimestamp": "2026-11-27T02:45:00Z"}),
+            pod("p", labels={"app": "w"}, affinity=APART),
+        ],
+        [["await-node"], ["add-node"], ["relax-anti-affinity"]],
+    ),
     "not ready": (
         [node("a", spec={"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}), pod("p")],
         [["await-node"]],

@@ -18,7 +18,7 @@ ENGINES = ("cluster-autoscaler", "karpenter")
 
 
 class AutoscaleOptions(Bounded, Allotted, total=False):
-    """The options that describe the groups and limit kube-scheduler's searches."""
+    """The options that describe the node groups and limit kube-scheduler's searches."""
 
     group: Annotated[
         str | Iterable[str],
@@ -58,12 +58,13 @@ def autoscale(
 ) -> AutoscalePlan | KarpenterPlan:
     """Return the result of one loop of the Cluster Autoscaler: groups that grow, and nodes that could be removed.
 
-    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`; `group` are additional
-    groups, each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either, groups are detected from node labels.
-    `expander` chooses among several groups that could grow: least-waste, most-pods or least-nodes; for random, price
-    and priority, the answer notes that the input does not determine the choice. With the `engine` karpenter, each group
-    is an instance type of its NodePool, and the answer lists the NodeClaims that Karpenter creates. Raises InputError
-    for invalid groups, UsageError if no group is known, or one has no template for Karpenter.
+    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`. `group` are additional
+    groups, each as NAME[=NODE|FILE][,min=N][,max=N][,current=N]. If neither is given, groups are detected from node
+    labels. `expander` says how to choose among several groups that could grow: least-waste, most-pods or least-nodes;
+    for random, price and priority, the result notes that the input does not determine the choice. If `engine` is
+    karpenter, each group is an instance type of its NodePool, and the result lists the NodeClaims that Karpenter
+    creates. Raises InputError for invalid groups, and UsageError if no group is known or a group has no template for
+    Karpenter.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import autoscale_cluster, provision_cluster

@@ -24,7 +24,7 @@ MOST_NODES = 300
 
 
 def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `diff --drain each`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "diff", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_drains(made, answer.document)
@@ -32,7 +32,7 @@ def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> P
 
 
 def fill_drains(made: Page, document: DrainsDocument) -> None:
-    """Add the losses common to all drains, then those of each node."""
+    """Add the losses that all drains have in common to the page, and then the losses for each node."""
     made.picks_title, made.answers_title, made.opens_on = "Nodes, the worst first", "If it is drained", 0
     made.gets_word, made.harm_word = "has to move", "is lost"
     harmful = [node for node in document.nodes if node.lost or node.gone]

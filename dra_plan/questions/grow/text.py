@@ -39,7 +39,7 @@ def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every new node and its pods."""
+    """Return the table, with every new node and its pods."""
     made = Table(("NEW NODE", "LIKE", "PODS"), flexible=(2,))
     for node in document.nodes:
         made.add(node.name, node.like, ", ".join(map(_pod, node.pods)))
@@ -63,7 +63,7 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
 
 
 def alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
-    """Yield the names of pods with equal messages, and the message."""
+    """Yield the names of all pods with the same message, together with the message."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         found.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
@@ -112,9 +112,10 @@ def _no_help(document: GrowthDocument) -> str:
 
 
 def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
-    """Return the addition to a sentence that is true only if ties between nodes are broken in the same way.
+    """Return a condition to add to a sentence that is true only if ties between nodes are broken in the same way.
 
-    With `helpless`, the sentence is about the pods that no number of nodes helps.
+    If `helpless` is set, the sentence is about the pods that no number of nodes helps. The condition is "" if no ties
+    matter.
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
     return " if the first of equally good nodes is always chosen" if tied else ""
@@ -162,7 +163,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: GrowthDocument) -> str:
-    """Return `LIKE NUMBER` for every kind; `-` if the number is unknown."""
+    """Return a line `LIKE NUMBER` for every kind. If the number is unknown, it is `-`."""
     lines = (f"{kind.like} {'-' if kind.count is None else kind.count}" for kind in document.kinds)
     return "".join(f"{shown.line(line)}\n" for line in lines)
 

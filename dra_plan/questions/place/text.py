@@ -60,7 +60,7 @@ _HEAD = (
 
 
 def patches(document: PlacementDocument) -> str:
-    """Return a stream of YAML documents; only comments if there is no placement."""
+    """Return the placement as a stream of YAML patches. If there is no placement, the stream has only comments."""
     if not document.placed:
         return _comment(f"{document.outcome}: the pods cannot all be placed, so there is nothing to apply.")
     parts = [_comment(_HEAD)]
@@ -130,12 +130,12 @@ AT_ONCE = "can run at the same time"
 
 
 def table(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
-    """Return the verdict, then the placement or the proof that there is none."""
+    """Return the verdict, followed by the placement or by the proof that there is none."""
     return [*_verdict(document), *_placed(document, wide=False), target(document)]
 
 
 def wide(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every device by name."""
+    """Return the table, with the names of all devices."""
     return [*_verdict(document), *_placed(document, wide=True), target(document)]
 
 
@@ -185,7 +185,7 @@ def _at_most(pods: int, most: int) -> str:
 
 
 def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
-    """Return the set that cannot be placed, and why not; with `gangs`, it is about their pods alone."""
+    """Return the set of pods that cannot be placed, and why not. If `gangs` is set, parts of gangs count as well."""
     names = listed([_pod(pod) for pod in (*of.pods, *of.alike)])
     if of.group is not None:
         lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
@@ -310,7 +310,7 @@ def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
 
 
 def device_lines(entry: PlacedPodEntry) -> Iterator[str]:
-    """Yield each device of a pod, with its claim and request."""
+    """Yield a line for each device of a pod, with the claim and the request to which it is allocated."""
     for claim in entry.claims:
         for result in claim.allocation.devices.results:
             yield f"{device_name(result)}: claim {claim.name}, request {result.request}"
@@ -321,7 +321,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: PlacementDocument) -> str:
-    """Return `pod/NAMESPACE/NAME node/NODE` for every placed pod."""
+    """Return a line `pod/NAMESPACE/NAME node/NODE` for every placed pod."""
     return "".join(
         shown.line(f"pod/{entry.namespace}/{entry.name} node/{entry.node}") + "\n" for entry in document.placed
     )
