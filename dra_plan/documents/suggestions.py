@@ -175,6 +175,16 @@ class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
 
+class DevicesRepaired(DocumentPart, frozen=True, kw_only=True):
+    """A device plugin offers all that its node has of a resource again."""
+
+    code: Annotated[str, one_of("repair-devices")]
+    resource: str
+    on: Annotated[Text, Meta(description="The node.")]
+    from_: Annotated[str, Meta(description="What the device plugin offers now: `status.allocatable`.")]
+    to: Annotated[str, Meta(description="What the node has: `status.capacity`.")]
+
+
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
     """The pod tolerates a taint of the node, or the taint is removed from the node."""
 
@@ -307,6 +317,11 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
     pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
     on: Annotated[Text, Meta(description="The node of the pods.")]
+    stays: Annotated[
+        str,
+        one_of("", "NoController"),
+        Meta(description="`remove-pods`: the pods can only be deleted, because no controller creates them again."),
+    ] = ""
 
 
 class GateEnabled(DocumentPart, frozen=True, kw_only=True):
@@ -330,6 +345,7 @@ SuggestedChange = (
     | NodeUncordoned
     | NodeAwaited
     | NodeAdded
+    | DevicesRepaired
     | NodeTaintMet
     | NodeSelectorChanged
     | NodeRequirementsMerged
@@ -350,6 +366,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "await-pods": PodsGone,
     "uncordon-node": NodeUncordoned,
     "await-node": NodeAwaited,
+    "repair-devices": DevicesRepaired,
     "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,

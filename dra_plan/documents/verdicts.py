@@ -482,6 +482,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     volume_claims: Annotated[
         list[VolumeClaimNeeds], Meta(description="The PersistentVolumeClaims, if volumes keep the pod away from nodes.")
     ] = []
+    limits_unknown: Annotated[
+        bool,
+        Meta(
+            description="Of a pod that no node can take: it is not known how many volumes nodes can attach. Only "
+            "`suggestions` depend on it."
+        ),
+    ] = False
     volumes_apart: Annotated[
         VolumesApart | None, Meta(description="Two volumes that cannot both be used from any node.")
     ] = None

@@ -225,9 +225,10 @@ def read_documents(text: str) -> Iterator[YamlDocument]:
 
 
 def split(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the parts of the text between lines that start with `---`, as kubectl does, each with its first line.
+    """Yield the parts of the text between lines that start with `---`, as kubectl does.
 
-    Lines are counted from 1. Parts without content are omitted; directives stay with the document that follows them.
+    Each part comes with the number of its first line, counted from 1. Parts without content are omitted; directives
+    stay with the document that follows them.
     """
     begin, line = 0, 1
     cuts = [match.start() for match in _SEPARATOR.finditer(text)] + [len(text)]

@@ -194,7 +194,7 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several lists with a worth for each shape. With each list, no exchange gains.
+    """Return several lists with a worth for each shape. At the worths in each list, no exchange gains.
 
     Only `stuck` shapes are worth more than 0. The worths are proportional to the pods' needs of one sort, for each of
     the two sorts that differ most between the shapes; the last list contains the mean of both.

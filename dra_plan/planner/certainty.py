@@ -7,7 +7,7 @@ could change. `schedule` and `explain` use the same rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
@@ -63,12 +63,21 @@ class Certainty:
         PersistentVolumeClaims are missing too.
         """
         pod = record.pod
-        names = [one for one in (_CLASS, _SLICE) if one in self._deciding] if pod.spec.resource_claims else []
+        names = list(self._kinds) if pod.spec.resource_claims else []
         if _first_are(record.refusals, OF_VOLUMES) and _CLAIM in lacking_volumes(self._inventory, [pod]):
             names.append(_CLAIM)
             names += [] if self._inventory.volumes else ["PersistentVolume"]
             names += [] if self._inventory.storage_classes else ["StorageClass"]
-        return [kind.plural for name in names if (kind := named(name)) is not None]
+        return _plurals(names)
+
+    @property
+    def lacking(self) -> list[str]:
+        """The kinds, as named by kubectl, that every pod with claims needs and that are missing from the input."""
+        return _plurals(self._kinds)
+
+    @property
+    def _kinds(self) -> list[str]:
+        return [one for one in (_CLASS, _SLICE) if one in self._deciding]
 
     def is_open(self, record: PodRecord) -> bool:
         """Return whether the rejected pod might be scheduled if the missing objects were in the input."""
@@ -98,6 +107,10 @@ class Certainty:
         own = self._priority(pod)
         running = (each for each in self._inventory.pods if each.spec.node_name and not ended(each))
         return {each.spec.node_name for each in running if self._priority(each) < own}
+
+
+def _plurals(names: Iterable[str]) -> list[str]:
+    return [kind.plural for name in names if (kind := named(name)) is not None]
 
 
 def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:

@@ -195,6 +195,10 @@ def _volume_claims(pods: Iterable[Pod]) -> list[tuple[str, str]]:
     return sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
 
 
+_LIMITS = "CSINode"
+"""The kind that says how many volumes a node can attach."""
+
+
 def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) -> list[str]:
     from dra_plan.scheduler.cluster.volumes import Claim
 
@@ -206,7 +210,7 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
         "PersistentVolumeClaim": bool(wanted) and omits_volume_claims(inventory),
         "PersistentVolume": not inventory.volumes and any(_needs_volume(claim, classes) for claim in claims),
         "StorageClass": any(claim.class_name for claim in claims) and not inventory.storage_classes,
-        "CSINode": bool(claims) and drivers and not inventory.csi_nodes,
+        _LIMITS: bool(claims) and drivers and not inventory.csi_nodes,
     }
     return [name for name, lacks in lacking.items() if lacks and not was_listed(inventory, name)]
 
@@ -240,10 +244,18 @@ def _needs_volume(claim: Claim, classes: Mapping[str, StorageClass]) -> bool:
     return found is not None and not found.provisions
 
 
-def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return notices about kinds of storage objects that these pods' volumes need and that the input lacks entirely."""
+def lacks_volume_limits(inventory: Inventory, pod: Pod) -> bool:
+    """Return whether it is unknown how many of the pod's volumes a node can attach."""
+    return _LIMITS in _lacking_volumes(inventory, _volume_claims([pod]))
+
+
+def of_volumes(inventory: Inventory, pods: Iterable[Pod], *, limits: bool = True) -> list[Notice]:
+    """Return notices about kinds of storage objects that these pods' volumes need and that the input lacks entirely.
+
+    If `limits` is false, the number of volumes that a node can attach does not matter.
+    """
     wanted = _volume_claims(pods)
-    names = _lacking_volumes(inventory, wanted)
+    names = [name for name in _lacking_volumes(inventory, wanted) if limits or name != _LIMITS]
     if not names:
         return []
     uses = "1 claim on a volume is" if len(wanted) == 1 else f"{len(wanted)} claims on volumes are"
@@ -283,7 +295,9 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
     A cluster's nodes run pods in several namespaces, at least in kube-system. Other objects in another namespace show
     that not everything was listed in this way.
     """
-    if was_listed(inventory, "Pod") or not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
+    if was_listed(inventory, "Pod"):
+        return
+    if inventory.nodes and not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
         return
     pods = {pod.metadata.namespace for pod in inventory.pods if _is_of_cluster(pod.metadata)}
     if len(pods) != 1:

@@ -15,6 +15,7 @@ from dra_plan.documents.suggestions import (
     ClassChanged,
     ConstraintDropped,
     CountLowered,
+    DevicesRepaired,
     GateEnabled,
     NodeAdded,
     NodeAwaited,
@@ -221,6 +222,11 @@ def change(of: SuggestedChange) -> str:
             taints = f"taint{'s' if len(keys) > 1 else ''} {words.listed(keys)}"
             ends = f", which also ends pod{'s' if len(of.ends) > 1 else ''} {words.listed(of.ends)}" if of.ends else ""
             return f"find out why {of.awaited} has {taints}{since}, and get the node ready again{ends}"
+        case DevicesRepaired():
+            return (
+                f"find out why the device plugin on {of.on} offers only {of.from_} of {of.to} {of.resource}, "
+                "and repair the others"
+            )
         case NodeTaintMet(code="tolerate-node-taint"):
             return f"add a toleration for taint {words.taint(of.taint)}"
         case NodeTaintMet():
@@ -288,6 +294,8 @@ def _pool_awaited(of: PoolAwaited) -> str:
 def _pods_gone(of: PodsGone) -> str:
     pods = f"pod {of.pods[0]}" if len(of.pods) == 1 else f"pods {words.listed(of.pods)}"
     is_deleted = "is being deleted" if len(of.pods) == 1 else "are being deleted"
+    if of.code == "remove-pods" and of.stays:
+        return f"delete {pods} on {of.on}, which nothing recreates"
     if of.code == "remove-pods":
         return f"remove {pods} from {of.on}"
     if of.code == "await-pods":

@@ -60,10 +60,11 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  Its devices would fit on {words.listed(fitting)}."
     if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_excluding(of))
-        yield from indented(_in_the_way(of, devices))
         told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
         needs = [one for one in of.volume_claims if one.name not in told]
-        yield from (f"  {volume_claim(one)}" for one in needs if one.labels or not one.volume)
+        yield from (f"  {volume_claim(one)}" for one in needs if one.volume and one.labels and _keeps_off(of, one.name))
+        yield from indented(_in_the_way(of, devices))
+        yield from (f"  {volume_claim(one)}" for one in needs if not one.volume)
     if of.with_gates is not None:
         yield from indented(_gated(alike, of.with_gates))
     if of.freed is not None:
@@ -75,6 +76,12 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     is_in_vain = of.volumes_apart is not None or of.label_conflict is not None
     if of.verdict == "Unschedulable" and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _keeps_off(of: OwnerVerdict, claim: str) -> bool:
+    """Return whether the volume of the claim cannot be used on some node, or it is not known on which."""
+    about = [one for group in of.told_nodes for one in group.about]
+    return of.of_all_nodes or any(one.is_of_volume and one.claim == claim for one in about)
 
 
 def _shared(of: SharedClaim) -> str:
@@ -248,7 +255,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
         yield "With a PriorityClass whose preemptionPolicy is PreemptLowerPriority, it would do so (this was tried)."
     if of.after_rollout:
-        yield f"Its Deployment's rolling update will delete an old pod first; then it fits on {of.after_rollout}."
+        yield f"Its Deployment's update will delete an old pod first; then it fits on {of.after_rollout}."
     if of.until:
         them, period = (
             ("It is", "its grace period ends") if len(of.held) == 1 else ("They are", "their grace periods end")
@@ -277,7 +284,9 @@ _OF_KINDS = {"resourceslices": "devices", "deviceclasses": "devices", "resourcec
 
 def _unknown_lines(of: OwnerVerdict) -> Iterator[str]:
     """Yield how to get what is missing, and the obstacles that are known without it."""
-    if of.missing == ["resourceclaims"]:  # the pod says that its claims exist
+    if of.partial:
+        return  # the line about what the cluster said has it
+    if "resourceclaims" in of.missing:  # the pod says that its claims exist
         yield f"Add the output of: {listing(of.missing)}"
         return
     some = none_of(of.missing) if of.unready_pods else "any"
@@ -343,13 +352,13 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
-    if of.verdict not in GOOD or of.depends_on_gates:
-        return said
     if of.partial:
         return (
             f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably hold what it needs: add the "
             f"output of {listing(of.partial)}"
         )
+    if of.verdict not in GOOD or of.depends_on_gates:
+        return said
     return f"{said} It would fit now." if of.kind == "Pod" else f"{said}. Now they would be created."
 
 

@@ -284,6 +284,12 @@ def add_node(objects: Objects, change: dict[str, Any]) -> None:
         objects.append(of_new)
 
 
+def repair(objects: Objects, change: dict[str, Any]) -> None:
+    status = find(objects, "Node", change["on"])["status"]
+    assert status["allocatable"][change["resource"]] == change["from"]
+    status["allocatable"][change["resource"]] = status["capacity"][change["resource"]]
+
+
 def get_ready(objects: Objects, change: dict[str, Any]) -> None:
     spec = find(objects, "Node", change["awaited"])["spec"]
     gone = {taint["key"] for taint in change["taints"]}
@@ -332,6 +338,7 @@ _APPLY = {
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,
     "await-pods": delete_pods,
+    "repair-devices": repair,
     "force-delete-pods": delete_pods,
     "remove-pods": delete_pods,
     "wait-for-slice": complete,

@@ -65,9 +65,11 @@ def rank(told: SuggestedChange) -> int:
     share = _share(told)
     if isinstance(told, SelectorChanged) and share is not None and NEARLY <= share < 1 / NEARLY:
         return RANKS.index("use-claim-template")
+    if isinstance(told, ResourceLowered) and "/" in told.resource and share is not None and share > HALF:
+        share = HALF  # few programs can do with fewer devices
     if share is None or share > HALF:
         return RANKS.index(told.code)
-    return RANKS.index("release-claim") + 1 if share == HALF else RANKS.index("drop-request")
+    return RANKS.index("count-instead-of-all") if share == HALF else RANKS.index("drop-request")
 
 
 HALF, NEARLY = Fraction(1, 2), Fraction(9, 10)

@@ -23,6 +23,7 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    DevicesRepaired,
     NodeAdded,
     NodeAwaited,
     NodeLabelled,
@@ -138,6 +139,7 @@ class ObstacleRemedies:
             case "Label":
                 yield from self._label(one, node)
             case "Resource":
+                yield from self._repaired(one, node)
                 yield from self._resource(one)
             case "Spread" | "Port" | "Affinity":
                 yield from self._rule(one, node)
@@ -331,6 +333,22 @@ class ObstacleRemedies:
             lambda spec: lowering(spec, container.name, one.resource, text),
             fixed=True,
         )
+
+    def _repaired(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
+        """Yield all that the node has of an extended resource, if its device plugin offers less."""
+        has = (node.status.capacity or {}).get(one.resource, "")
+        if not one.unhealthy or not has:
+            return
+        name, offered = node.metadata.name, (node.status.allocatable or {}).get(one.resource, "0")
+        told = DevicesRepaired(code="repair-devices", resource=one.resource, on=name, from_=str(offered), to=str(has))
+
+        def edited(of: Node) -> Node:
+            allocatable = {**(of.status.allocatable or {}), one.resource: has}
+            return structs.replace(of, status=structs.replace(of.status, allocatable=allocatable))
+
+        path = patches.pointer("status", "allocatable", one.resource)
+        made = patches.of_object(("Node", "", name), "v1", [PatchOperation(op="add", path=path, value=str(has))])
+        yield Remedy((told,), _on_node(name, edited), patches=(made,))
 
     def _renamed(self, resource: str) -> Iterator[Remedy]:
         """Yield the resource with a similar name that a class serves or a node has."""

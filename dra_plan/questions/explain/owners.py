@@ -326,6 +326,9 @@ STILL_NONE = "Some changes make the claims of the pod fit, but the pod still can
 """The sentence for when another pod or rule in the whole scheduler takes the devices."""
 
 
+LIMITS = "  How many volumes a node can attach is not known: add the output of `kubectl get csinodes -o yaml`."
+
+
 def _help_lines(told: list[str], verdict: OwnerVerdict | None, *, folded: bool) -> Iterator[str]:
     if not told:
         return
@@ -336,6 +339,8 @@ def _help_lines(told: list[str], verdict: OwnerVerdict | None, *, folded: bool) 
     yield from (f"  {number}. {line}" for number, line in enumerate(told[:kept], start=1))
     if kept < len(told):
         yield f"  and {len(told) - kept} more: {WHOLE} them."
+    if verdict is not None and verdict.limits_unknown:
+        yield LIMITS
 
 
 def help_heading(told: list[str], verdict: OwnerVerdict | None) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from dra_plan.documents.verdicts import (
 from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.planner.nodes import was_listed
+from dra_plan.planner.nodes import lacks_volume_limits, was_listed
 from dra_plan.planner.owners import CLAIM, POD
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted
@@ -159,6 +159,7 @@ class PendingPods:
         made, record = self._of_gang(made, record)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
+            made = structs.replace(made, limits_unknown=lacks_volume_limits(self._inventory, record.pod))
             priority = run.priority(record.pod)
             preempts = priority > 0 and record.pod.spec.preemption_policy != "Never"
             made = structs.replace(
@@ -359,7 +360,8 @@ class PendingPods:
             missing = self._certainty.missing(record)
         if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
             made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
-            missing += ["resourceclaims"] if made_claims and not self._inventory.claims else []
+            if made_claims and not self._inventory.claims:
+                missing += ["resourceclaims", *self._certainty.lacking]
         return missing
 
     def plan_of(self, owner: Owner) -> ClaimSetPlan | None:

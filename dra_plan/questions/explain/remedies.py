@@ -39,6 +39,7 @@ from dra_plan.questions.explain.editing import (
 )
 from dra_plan.questions.explain.leaving import without_leaving
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy
+from dra_plan.questions.explain.removals import priority_of, removals
 from dra_plan.questions.explain.shared_claims import claim_per_pod
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.scheduler.cluster.pod_requests import amounts
@@ -112,6 +113,8 @@ class Remedies:
         helped = _different([one for one in helped if not one.would_bind] or helped)
         if not any(isinstance(change, NodeAdded) for one in helped for change in one.changes):
             helped += self._helping(islice(self._one_more(verdict), min(MOST_NEW, self._most)), verdict)[:1]
+        removed = self._helping(removals(self._inventory, verdict, self._priority), verdict)
+        helped += [one for one in removed if not one.would_bind][:1]
         helped += enough
         return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
 
@@ -125,6 +128,12 @@ class Remedies:
             found += (each for each in self._helping([(_carrying_out(lower),)], verdict) if not each.would_bind)
             lower = asking_less(lower)
         return found
+
+    @property
+    def _priority(self) -> int:
+        """The priority of the owner's pods."""
+        spec, classes = self._pods.spec, {one.metadata.name: one.value for one in self._inventory.priority_classes}
+        return priority_of(Pod(spec=spec), classes) if spec is not None else 0
 
     def _helping(self, combinations: Iterable[tuple[Remedy, ...]], verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the helpful ones of these combinations, within the limit on trials."""

@@ -16,7 +16,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, SuggestedChange, TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
 from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
@@ -238,7 +238,8 @@ class OwnerTrials:
 
 def _released_by(of: TriedChanges) -> list[str]:
     released = [one for one in of.changes if isinstance(one, ClaimReleased)]
-    return [f"{one.release.namespace}/{pod}" for one in released for pod in one.pods]
+    removed = [pod for one in of.changes if isinstance(one, PodsGone) and one.code == "remove-pods" for pod in one.pods]
+    return [*(f"{one.release.namespace}/{pod}" for one in released for pod in one.pods), *removed]
 
 
 def _evicts_by_label(of: TriedChanges, inventory: Inventory) -> bool:
