@@ -126,7 +126,11 @@ class ReleaseOptions(QuirkOptions, total=False):
 
     strict_version: Annotated[
         bool,
-        Flag("--strict-version", ("Exit with status 2 if dra-plan has no recorded data for the Kubernetes version.")),
+        Flag(
+            "--strict-version",
+            "Exit with status 2 if dra-plan has no recorded data for the Kubernetes version, instead of using the "
+            "nearest recorded version.",
+        ),
     ]
 
 

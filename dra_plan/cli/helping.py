@@ -72,7 +72,7 @@ _SECTIONS = {
         *("select", "ignore", "ignore_unknown", "restarted", "settle", "then", "events", "never_ready"),
         *("allow_extenders",),
     ),
-    "What-if changes (applied in the given order)": ("cordon", "drain", "without", "add_nodes"),
+    "What-if changes, applied in this order": ("cordon", "drain", "without", "add_nodes"),
     "Live cluster (read with kubectl)": live.NAMES,
     "Release": (
         *("kubernetes_version", "feature_gates", "quirks", "strict_version", "runtime_config"),

@@ -94,6 +94,9 @@ class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
     basis: Annotated[
         str | UnsetType, Meta(description=("What the answer is based on, if the release itself was not recorded."))
     ] = UNSET
+    why: Annotated[str | UnsetType, Meta(description="What in the input led to another release than the newest.")] = (
+        UNSET
+    )
 
 
 class ClaimName(DocumentPart, frozen=True, kw_only=True):
@@ -209,6 +212,7 @@ def answer_target(target: Target) -> AnswerTarget:
         feature_gates=dict(target.gates),
         quirks=target.quirk_mode,
         basis=target.coverage.basis or UNSET,
+        why=target.why or UNSET,
     )
 
 

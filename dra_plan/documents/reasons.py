@@ -222,6 +222,8 @@ class LeadingReason(DocumentPart, frozen=True, kw_only=True):
     name: Annotated[
         str, Meta(description="The attribute, capacity, counter or taint that the reason is about, if any.")
     ] = ""
+    pool: Annotated[PoolName | None, Meta(description="invalid-pools: the invalid pool of the first node.")] = None
+    hint: Annotated[str, Meta(description="invalid-pools: the name that its driver perhaps meant.")] = ""
     request: str = ""
     need: Annotated[Amount | None, Meta(description="The number of devices that the request needs on the nodes.")] = (
         None

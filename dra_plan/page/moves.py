@@ -26,7 +26,7 @@ class DrawnMove:
     from_node: str
     to_node: str
     devices: Sequence[str] = ()
-    lost: str = "without a place"
+    lost: str = "left pending"
     """The wording for a pod without a `to_node`."""
 
 

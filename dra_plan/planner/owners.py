@@ -30,6 +30,7 @@ from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import class_names
 from dra_plan.scheduler.cluster.pod_requests import exact_requests
+from dra_plan.wording import listed
 
 CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 
@@ -95,6 +96,14 @@ class Known:
         if found is not None:
             return found.name.lower()
         return self._kinds.get(word.lower().partition(".")[0], "")
+
+    def pending(self, namespace: str | None) -> list[str]:
+        """Return the pods without a node, each as pod/NAME. If a namespace is given, return only its pods."""
+        wanted = (namespace or "").lower()
+        pods = (
+            pod for pod in self._inventory.pods if is_waiting(pod) and wanted in ("", pod.metadata.namespace.lower())
+        )
+        return [f"pod/{pod.metadata.name}" for pod in pods]
 
     def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
         """Return the pods whose controller or Deployment has this name, even if the controller is not in the input."""
@@ -180,6 +189,10 @@ def _unknown(
         return f"{text}: expected a pod, workload or claim; to choose the node, use --node {known.nodes[reading.name]}"
     if (kind := kinds.named(reading.kind)) is not None and kind.holder not in _OWNERS:
         return f"{text}: expected a pod, workload or claim"
+    if not reading.kind and known.kind(reading.name):
+        waiting = known.pending(where)
+        names = f" ({listed(waiting)})" if waiting else ""
+        return f"{text!r} is a kind, not a name: leave it out to ask about all that is pending{names}"
     if pods := known.pods_of(reading, namespace):
         return f"{told}, but {_pods_told(pods)}"
     if named:

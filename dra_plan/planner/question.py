@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from dra_plan import releases
 from dra_plan.allocator import Probe
 from dra_plan.api.core import Pod
@@ -98,7 +100,9 @@ class AskedRelease:
             needed = releases.switched_on_with(gate, version)
             if all((self.gates or {}).get(name, True) for name in needed):
                 gates |= dict.fromkeys(needed, True)
-        return releases.target(version, gates, self.quirks, strict_version=self.strict_version)
+        found = releases.target(version, gates, self.quirks, strict_version=self.strict_version)
+        why = _of_kubelets(inventory) if self.version is None and not _of_server(inventory) else ""
+        return structs.replace(found, why=why) if why and found.version != releases.NEWEST else found
 
     def serving(self, gate: str) -> AskedRelease:
         """Return this release with a gate turned on, because objects in the cluster show that it is on.
@@ -110,14 +114,27 @@ class AskedRelease:
 
 def version_of(inventory: Inventory) -> str:
     """Return the version of the input's cluster, or "" if it is unknown."""
-    info = inventory.cluster_info
-    if info is not None:
-        # A cluster that emulates an older release has the older release's gates and defaults.
-        for version in (info.emulation_version, info.server_version):
-            if _is_version(version):
-                return version
     minors = {kubelet_minor(node.status.node_info.kubelet_version) for node in inventory.nodes}
-    return minors.pop() if len(minors) == 1 else ""
+    return _of_server(inventory) or (minors.pop() if len(minors) == 1 else "")
+
+
+def _of_server(inventory: Inventory) -> str:
+    """Return the API server's version, if the input has it."""
+    info = inventory.cluster_info
+    # A cluster that emulates an older release has the older release's gates and defaults.
+    versions = (info.emulation_version, info.server_version) if info is not None else ()
+    return next((version for version in versions if _is_version(version)), "")
+
+
+def _of_kubelets(inventory: Inventory) -> str:
+    """Return that the nodes' kubelets have the same minor version, which the release follows; "" if they do not."""
+    versions = {node.status.node_info.kubelet_version for node in inventory.nodes}
+    minors = {kubelet_minor(version) for version in versions}
+    if len(minors) != 1 or "" in minors:
+        return ""
+    [minor] = minors
+    version = find_release(versions.pop()).asked if len(versions) == 1 else minor
+    return f"the nodes' kubelets run {version}"
 
 
 @lru_cache(maxsize=64)  # thousands of nodes share a few versions

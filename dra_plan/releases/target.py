@@ -24,8 +24,8 @@ class Target(Struct, frozen=True, kw_only=True):
 
     `version` is the minor version of the release, and `release` is its patch release.
 
-    `chosen` are the gates that the caller has set, whether to their default or not. `notices` are the warnings about
-    the selection of the release.
+    `chosen` are the gates that the caller has set, whether to their default or not. `why` says what in the input led to
+    another release than the newest. `notices` are the warnings about the selection of the release.
     """
 
     version: str
@@ -37,6 +37,7 @@ class Target(Struct, frozen=True, kw_only=True):
     quirks: Quirks
     quirk_mode: str
     chosen: frozenset[str] = frozenset()
+    why: str = ""
     notices: tuple[Notice, ...] = ()
 
     @property

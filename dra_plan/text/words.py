@@ -155,7 +155,7 @@ def requests(of: Sequence[RequestName]) -> str:
 def holder(of: ClaimHolder) -> str:
     """Return a claim and the pods that use it."""
     if of.own:
-        return f"{claim(of)} (also one of these claims)"
+        return f"{claim(of)} (requested here too)"
     return used_claim(of, of.pods)
 
 
@@ -340,6 +340,9 @@ def cell(reason: LeadingReason) -> str:
 def phrase(reason: LeadingReason) -> str:
     """Return a few words for a reason."""
     name = reason.name
+    if reason.pool is not None:
+        which = f"invalid pool{'s, such as' if reason.nodes > 1 else ''} {reason.pool}: {name}"
+        return f"{which}{f' (did you mean {reason.hint}?)' if reason.hint else ''}"
     if reason.code == "not-together":
         return f"constraint on {name.rpartition('/')[2]}" if name else "requests conflict"
     if reason.class_:
@@ -350,7 +353,6 @@ def phrase(reason: LeadingReason) -> str:
 
 
 _NAMED = {
-    "invalid-pools": "invalid pools:",
     "selector-error": "selector fails on",
     "capacity-missing": "no capacity",
     "capacity-policy": "policy of capacity",

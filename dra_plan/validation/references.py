@@ -34,7 +34,7 @@ NOT_GIVEN = info(
     "DRA203",
     "reference that cannot be checked",
     "The referenced object is probably defined elsewhere: the input contains no objects of this kind, "
-    "or a pod already has the claim that was created from the claim template.",
+    "or the claim that was created for a pod is not in the input either.",
     "Add the files that contain these objects. "
     "`kubectl get deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml` prints the objects of a cluster.",
 )
@@ -214,6 +214,8 @@ def _entry(
         if (namespace, name) in known.made:
             message = f"ResourceClaimTemplate {shown(name)} is made by the controller of {known.made[namespace, name]}"
             return NOT_GIVEN.at(("resourceClaimTemplateName",), message)
+        if (namespace, name) not in known.templates and (namespace, created) in known.claims:
+            return known.claims[namespace, created]
         if created and known.templates and (namespace, name) not in known.templates:
             message = (
                 f"ResourceClaimTemplate {shown(name)} is not in the input; the pod already has claim {shown(created)}"

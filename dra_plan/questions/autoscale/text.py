@@ -115,7 +115,8 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         yield from _choice(up)
     if up.needed is not None:
         yield (
-            f"These pods need {counted(up.needed, 'new node')} in group {up.chosen} with kube-scheduler (see `grow`)."
+            f"To bind all of these pods, kube-scheduler needs {counted(up.needed, 'new node')} in group {up.chosen} "
+            "(see `grow`)."
         )
     left = [pod for pod, outcome in up.then_bound.items() if outcome != "Bound"]
     if up.then_bound:

@@ -182,7 +182,7 @@ def _places(states: Sequence[ComparedPod | None]) -> str:
         return place
     moments = sorted({(state.ended.second, state.ended.time) for state in there if state.ended is not None})
     times = " to ".join(dict.fromkeys(when(*moment) for moment in (moments[0], moments[-1])))
-    ends = f"end {times} ({first.ended.by})"
+    ends = f"are terminated {times} ({first.ended.by})"
     return f"{ends}, recreated: {place}" if first.ended.recreated_as else f"{ends}; {NOT_MADE}"
 
 
@@ -232,7 +232,7 @@ def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
         return "not there"
     if state.ended is None:
         return _place(state, whole=whole)
-    ends = f"ends {when(state.ended.second, state.ended.time)} ({state.ended.by})"
+    ends = f"is terminated {when(state.ended.second, state.ended.time)} ({state.ended.by})"
     if not state.ended.recreated_as:
         return f"{ends}; {NOT_MADE}"
     return f"{ends}, recreated: {_place(state, whole=whole)}"

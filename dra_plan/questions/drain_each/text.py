@@ -14,10 +14,10 @@ from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import NAMES, held, target, why_undecided
 from dra_plan.text.words import NOT_MADE, counted, listed
 
-_HEADERS = ("LEFT PENDING", "GONE", "MOVED", "PODS", "MESSAGE")
+_HEADERS = ("LEFT PENDING", "NOT RECREATED", "MOVED", "PODS", "MESSAGE")
 
 
-GONE = "not recreated: a bare pod, or evicted for another pod"
+GONE = "a pod without a controller, or evicted for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
@@ -68,7 +68,7 @@ def _undecided(document: DrainsDocument) -> Iterator[str]:
     for pods_named, nodes in alike.items():
         where = listed(nodes, NAMES + 1)
         yield (
-            f"Drain of {where}: undecided whether {pods_named} would have a place, because {why_undecided(document)}."
+            f"Drain of {where}: undecided whether {pods_named} would be scheduled, because {why_undecided(document)}."
         )
 
 
@@ -127,7 +127,7 @@ def _rows(node: DrainedNode, *, short: bool) -> Iterator[list[str]]:
 
 
 def _message(pod: LostPod) -> str:
-    return f"ends ({pod.ended_by}); {NOT_MADE}" if pod.ended_by else pod.message or ""
+    return f"is terminated ({pod.ended_by}); {NOT_MADE}" if pod.ended_by else pod.message or ""
 
 
 def _lost(pod: LostPod) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from dra_plan import shown
@@ -16,12 +17,14 @@ from dra_plan.text.words import counted, listed
 
 def _fewer_may_do(document: GrowthDocument) -> str:
     """Return the note that the number is that of the scheduler, and the command that tries one node fewer."""
-    numbers = [kind.count for kind in document.kinds if kind.count]
-    fewer = "NUMBER" if len(document.kinds) > 1 else str(sum(numbers) - 1)
-    how = f"with --add-nodes {fewer}=LIKE" if fewer != "0" else "without new nodes"
+    numbers = {kind.like: kind.count for kind in document.kinds if kind.count}
+    last = next(reversed(numbers), "")
+    fewer = {like: count - (like == last) for like, count in numbers.items()}
+    options = [part for like, count in fewer.items() if count for part in ("--add-nodes", f"{count}={like}")]
+    command = " ".join(["dra-plan place ...", *([shlex.join(options)] if options else [])])
     return (
         "This is the number of nodes that the scheduler needs if it chooses the nodes itself. With a better choice, "
-        f"fewer nodes may be enough: `dra-plan place` {how} shows whether all pods can then run."
+        f"fewer nodes may be enough. To try one node fewer with the same files: `{command}`."
     )
 
 
@@ -123,7 +126,7 @@ def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
 
 def _least(document: GrowthDocument) -> str:
     cost = f"; this one costs {document.at_most}" if _priced(document) else ""
-    said = f"{'No cheaper combination is' if cost else 'Fewer nodes are not'} enough{in_this_order(document)}"
+    said = f"{'No cheaper combination is' if cost else 'Fewer nodes are not'} enough"
     if document.exact:
         return f"{said}{cost}."
     return f"{said}{cost}, but not every smaller number was tried."

@@ -235,7 +235,8 @@ def _state(states: Sequence[ComparedPod | None], pod: AffectedPod, *, whole: boo
     message = _message(first, pod, whole=whole)
     if first.over_quota and not whole:
         return message
-    return f"{first.outcome}: {message}" if message else first.outcome
+    outcome = "Terminated" if first.outcome == "Ended" else first.outcome
+    return f"{outcome}: {message}" if message else outcome
 
 
 def _claim_sets(document: ImpactDocument) -> Table:

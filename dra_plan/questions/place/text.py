@@ -159,7 +159,7 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         yield "The search was cut short. These are the bounds found so far."
     yield from _groups(document)
     if document.proof is not None:
-        yield proof(document.proof, gangs=bool(document.groups))
+        yield proof(document.proof, gangs=bool(document.groups), asked=document.pods)
     if document.refused_afterwards:
         yield Paragraph(list(_refused(document)))
     yield from _priorities(document)
@@ -184,9 +184,16 @@ def _at_most(pods: int, most: int) -> str:
     return f"no more than {most} of {counted(pods, 'pod')} {AT_ONCE}"
 
 
-def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
-    """Return the set of pods that cannot be placed, and why not. If `gangs` is set, parts of gangs count as well."""
-    names = listed([_pod(pod) for pod in (*of.pods, *of.alike)])
+MOST_PODS = 8
+"""The number of pods of a proof that are named."""
+
+
+def proof(of: ImpossibilityProof, *, gangs: bool, asked: int = 0) -> Paragraph:
+    """Return the set of pods that cannot be placed, of the `asked` pods, and why not.
+
+    If `gangs` is set, parts of gangs count as well.
+    """
+    names = listed([_pod(pod) for pod in (*of.pods, *of.alike)], MOST_PODS)
     if of.group is not None:
         lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
         return Paragraph([*lines, *(f"  {line}" for line in (of.message,) if line)])
@@ -195,8 +202,10 @@ def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
         lines = [fits, f"{_pod(of.left)} does not fit:"] if fits else [f"{names} does not fit, even alone:"]
     else:
         parts = ", counting parts of gangs" if of.minimal and gangs else ""
+        number = len(of.pods) + len(of.alike)
+        rest = f" (of the {asked} pods, these are enough to show it)" if asked > number else ""
         lines = [
-            f"{_together(len(of.pods), len(of.alike), minimal=of.minimal)}{parts}: {names}.",
+            f"{_together(len(of.pods), len(of.alike), minimal=of.minimal)}{parts}{rest}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])

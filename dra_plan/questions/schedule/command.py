@@ -132,7 +132,7 @@ def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
     if plan.refusals:
         return ""
     if not plan.pods and plan.settled:
-        return "" if plan.settled.evicted or plan.settled.refused else "no pod is left, and none has ended"
+        return "" if plan.settled.evicted or plan.settled.refused else "no pod is left, and none was terminated"
     if not plan.pods:
         return "the named workloads have no pods and need none" if named else "the input has no pod and no workload"
     concerned = any(pod.attempts or pod.outcome not in ("Bound", "Skipped") for pod in plan.pods)

@@ -218,7 +218,8 @@ def pods_table(
         cells = (name, pod.outcome, where, device_cell(devices.get(full, ()), where))
         made.add(*cells, *([] if below else [said]))
         if said and below and full not in explained:
-            messages.append(f"{name}: {said}")
+            quoted = scheduler_says(said) if pod.message and pod.outcome != "Refused" else said
+            messages.append(f"{name}: {quoted}")
     return [made, totals(pods), *messages]
 
 
@@ -280,7 +281,7 @@ def parts(settled: SettledCluster) -> list[Part]:
 
 
 def _ended(settled: SettledCluster) -> Table:
-    made = Table(("ENDED POD", "NODE", "BY", "AFTER", "RECREATED AS"), flexible=(2, 4))
+    made = Table(("TERMINATED POD", "NODE", "BY", "AFTER", "RECREATED AS"), flexible=(2, 4))
     for pod in settled.evicted:
         again = ", ".join(pod.recreated_as[:MOST_NAMED])
         more = len(pod.recreated_as) - MOST_NAMED
