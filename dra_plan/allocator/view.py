@@ -185,6 +185,10 @@ class View:
         """Return a copy of the view with only these claims. The devices of allocated claims are in use."""
         return self._edited(claims=claims)
 
+    def with_rules(self, rules: Sequence[DeviceTaintRule]) -> View:
+        """Return the view with only these device taint rules."""
+        return self._edited(given_rules=rules)
+
     def ordered(self, device_order: DeviceOrder | None) -> View:
         """Return a copy of the view in which the devices of a node are tried in a different order."""
         return self if device_order is self.device_order else self._edited(device_order=device_order)

@@ -70,6 +70,14 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
     ] = ""
 
 
+class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
+    """A DeviceTaintRule is deleted, so that its devices no longer have the taint."""
+
+    code: Annotated[str, one_of("delete-taint-rule")]
+    rule: Annotated[Text, Meta(description="The name of the DeviceTaintRule.")]
+    taint: TaintName
+
+
 class CountLowered(RequestChange, frozen=True, kw_only=True):
     """Fewer devices are requested, or a number of devices instead of all."""
 
@@ -334,6 +342,7 @@ class GateEnabled(DocumentPart, frozen=True, kw_only=True):
 SuggestedChange = (
     SelectorChanged
     | TaintTolerated
+    | TaintRuleDeleted
     | CountLowered
     | CapacityChanged
     | ClassChanged
@@ -367,6 +376,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "uncordon-node": NodeUncordoned,
     "await-node": NodeAwaited,
     "repair-devices": DevicesRepaired,
+    "delete-taint-rule": TaintRuleDeleted,
     "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,

@@ -14,6 +14,7 @@ from dra_plan.documents.suggestions import ObjectPatch, PatchOperation
 
 _HOLDERS = {
     "DeviceClass": "classes",
+    "DeviceTaintRule": "taint_rules",
     "Node": "nodes",
     "ResourceClaim": "claims",
     "ResourceClaimTemplate": "templates",

@@ -36,6 +36,7 @@ from dra_plan.documents.suggestions import (
     RolloutLoosened,
     SelectorChanged,
     SuggestedChange,
+    TaintRuleDeleted,
     TaintTolerated,
     TriedChanges,
 )
@@ -168,9 +169,12 @@ MOST_UNTAINTED = 2
 
 def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
     """Yield for each taint that the claims do not tolerate where they fit when it is gone."""
+    of_rules = [words.taint(one.taint) for of in found for one in of.changes if isinstance(one, TaintRuleDeleted)]
     for of in found:
         first = of.changes[0]
         if len(of.changes) == 1 and isinstance(first, TaintTolerated) and first.tainted:
+            if words.taint(first.toleration) in of_rules:
+                continue  # the rule says why
             has = "has" if len(first.tainted) == 1 else "have"
             since = f" (since {first.since})" if first.since else ""
             taint = words.taint(first.toleration)
@@ -193,6 +197,9 @@ def change(of: SuggestedChange) -> str:
         case TaintTolerated():
             taint = words.taint(of.toleration)
             return f"tolerate the taint {taint} in {words.request(of)}, if you want to use such a device"
+        case TaintRuleDeleted():
+            taint = words.taint(of.taint)
+            return f"delete devicetaintrule/{of.rule}, which sets the taint {taint}, if the devices may be used"
         case PoolAwaited():
             return _pool_awaited(of)
         case CountLowered(from_=None):

@@ -35,6 +35,10 @@ def tolerate(objects: Objects, change: dict[str, Any]) -> None:
     asked(objects, change).setdefault("tolerations", []).append(change["toleration"])
 
 
+def delete_rule(objects: Objects, change: dict[str, Any]) -> None:
+    objects.remove(find(objects, "DeviceTaintRule", change["rule"]))
+
+
 def count(objects: Objects, change: dict[str, Any]) -> None:
     asked(objects, change).update(allocationMode="ExactCount", count=change["to"])
 
@@ -304,6 +308,7 @@ _APPLY = {
     "loosen-class": selector,
     "drop-selector": selector,
     "tolerate-taint": tolerate,
+    "delete-taint-rule": delete_rule,
     "lower-count": count,
     "count-instead-of-all": count,
     "lower-capacity": capacity,

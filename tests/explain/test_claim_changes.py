@@ -65,6 +65,16 @@ def test_devices_and_something_else_are_mended_together() -> None:
     assert found == [(["tolerate-taint", "tolerate-node-taint"], "n1", 0)]  # not both ways to meet the node's taint
 
 
+def test_two_mistakes_are_mended_together() -> None:
+    """A value of a label that no node has, and more devices than a node has; the first alone says nothing."""
+    objects = world(3, *having("n1", *gpus(2), labels={"shape": "4x4"}))
+    objects[-1]["spec"]["nodeSelector"] = {"shape": "2x8"}
+    assert told(objects) == [(["lower-count", "change-node-selector"], "n1", 0)]
+    one_too_few = world(2, *having("n1", *gpus(2), labels={"shape": "4x4"}))
+    one_too_few[-1]["spec"]["nodeSelector"] = {"shape": "2x8"}
+    assert told(one_too_few) == []
+
+
 def test_what_another_pod_takes_does_not_help() -> None:
     """The one device that is released, or is enough with less asked for, goes to the pod that comes first."""
     held = [allocated("held", "n1/gpu-0", pod="r", on="n1"), running("r", "n1", claims={"x": "held"})]

@@ -8,6 +8,7 @@ from dra_plan import Cluster
 from tests.build import (
     Object,
     allocated,
+    claim,
     device,
     device_class,
     gpus,
@@ -17,9 +18,12 @@ from tests.build import (
     running,
     slice_,
     taint,
+    taint_rule,
     template,
 )
 
+from .apply import applied
+from .json_patch import patched
 from .test_remedies import changes, told
 
 MEMORY = 'device.capacity["gpu.example.com"].memory.compareTo(quantity("{}")) >= 0'
@@ -84,3 +88,29 @@ def test_all_devices_with_a_taint_are_named_and_how_many_of_them_are_needed() ->
         shown = text([*objects, template("t", request("g", count=count))])
         assert "find out why gpu.example.com/a: gpu-2..gpu-6 (5) have the taint xid=79:NoSchedule: when" in shown
         assert f"when the taint is gone, the pod fits on a{said} " in shown
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["the device", "another device"])
+def test_a_rule_that_taints_devices_is_deleted_before_its_taint_is_tolerated(named: bool) -> None:
+    rule = taint_rule(
+        "recall", taint("fw", "old"), driver="gpu.example.com", pool="a", device="gpu-0" if named else "x"
+    )
+    objects = [
+        node("a"),
+        device_class(),
+        slice_("a", "gpu-0"),
+        rule,
+        claim("c", request("g")),
+        pod("p", claims={"g": "c"}),
+    ]
+    cluster = Cluster.of(objects, feature_gates={"DRADeviceTaintRules": True})
+    [verdict] = cluster.explain("pod/p").to_dict()["verdicts"]
+    assert changes(verdict) == ([["delete-taint-rule"], ["add-node"], ["tolerate-taint"]] if named else [])
+    if not named:
+        return
+    first = verdict["suggestions"][0]
+    for after in (applied(objects, first["changes"]), patched(objects, first["patches"])):
+        [then] = Cluster.of(after, feature_gates={"DRADeviceTaintRules": True}).explain("pod/p").to_dict()["verdicts"]
+        assert (then["verdict"], then["nodeName"]) == ("WouldBind", first["node"])
+    assert "delete devicetaintrule/recall, which sets the taint fw=old:NoSchedule" in str(cluster.explain("pod/p"))
+    assert "find out why" not in str(cluster.explain("pod/p"))

@@ -8,11 +8,12 @@ for errors and pools.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from dra_plan.allocator import PoolDevice, PoolState, SelectorError
+from dra_plan.allocator import PoolDevice, PoolID, PoolState, SelectorError
 from dra_plan.allocator.pools import PoolSlice, targets
 from dra_plan.allocator.reasons import (
     AttributeMissing,
@@ -27,11 +28,20 @@ from dra_plan.allocator.reasons import (
     SelectorRefused,
 )
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
+from dra_plan.allocator.taints import tainted
 from dra_plan.api.core import NodeSelector, NodeSelectorTerm
-from dra_plan.api.resource import DeviceClass, DeviceToleration, ResourceClaim, ResourceSliceSpec
+from dra_plan.api.resource import (
+    DeviceClass,
+    DeviceTaint,
+    DeviceTaintRule,
+    DeviceToleration,
+    ResourceClaim,
+    ResourceSliceSpec,
+)
 from dra_plan.cel.parts import clauses, references, strings
 from dra_plan.cel.rewrite import without_clause
 from dra_plan.documents.base import ClaimName, PoolName
+from dra_plan.documents.devices import TaintName
 from dra_plan.documents.stories import NearSlice, PoolElsewhere
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
@@ -44,6 +54,7 @@ from dra_plan.documents.suggestions import (
     PoolAwaited,
     RequestDropped,
     SelectorChanged,
+    TaintRuleDeleted,
     TaintTolerated,
 )
 from dra_plan.explanation import edits
@@ -67,6 +78,9 @@ from .patches import Change, Held, edit_want
 MOST_TAINTED = 64
 """The number of devices that are named with a taint."""
 
+
+MOST_RULES = 4
+"""The number of device taint rules whose deletion is tried for one taint."""
 
 MOST_CLASSES = 6
 """The number of classes to try for one request."""
@@ -326,11 +340,19 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
                 made.append(Change(told, edit_want(want, edits.set_class(other))))
         elif error.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, min(want.count - 1, RESULTS_LIMIT))
-    if error.want is not None and error.mended is not None and error.mended.outcome == "Fits":
-        made.append(_rewritten(error.want, error, error.mended.expression))
+    guard = guarding(error)
+    if guard is not None and error.mended is not None and error.mended.outcome == "Fits":
+        made.append(guard)
     if error.gate is not None:
         made.append(_enable(error.gate))
     return made
+
+
+def guarding(error: ErrorDetails) -> Change | None:
+    """Return the selector that does not fail, which may not be enough; None if there is none."""
+    if error.want is None or error.mended is None:
+        return None
+    return _rewritten(error.want, error, error.mended.expression)
 
 
 def _rewritten(want: Want, error: ErrorDetails, expression: str) -> Change:
@@ -392,6 +414,7 @@ def _of_removal(
     want = funnel.want
     for refusal in dict.fromkeys(removal.refusals):
         if isinstance(refusal, NotTolerated):
+            yield from _of_rules(offer.placement, refusal, removal.devices)
             yield _toleration(want, refusal, removal.devices, max(1, funnel.need - len(funnel.left)))
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
             if isinstance(refusal, SelectorFailed) and not refusal.compiles:
@@ -434,6 +457,28 @@ def _compiling(offer: NodeOffer, want: Want, refusal: SelectorFailed) -> Iterato
             replacement=hint.expression,
         )
         yield Change(told, _replacing(want, refusal)(hint.expression))
+
+
+def _of_rules(placement: Placement, taint: NotTolerated, devices: Sequence[PoolDevice]) -> Iterator[Change]:
+    """Yield the device taint rules that give the taint to one of the devices, without the rule."""
+    name = TaintName(key=taint.key, value=taint.value, effect=taint.effect)
+    given = [one for one in placement.view.taint_rules if _taint_of(one.spec.taint) == taint][:MOST_RULES]
+    for rule in (one for one in given if any(map(partial(_is_tainted, one), devices))):
+        told = TaintRuleDeleted(code="delete-taint-rule", rule=rule.metadata.name, taint=name)
+        yield Change(told, partial(_without_rule, rule.metadata.name))
+
+
+def _without_rule(name: str, placement: Placement) -> Placement:
+    return placement.without_rule(name)
+
+
+def _taint_of(taint: DeviceTaint) -> tuple[str, str, str]:
+    return taint.key, taint.value, taint.effect
+
+
+def _is_tainted(rule: DeviceTaintRule, device: PoolDevice) -> bool:
+    pool = PoolID(device.id.driver, device.id.pool)
+    return len(tainted(device.device, pool, [rule])) > len(device.device.taints)
 
 
 def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice], needed: int) -> Change:

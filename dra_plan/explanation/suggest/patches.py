@@ -35,6 +35,7 @@ from dra_plan.documents.suggestions import (
     ResourceLowered,
     SelectorChanged,
     SuggestedChange,
+    TaintRuleDeleted,
     TaintTolerated,
 )
 from dra_plan.explanation import edits
@@ -175,6 +176,8 @@ def patches(
     for change in made:
         if isinstance(change.told, ClaimReleased):
             found.append(_gone(change.told))
+        elif isinstance(change.told, TaintRuleDeleted):
+            found += _of_rule(first, change.told)
         elif isinstance(change.told, PoolAwaited):
             found += _of_slices(first, change.told)
     return found
@@ -261,6 +264,14 @@ def _of_slices(first: Placement, told: PoolAwaited) -> Iterator[ObjectPatch]:
                 ("ResourceSlice", "", slice_.object.metadata.name),
                 [PatchOperation(op="add", path=path, value=told.seen)],
             )
+
+
+def _of_rule(first: Placement, told: TaintRuleDeleted) -> Iterator[ObjectPatch]:
+    """Yield the deletion of the device taint rule."""
+    for rule in first.view.given_rules:
+        if rule.metadata.name == told.rule:
+            key = (rule.kind, "", told.rule)
+            yield _patch(rule.api_version, key, [PatchOperation(op="remove", path="")])
 
 
 def _gone(told: ClaimReleased) -> ObjectPatch:

@@ -74,6 +74,10 @@ _PLACES = (ZONE, REGION)
 """Labels for the location of a node, which nobody can change."""
 
 
+_OF_SYSTEM = ("kubernetes.io/arch", "kubernetes.io/os", HOSTNAME, "metadata.name")
+"""Labels whose value a program depends on, and names of nodes."""
+
+
 _OF_PROVIDERS = (
     "cloud.google.com/",
     "eks.amazonaws.com/",
@@ -222,6 +226,23 @@ class ObstacleRemedies:
                 lambda spec: asking_for_label(spec, one.label, wanted_value, there),
                 fixed=True,
             )
+
+    def at_last(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
+        """Yield the value that the nodes have of a label, if no node has the one that the pod requires.
+
+        The nodes may be quite different ones, so this is only worth trying where nothing else helps.
+        """
+        labels = self._nodes[group.nodes[0]].metadata.labels or {}
+        if one.kind != "Label" or one.operator != "In" or one.label in _OF_SYSTEM or one.label not in labels:
+            return
+        if any((each.metadata.labels or {}).get(one.label) in one.values for each in self._inventory.nodes):
+            return
+        before, there = one.values[0], labels[one.label]
+        yield from self._of_pod(
+            NodeSelectorChanged(code="change-node-selector", label=one.label, from_=before, to=there),
+            lambda spec: asking_for_label(spec, one.label, before, there),
+            fixed=True,
+        )
 
     def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
         """Yield one requirement, which each listed value meets, instead of several that exclude each other."""

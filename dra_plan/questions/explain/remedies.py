@@ -211,7 +211,9 @@ class Remedies:
         """Yield changes of claims, found on nodes of one kind, with the other changes needed there."""
         for group, obstacles in islice(self._groups(verdict), MOST_GROUPS):
             rest = [one for one in obstacles if one.kind != "Devices"]
-            options = [list(self._of_obstacles.of(one, group)) for one in rest]
+            options = [
+                list(self._of_obstacles.of(one, group)) or list(self._of_obstacles.at_last(one, group)) for one in rest
+            ]
             if len(rest) < len(obstacles) and len(rest) < MOST_CHANGES and all(options):
                 nodes = [self._nodes[name] for name in group.nodes]
                 claims = [_carrying_out(one) for one in self._claims.on(nodes)]
