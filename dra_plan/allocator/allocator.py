@@ -140,7 +140,7 @@ class Allocator:
             self.likeness.remember(signature, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
-        """Estimate how many steps the plain search takes to the solution in `answer`, or to the end without one."""
+        """Estimate how many steps the plain search needs to reach the solution in `answer`, or to end without one."""
         return self._search(node, self._view.gatherer.gather(node)).effort(answer.allocations)
 
     def _search(self, node: Node, pools: Sequence[Pool], probe: Probe | None = None) -> Search:

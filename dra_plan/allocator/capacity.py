@@ -202,7 +202,7 @@ def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, step
 def short(
     portions: tuple[Portion, ...], persisted: Mapping[str, int] | None, taken: Mapping[str, int] | None
 ) -> CapacityShort | None:
-    """Return the first capacity of which too little is left, or None.
+    """Return the first capacity that has too little left, or None.
 
     What is left is the total capacity without the shares in the cluster (`persisted`) and without those of this search
     (`taken`).

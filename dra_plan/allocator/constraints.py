@@ -157,7 +157,7 @@ class DistinctAttribute(Constraint):
         ledger.leak_remember(self, self._slot(device, request), self.value(device))
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:
-        """Return whether a value is already remembered for the request, which another device would overwrite (Q2)."""
+        """Return whether taking another device would overwrite a value that is remembered for the request (Q2)."""
         return self.remembers_last and request in ledger.remembered.get(self, {})
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:

@@ -272,7 +272,7 @@ class Generation:
         """Return the problem with the counter sets, or with the devices that consume them, or None.
 
         The devices in `slices`, which a node sees, are checked first; if `elsewhere` is set, the devices in the other
-        slices are checked next. `counter_slices` are the slices with counter sets; all nodes see the same ones.
+        slices are checked next. `counter_slices` are the slices with counter sets, which all nodes see.
         """
         if self._counters is None:
             self._counters = _Counters(counter_slices, self.slices)

@@ -66,7 +66,7 @@ class PolicyViolated(NamedTuple):
 
 
 class CapacityShort(NamedTuple):
-    """A capacity of which less is left than the request needs. Amounts are in nano-units."""
+    """A capacity that has less left than the request needs. Amounts are in nano-units."""
 
     name: str
     need: int
@@ -74,9 +74,9 @@ class CapacityShort(NamedTuple):
 
 
 class CounterShort(NamedTuple):
-    """A counter of which less is left than needed.
+    """A counter that has less left than needed. Amounts are in nano-units.
 
-    Amounts are in nano-units. The device itself may not consume this counter (Q7).
+    It need not be a counter that the device consumes (Q7).
     """
 
     counter_set: str

@@ -58,7 +58,7 @@ def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationRes
 
 
 def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
-    """Return an estimate of the plain steps to the solution given by the allocations, or to the end if there is none.
+    """Return an estimate of the plain walk's steps to the given solution, or to the end if there is none.
 
     Every run returns the same estimate. Afterwards, the state of the taker's ledger is undefined.
     """

@@ -384,7 +384,10 @@ class Likeness:
 
     @property
     def claims(self) -> Sequence[ClaimRequests]:
-        """The claims of the first allocator; the claims of later ones differ only in their names."""
+        """The claims of the first allocator.
+
+        Those of later allocators have different names but are otherwise the same.
+        """
         return self._made_of[0]
 
     def signature(self, pools: Sequence[Pool]) -> Signature | None:

@@ -118,7 +118,7 @@ class View:
     # Questions
 
     def compile(self, expression: str) -> Selector:
-        """Return the selector, compiled as the scheduler compiles it, by the rules for stored expressions.
+        """Return the selector as the scheduler compiles it, with the rules for stored expressions.
 
         Raises ValueError.
         """
@@ -178,11 +178,11 @@ class View:
         return self._edited(slices=slices)
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> View:
-        """Return a copy of the view with only these device classes, by name."""
+        """Return a copy of the view with only these device classes, which are given by name."""
         return self._edited(classes=classes)
 
     def with_claims(self, claims: Sequence[ResourceClaim]) -> View:
-        """Return a copy of the view with only these claims, so that the devices of the allocated ones are in use."""
+        """Return a copy of the view with only these claims. The devices of allocated claims are in use."""
         return self._edited(claims=claims)
 
     def ordered(self, device_order: DeviceOrder | None) -> View:

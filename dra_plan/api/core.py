@@ -25,7 +25,7 @@ class NodeSelectorTerm(Object, frozen=True):
 
 
 class NodeSelector(Object, frozen=True):
-    """A list of terms, of which at least one must match the node."""
+    """A list of terms. At least one of them must match the node."""
 
     node_selector_terms: list[NodeSelectorTerm] = []
 

@@ -112,15 +112,17 @@ class Notice(Struct, frozen=True, order=True, gc=False):
 
     code: Annotated[str, Meta(pattern="^[a-z0-9-]+$")]
     message: Annotated[str, Meta(min_length=1)]
-    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, or empty.")] = ""
-    source: Annotated[str, Meta(description="FILE:LINE, or empty.")] = ""
+    object: Annotated[
+        str, Meta(description="The object that the notice is about, as KIND NAMESPACE/NAME, or empty.")
+    ] = ""
+    source: Annotated[str, Meta(description="The place of the object, as FILE:LINE, or empty.")] = ""
     defects: Annotated[
         tuple[str, ...] | UnsetType,
-        Meta(description="The release defects (docs/quirks.md) that changed the answer, if it is about any."),
+        Meta(description="The release defects (docs/quirks.md) that changed the answer, if the notice is about any."),
     ] = UNSET
     brings: Annotated[
         tuple[str, ...] | UnsetType,
-        Meta(description="The resources, as `kubectl get` takes them, that are missing, if anything is."),
+        Meta(description="The resources that are missing from the input, if any, as `kubectl get` accepts them."),
     ] = UNSET
 
     @property

@@ -100,7 +100,7 @@ class FieldProblem(NamedTuple):
 
 
 def selector_problem(selector: NodeSelector) -> str | None:
-    """Return the problem because of which upstream's parser rejects a node selector, or None.
+    """Return the reason why upstream's parser rejects a node selector, or None if it does not.
 
     A rejected selector is fatal for DRA slices.
     """
@@ -158,7 +158,7 @@ def _expression_problems(requirement: NodeSelectorRequirement, path: FieldPath) 
 def requirement_problems(
     key: str, operator: str, values: Sequence[str], path: FieldPath = ()
 ) -> Iterator[FieldProblem]:
-    """Yield the problems because of which `labels.NewRequirement` rejects the requirement at this path."""
+    """Yield the reasons why `labels.NewRequirement` rejects the requirement at this path."""
     if problem := _key_problem(key):
         yield FieldProblem((*path, "key"), problem)
     at = (*path, "values")

@@ -227,7 +227,7 @@ class VolumeAttachmentSource(Object, frozen=True):
 
 
 class VolumeAttachmentSpec(Object, frozen=True):
-    """The volume, the driver that attaches it, and the node to which it is attached."""
+    """A volume, the driver that attaches it, and the node that it is attached to."""
 
     attacher: str = ""
     node_name: str = ""

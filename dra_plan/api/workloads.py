@@ -173,7 +173,10 @@ class CronJob(Object, frozen=True):
 
 
 class CustomWorkloadSpec(Object, frozen=True):
-    """The number of pods, and the template from which they are created. While it is suspended, there are no pods."""
+    """The number of pods, and the template from which they are created.
+
+    While the object is suspended, it has no pods.
+    """
 
     replicas: int = 1
     suspend: bool = False

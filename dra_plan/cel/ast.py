@@ -214,11 +214,11 @@ class MacroBuilder:
         return self._factory.copy(expr)
 
     def const(self, value: bool | int, kind: ConstKind) -> Const:
-        """Return a literal."""
+        """Return a literal with this value."""
         return Const(self._factory.id(), self._offset, value, kind)
 
     def ident(self, name: str) -> Ident:
-        """Return an identifier."""
+        """Return an identifier with this name."""
         return Ident(self._factory.id(), self._offset, name)
 
     def accumulator(self) -> Ident:
@@ -230,7 +230,7 @@ class MacroBuilder:
         return Call(self._factory.id(), self._offset, target, function, args)
 
     def list(self, *elements: Expr) -> List:
-        """Return a list literal."""
+        """Return a list literal with these elements."""
         return List(self._factory.id(), self._offset, elements)
 
     def map(self) -> Map:

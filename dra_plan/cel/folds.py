@@ -67,7 +67,7 @@ class Attribute(Protocol):
         """Return the value that all qualifiers select, or an EvaluationError."""
 
     def add(self, qualifier: Qualifier) -> None:
-        """Add a qualifier, which selects from the value of the earlier ones."""
+        """Add a qualifier, which selects a part of the value that the earlier qualifiers select."""
 
 
 class Qualifier:
@@ -112,7 +112,7 @@ class Chain:
         self.qualifiers: list[Qualifier] = []
 
     def add(self, qualifier: Qualifier) -> None:
-        """Add a qualifier, which selects from the value of the earlier ones."""
+        """Add a qualifier, which selects a part of the value that the earlier qualifiers select."""
         self.qualifiers.append(qualifier)
 
     def resolve(self, run: Run) -> Value:

@@ -5,7 +5,7 @@ Each part is found in the tree with its position in the text, so that unchanged 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -214,6 +214,37 @@ def strings(text: str) -> frozenset[str]:
     root = parsed(text).root
     found = () if root is None else nodes(root)
     return frozenset(n.value for n in found if isinstance(n, ast.Const) and isinstance(n.value, str))
+
+
+def bounds(text: str) -> tuple[str, tuple[object, ...]] | None:
+    """Return how an expression compares one named value with constants, as an operator or `in`, and the constants.
+
+    A quantity or a version counts as its text. None for an expression with another form.
+    """
+    match parsed(text).root:
+        case ast.Call(
+            function=function,
+            args=(ast.Call(target=ast.Select() as named, function="compareTo", args=(of,)), ast.Const(value=0)),
+        ) if function in _OPERATORS:
+            return _bounds(named, _OPERATORS[function], (of,))
+        case ast.Call(target=ast.Select() as named, function="isGreaterThan" | "isLessThan" as function, args=(of,)):
+            return _bounds(named, ">" if function == "isGreaterThan" else "<", (of,))
+        case ast.Call(target=None, function="@in", args=(named, ast.List(elements=elements))):
+            return _bounds(named, "in", elements)
+        case ast.Call(target=None, function=function, args=(named, of)) if function in _OPERATORS:
+            return _bounds(named, _OPERATORS[function], (of,))
+    return None
+
+
+_OPERATORS = {f"_{sign}_": sign for sign in ("==", "!=", "<", "<=", ">", ">=")}
+
+
+def _bounds(named: Expr, sign: str, given: Sequence[Expr]) -> tuple[str, tuple[object, ...]] | None:
+    made = [
+        one.args[0] if isinstance(one, ast.Call) and one.function in ("quantity", "semver") else one for one in given
+    ]
+    constants = tuple(one.value for one in made if isinstance(one, ast.Const))
+    return (sign, constants) if is_named(named) and constants and len(constants) == len(given) else None
 
 
 def _chain(root: Expr) -> Iterator[int]:

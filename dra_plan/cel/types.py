@@ -231,7 +231,7 @@ def _unwrapped(of: Type) -> Type:
 
 
 def most_general(first: Type, second: Type) -> Type:
-    """Return the more general of two types, of which one must be assignable to the other."""
+    """Return the more general of two types. One of them must be assignable to the other."""
     return first if _at_most_as_specific(first, second) else second
 
 

@@ -148,7 +148,7 @@ def expand(
 def waiting_owners(
     inventory: Inventory, *, namespace: str | None = None, selector: LabelSelector | None = None
 ) -> list[Owner]:
-    """Return, in input order, the pods and workloads from which `expand` would make claim sets if they used claims."""
+    """Return, in input order, the pods and workloads that `expand` would plan if they used claims."""
     builder = _Builder(Index(inventory), _Choice(namespace, selector, None), None)
     return builder.waiting()
 

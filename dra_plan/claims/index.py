@@ -48,7 +48,7 @@ class AbsentPods:
                     continue
                 name = f"{namespace}/{user.name}"
                 self.all[name] = None
-                nodes = list(_only_nodes(selector))
+                nodes = list(only_nodes(selector))
                 for node in nodes:
                     self._by_node[node][name] = None
                 if not nodes:
@@ -67,8 +67,8 @@ class AbsentPods:
         return list(found)
 
 
-def _only_nodes(selector: NodeSelector | None) -> Iterator[str]:
-    """Yield the names of the nodes, if the selector requires only a name."""
+def only_nodes(selector: NodeSelector | None) -> Iterator[str]:
+    """Yield the names of the nodes, if the selector, such as that of an allocation, requires only a name."""
     for term in selector.node_selector_terms if selector is not None and len(selector.node_selector_terms) == 1 else ():
         if not term.match_expressions and [(each.key, each.operator) for each in term.match_fields] == [
             ("metadata.name", "In")
@@ -166,7 +166,7 @@ class Index:
 
     @cached_property
     def dependent_claims(self) -> Dependents[ResourceClaim]:
-        """The claims that each pod or workload controls."""
+        """The claims that each object controls."""
         return Dependents(self.inventory.claims)
 
     @cached_property

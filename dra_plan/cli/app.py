@@ -12,18 +12,19 @@ import typer
 
 from dra_plan import __version__
 from dra_plan.cli.command import Command, Group
-from dra_plan.cli.live import DUMP, of_cluster
+from dra_plan.cli.live import of_cluster
 from dra_plan.cli.running import Exit, guarded
+from dra_plan.wording import DUMP
 
 EPILOG = (
-    "Exit status: 0 if everything fits (explain: always, unless --require-fit is set), 1 if something does not fit "
-    "or a check fails, 2 for a usage or input error, 3 if the result is undecided because a limit was reached, 4 for "
-    "an internal error."
+    "The exit status is 0 if everything fits, 1 if something does not fit or a check fails, 2 for a usage or input "
+    "error, 3 if the result is undecided because a limit was reached, and 4 for an internal error. For `explain`, the "
+    "exit status is 0 even if something does not fit, unless --require-fit is set."
 )
 
 
 CLUSTER = (
-    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same question, answered from files:\n"
+    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same question for a dump:\n"
     f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME\n\n"
     "Run `dra-plan COMMAND --help` to see the options and examples for a command."
 )
@@ -31,9 +32,8 @@ CLUSTER = (
 
 
 SENTENCE = (
-    "Find out why pods are pending and what fits where, in a live cluster or from files. The results are those that "
-    "kube-scheduler itself would give. "
-    "dra-plan covers devices (DRA), resources, taints, affinity, volumes, quotas and preemption."
+    "Find out why pods are pending and what fits where, in a live cluster or in files. The results are the same as "
+    "kube-scheduler's. dra-plan covers devices (DRA), CPU and memory, taints, affinity, volumes, quotas and preemption."
 )
 
 

@@ -52,7 +52,9 @@ in zsh, when it loads the file."""
 
 
 def completion(
-    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell to complete in.", show_default=False)],
+    shell: Annotated[
+        Shell, typer.Argument(metavar="SHELL", help="The shell for which to print the script.", show_default=False)
+    ],
 ) -> Exit:
     """Print the completion script for a shell.
 

@@ -12,11 +12,12 @@ import typer
 
 from dra_plan.cli import live, options, whatif
 from dra_plan.cli.declared import given
-from dra_plan.cli.live import DUMP, of_cluster
+from dra_plan.cli.live import of_cluster
 from dra_plan.cli.telling import hush
 from dra_plan.errors import UsageError
 from dra_plan.interpreter import uncollected
 from dra_plan.options import ServedVersions, parse_gates
+from dra_plan.wording import DUMP
 
 if TYPE_CHECKING:
     from dra_plan.api.inventory import Inventory

@@ -32,13 +32,6 @@ PLUGIN = "kubectl-dra_plan"
 """The name by which kubectl finds the program of `kubectl dra-plan`."""
 
 
-DUMP = (
-    "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,"
-    "resourceclaims,resourceclaimtemplates -A -o json > cluster.json"
-)
-"""The command that creates a file for most questions with kubectl alone."""
-
-
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
 
@@ -57,7 +50,7 @@ SchedulerMetrics = Annotated[
     typer.Option(
         "--scheduler-metrics",
         metavar="URL|FILE",
-        help="Read the feature gates from kube-scheduler's /metrics page.",
+        help="Read the feature gates from kube-scheduler's /metrics page, or from a saved copy of the page.",
     ),
 ]
 
@@ -81,14 +74,16 @@ def _options(
         bool,
         typer.Option(
             "--live",
-            help="Read the cluster in the current kubectl context; objects in PATH override objects in the cluster.",
+            help=(
+                "Read the cluster in the current kubectl context. Objects in PATH override the objects in the cluster."
+            ),
         ),
     ] = False,
     context: Annotated[
-        str | None, typer.Option("--context", metavar="NAME", help="Like --live, but with this kubeconfig context.")
+        str | None, typer.Option("--context", metavar="NAME", help="Read the cluster in this kubeconfig context.")
     ] = None,
     kubeconfig: Annotated[
-        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Like --live, but with this kubeconfig file.")
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Read the cluster with this kubeconfig file.")
     ] = None,
     scheduler_metrics: SchedulerMetrics = None,
 ) -> None:

@@ -32,7 +32,7 @@ class Sources(TypedDict, total=False):
             "--filename",
             "-f",
             metavar="PATH",
-            help="Alternative to PATH, for compatibility with kubectl; can be repeated.",
+            help="Read this file or directory, as if it were given as PATH. Can be repeated.",
         ),
     ]
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
@@ -63,7 +63,7 @@ Color = Annotated[
         autocompletion=completing.of(*COLOURS),
         callback=paint,
         metavar="WHEN",
-        help="When to use colors: auto, always or never. auto depends on the terminal, NO_COLOR and FORCE_COLOR.",
+        help="Use colors always, never, or depending on the terminal, NO_COLOR and FORCE_COLOR (auto).",
     ),
 ]
 
@@ -88,12 +88,12 @@ class Messages(TypedDict, total=False):
         typer.Option(
             "--ignore-warning",
             metavar="CODE,...",
-            help="Do not print warnings with these codes or count them towards the exit status; can be repeated.",
+            help="Do not print warnings with these codes, and ignore them in the exit status. Can be repeated.",
         ),
     ]
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help=("Do not print notes and warnings; warnings still affect the exit status.")),
+        typer.Option("--quiet", "-q", help=("Do not print notes and warnings. Warnings still affect the exit status.")),
     ]
 
 
@@ -113,13 +113,16 @@ Output = Annotated[
         "-o",
         autocompletion=completing.outputs,
         metavar="FORMAT",
-        help="table, wide, json, yaml, name or jsonpath=TEMPLATE.",
+        help="The output format: table, wide, json, yaml, name or jsonpath=TEMPLATE.",
     ),
 ]
 MarkdownOutput = Annotated[
     str,
     typer.Option(
-        "--output", "-o", metavar="FORMAT", help="table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help=("The output format: table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."),
     ),
 ]
 NO_PODS = "nothing to do: no pod is pending"
@@ -133,8 +136,8 @@ Reports = Annotated[
         autocompletion=completing.reports,
         metavar="FORM",
         help=(
-            "Also write a web page (html=FILE) or a CI report: junit=FILE, sarif=FILE, github or "
-            "gitlab=FILE; can be repeated."
+            "Also write a web page (html=FILE) or a CI report (junit=FILE, sarif=FILE, gitlab=FILE or"
+            " github). Can be repeated."
         ),
     ),
 ]
@@ -148,13 +151,18 @@ Pages = Annotated[
     ),
 ]
 SchedulerConfig = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration (v1).")
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help=("Read the scheduler's configuration from this file (KubeSchedulerConfiguration v1)."),
+    ),
 ]
 RequireFit = Annotated[
     bool,
     typer.Option(
         "--require-fit",
-        help=("Exit with status 1 unless every pod is certain to be scheduled (Undecided counts as failed)."),
+        help=("Exit with status 1 unless every pod is certain to be scheduled. Undecided counts as a failure."),
     ),
 ]
 CompetingFit = Annotated[
@@ -162,7 +170,8 @@ CompetingFit = Annotated[
     typer.Option(
         "--require-fit",
         help=(
-            "Exit with status 1 unless all pods and replicas are certain to fit together (Undecided counts as failed)."
+            "Exit with status 1 unless all pods and replicas are certain to fit together. Undecided "
+            "counts as a failure."
         ),
     ),
 ]
@@ -178,7 +187,7 @@ FailOn = Annotated[
         "--fail-on",
         autocompletion=completing.of("error", "warning"),
         metavar="error|warning",
-        help="If set to warning, exit with status 1 if there are any warnings.",
+        help="With warning, exit with status 1 if there are any warnings.",
     ),
 ]
 Progress = Annotated[

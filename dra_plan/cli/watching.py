@@ -35,7 +35,7 @@ class Watching(TypedDict, total=False):
     watch: Annotated[
         bool,
         typer.Option(
-            "--watch", "-w", help=("With --live: update the output after every change, until the pods are bound.")
+            "--watch", "-w", help=("With --live, update the output after every change until the pods are bound.")
         ),
     ]
 

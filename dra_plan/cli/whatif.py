@@ -25,7 +25,7 @@ class Edits(TypedDict, total=False):
             "--cordon",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Mark the node, or all nodes with these labels, as unschedulable; can be repeated.",
+            help="Mark the node, or all nodes with these labels, as unschedulable. Can be repeated.",
         ),
     ]
     drain: Annotated[
@@ -34,7 +34,10 @@ class Edits(TypedDict, total=False):
             "--drain",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Cordon the node, or all nodes with these labels (rack=r2), and remove the pods; can be repeated.",
+            help=(
+                "Cordon the node, or all nodes with these labels (such as rack=r2), and remove their "
+                "pods. Can be repeated."
+            ),
         ),
     ]
     without: Annotated[
@@ -43,7 +46,7 @@ class Edits(TypedDict, total=False):
             "--without",
             autocompletion=completing.objects,
             metavar="KIND/NAME",
-            help="Remove this object; can be repeated.",
+            help="Remove this object and everything that belongs to it. Can be repeated.",
         ),
     ]
     add_nodes: Annotated[
@@ -52,7 +55,7 @@ class Edits(TypedDict, total=False):
             "--add-nodes",
             autocompletion=completing.added_nodes,
             metavar="N=NODE",
-            help="Add N copies of NODE, or of the node in a file; can be repeated.",
+            help="Add N copies of NODE, which is the name of a node or a file with a node. Can be repeated.",
         ),
     ]
 

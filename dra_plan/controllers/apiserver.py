@@ -202,9 +202,9 @@ class ApiServer:
         return bool(self.inventory.workloads or self._absent_owners)
 
     def releasing(self) -> ClusterState | None:
-        """Return the state from which it is decided which claims are freed now, or None if no claim has to be checked.
+        """Return the part of the state that decides which claims are freed now, or None if no claim has to be checked.
 
-        The state contains the claims that changed and the claims of pods that changed, with the pods that use them.
+        It contains the claims that changed and the claims of pods that changed, with the pods that use them.
         """
         claims, looked = self._cluster.claims, self._looked_at
         looked.note(self._cluster.changed_pods)
@@ -223,9 +223,9 @@ class ApiServer:
         return self._part([*uids], found, ended or self.ended[-1:])
 
     def generating(self) -> ClusterState | None:
-        """Return the state from which it is decided which claims are created now, or None if no pod lacks a claim.
+        """Return the part of the state that decides which claims are created now, or None if no pod lacks a claim.
 
-        The state contains the pods that may lack a claim.
+        It contains the pods that may lack a claim.
         """
         pods, looked = self._cluster.pods, self._looked_at
         looked.note(self._cluster.changed_pods)
@@ -314,7 +314,7 @@ class ApiServer:
         moved.clear()
 
     def victims(self) -> dict[str, Pod]:
-        """Return the pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
+        """Return the pods that the scheduler has preempted and that have not ended yet. The keys are NAMESPACE/NAME."""
         count = eviction_count(self._simulation)
         if count == self._evictions_seen:
             return {}
@@ -349,7 +349,7 @@ class ApiServer:
     # Pods
 
     def create_pod(self, pod: Pod, *, made: bool) -> str:
-        """Create the pod, and return "" or the message with which the API server rejects the pod.
+        """Create the pod and return "". If the API server rejects the pod, return its message instead.
 
         If `made` is set, a controller creates the pod, and not an event. The scheduler then sees the pod only after
         `show_made`, when the pod has its claims.
@@ -439,9 +439,9 @@ class ApiServer:
     # Claims
 
     def create_claim(self, claim: ResourceClaim, pod: Pod, entry: str) -> str:
-        """Create the claim and write its name to the pod's status.
+        """Create the claim, write its name to the pod's status, and return "".
 
-        Return "", or the message with which the API server rejects the claim.
+        If the API server rejects the claim, return its message instead.
         """
         namespace, name = claim.metadata.namespace, claim.metadata.name
         known = self._cluster.claims.get(namespace, name)

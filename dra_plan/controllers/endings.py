@@ -75,10 +75,10 @@ def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
 
 
 def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, tuple[EndedPod, Pod | None]]:
-    """Return how each pod that existed at the start ended, and the pod that replaces it, if any, by namespace and name.
+    """Return how each pod that existed at the start ended, and the pod that replaces it, if any.
 
-    Each pod that was created since replaces one pod that ended. If several pods of an owner ended, it is undefined
-    which pod replaces which.
+    The keys are the namespaces and names of the pods that ended. Each pod that was created since replaces one of them;
+    if several pods of an owner ended, it is undefined which pod replaces which.
     """
     used: set[str] = set()
     places: dict[PodKey, tuple[EndedPod, Pod | None]] = {}

@@ -118,7 +118,9 @@ class Settled:
 
     @cached_property
     def refused_heirs(self) -> Mapping[PodKey, Pod]:
-        """The pods that the API server rejects, by the name of the pod that each of them would replace.
+        """The pods that the API server rejects.
+
+        The key of each is the namespace and name of the pod that it would replace.
 
         The replaced pods existed at the start and have ended.
         """
@@ -140,12 +142,12 @@ class Settled:
 
     @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
-        """The messages of events about claims that could not be created, by the pod that lacks the claim."""
+        """For each pod that lacks a claim because it could not be created: the message of the event about it."""
         return {(each.namespace, each.name): each.message for each in self._failed_claims}
 
     @property
     def over_quota(self) -> Mapping[PodKey, list[OverQuota]]:
-        """The quota amounts that prevented pods or their claims from being created, by pod."""
+        """For each pod that could not be created, or whose claim could not: the quota amounts that prevented it."""
         exceeded = self.server.quotas.exceeded
         claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
         pods = {(pod.metadata.namespace, pod.metadata.name): exceeded.get(said, []) for pod, said in self.not_made}

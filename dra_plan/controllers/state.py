@@ -174,7 +174,7 @@ class ClusterState:
 
     @cached_property
     def pods_by_uid(self) -> Mapping[str, Pod]:
-        """The pods that exist, by their UIDs."""
+        """The pods that exist, with their UIDs as keys."""
         return {pod_uid(pod): pod for pod in self.inventory.pods}
 
     @cached_property
@@ -184,7 +184,7 @@ class ClusterState:
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
-        """The nodes, by their names."""
+        """The nodes, with their names as keys."""
         return {node.metadata.name: node for node in self.inventory.nodes}
 
     @cached_property
@@ -198,7 +198,7 @@ class ClusterState:
 
     @cached_property
     def names(self) -> Mapping[str, set[str]]:
-        """The names of all pods that exist or have ended, by namespace."""
+        """The names of all pods that exist or have ended, for each namespace."""
         found: dict[str, set[str]] = defaultdict(set)
         for pod in self.inventory.pods:
             found[pod.metadata.namespace].add(pod.metadata.name)

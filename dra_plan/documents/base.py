@@ -27,19 +27,19 @@ Text = Annotated[str, Meta(min_length=1)]
 
 SchedulerText = Annotated[str, Meta(description="The scheduler's message.")]
 
-FailedScheduling = Meta(description="The text of FailedScheduling, verbatim.")
+FailedScheduling = Meta(description="The message of the scheduler's FailedScheduling event, unchanged.")
 
-UndecidedNodes = Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")]
+UndecidedNodes = Annotated[list[str], Meta(description="The nodes on which the step budget ran out.")]
 
 HeldDevices = Annotated[list[str], Meta(description="The devices that it gets, as DRIVER/POOL/DEVICE.")]
 
-ModelName = Annotated[str, Meta(description="Their model, if the driver publishes one.")]
+ModelName = Annotated[str, Meta(description="The model of the devices, if the driver publishes one.")]
 
 TemplatePart = Annotated[str, Meta(description=("The field with the pod template, if the owner has several."))]
 
-MinCount = Meta(description="The number of pods of a gang that must find a node at the same time.")
+MinCount = Meta(description="The number of pods in the gang that must find a node at the same time.")
 
-GroupPods = Meta(description="Pods of the group that the scheduler knows.")
+GroupPods = Meta(description="The number of pods in the group that the scheduler knows.")
 
 
 def _written(name: str) -> str:
@@ -78,17 +78,21 @@ class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
 
     kubernetes_version: Annotated[str, Meta(pattern=r"^1\.[0-9]+$")]
     release: Annotated[
-        str, Meta(description="The patch release whose outcomes are recorded.", pattern=r"^1\.[0-9]+\.[0-9]+$")
+        str,
+        Meta(
+            description="The patch release whose recorded outcomes the answer is based on.",
+            pattern=r"^1\.[0-9]+\.[0-9]+$",
+        ),
     ]
     variant: Annotated[
         str,
         one_of("stable", "incubating", "experimental"),
-        Meta(description="The allocator implementation that the gates select."),
+        Meta(description="The implementation of the allocator that the feature gates select."),
     ]
     feature_gates: dict[str, bool]
     quirks: Annotated[str, one_of(*QUIRK_MODES)]
     basis: Annotated[
-        str | UnsetType, Meta(description=("The basis of the answer, if the release itself was not recorded."))
+        str | UnsetType, Meta(description=("What the answer is based on, if the release itself was not recorded."))
     ] = UNSET
 
 
@@ -117,16 +121,21 @@ class HeldDrain(DocumentPart, frozen=True, kw_only=True):
     budgets: Annotated[
         list[str],
         Meta(
-            description=("The budget; several if pods have more than one budget, in which case they are never evicted.")
+            description=(
+                "The name of the budget. There are several if pods have more than one budget; such pods are "
+                "never evicted."
+            )
         ),
     ]
-    allowed: Annotated[Amount, Meta(description="The evictions that it still allows when this drain begins.")]
-    pods: Annotated[list[str], Meta(description="Its pods that have to leave.")]
+    allowed: Annotated[
+        Amount, Meta(description="The number of evictions that the budget still allows when this drain begins.")
+    ]
+    pods: Annotated[list[str], Meta(description="The pods with this budget that have to leave the node.")]
 
 
 HeldDrains = Annotated[
     list[HeldDrain],
-    Meta(description=("Disruption budgets for which `kubectl drain` would wait; here they are ignored.")),
+    Meta(description=("The disruption budgets for which `kubectl drain` would wait. They are ignored here.")),
 ]
 
 
@@ -140,25 +149,27 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     """A what-if change and its effect."""
 
     edit: Annotated[str, one_of("AddNodes", "Apply", "Bind", "Cordon", "Drain", "Evict", "Restart", "Without")]
-    node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
+    node: Annotated[str, Meta(description="The node that is cordoned or drained, or to which the pod is bound.")] = ""
     object: Annotated[
         ObjectName | None,
-        Meta(description="The removed object, or the pod that is evicted or bound."),
+        Meta(description="The object that is removed, or the pod that is evicted or bound."),
     ] = None
-    count: Annotated[Amount, Meta(description="How many nodes were added.")] = 0
-    like: Annotated[str, Meta(description="The node that the added ones are copied from.")] = ""
+    count: Annotated[Amount, Meta(description="The number of nodes that were added.")] = 0
+    like: Annotated[str, Meta(description="The node of which the added nodes are copies.")] = ""
     added: Annotated[list[str], Meta(description="The names of the added nodes.")] = []
     pending: Annotated[
-        list[ObjectName], Meta(description=("Pods that left their node and are pending again under the same name."))
+        list[ObjectName], Meta(description=("The pods that left their node and are pending again under the same name."))
     ] = []
     gone: Annotated[
-        list[ObjectName], Meta(description=("Objects that were removed with it and do not come back."))
+        list[ObjectName], Meta(description=("The objects that were removed as a consequence and are not recreated."))
     ] = []
     deallocated: Annotated[
-        list[ClaimName], Meta(description="Claims that lost their devices because no pod used them.")
+        list[ClaimName], Meta(description="The claims that lost their devices because no pod uses them any longer.")
     ] = []
     held_by: HeldDrains = []
-    applied: Annotated[list[AppliedObject], Meta(description="The written objects, with the result for each.")] = []
+    applied: Annotated[
+        list[AppliedObject], Meta(description="The objects that were applied, each with the result.")
+    ] = []
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
@@ -169,7 +180,12 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
     target: AnswerTarget
     what_if: Annotated[
         list[AppliedEdit] | UnsetType,
-        Meta(description=("The changes that were made to the cluster first, in this order; absent if there are none.")),
+        Meta(
+            description=(
+                "The changes that were made to the cluster before the question was answered, in this order. "
+                "Absent if there are none."
+            )
+        ),
     ] = UNSET
     if TYPE_CHECKING:
         warnings: list[PrintedWarning]  # a field of every kind of document, but declared further down
@@ -253,10 +269,10 @@ class PoolName(DocumentPart, frozen=True, kw_only=True):
 
 
 EvictionSecond = Annotated[
-    float, Meta(description="The time in seconds after the newest object of the input; 0 for at once.")
+    float, Meta(description="The time in seconds after the newest object in the input; 0 means immediately.")
 ]
 EvictionTime = Annotated[
-    str, Meta(description="The same time (RFC 3339); absent if no object of the input has a time.")
+    str, Meta(description="The same time as RFC 3339. Absent if no object in the input has a time.")
 ]
 
 

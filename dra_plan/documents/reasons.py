@@ -33,15 +33,15 @@ class UnusablePool(DocumentPart, frozen=True, kw_only=True):
     pool: PoolName
     generation: int
     devices: Amount
-    slices: Annotated[list[str], Meta(description="The slices that cause it.")]
+    slices: Annotated[list[str], Meta(description="The slices because of which the pool is skipped.")]
     seen: Amount | None = None
     expected: int | None = None
     problem: str = ""
-    hint: Annotated[str, Meta(description="The counter set or counter that was perhaps meant.")] = ""
+    hint: Annotated[str, Meta(description="The counter set or counter that was probably intended.")] = ""
     superseded_by: int | None = None
     counts: Annotated[
         list[int],
-        Meta(description="The values of resourceSliceCount, if slices of one generation state different ones."),
+        Meta(description="The values of resourceSliceCount, if slices of one generation state different values."),
     ] = []
 
 
@@ -56,7 +56,7 @@ class KnownDefect(DocumentPart, frozen=True, kw_only=True):
 class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
     """Known defects of the release that change the answer, and the answer that the release would give without them."""
 
-    code: Annotated[str, one_of("upstream-defect"), Meta(description="In a plan's reasons.")] = ""
+    code: Annotated[str, one_of("upstream-defect"), Meta(description="Set only among the reasons of a plan.")] = ""
     defects: Annotated[list[KnownDefect], Meta(min_length=1)]
     promised: Annotated[str, one_of("Fits", "DoesNotFit", "NodeError", "Error")]
 
@@ -74,7 +74,9 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
     code: str
     message: SchedulerText
     object: ObjectName | None = None
-    template: Annotated[str, Meta(description="The template that `object`, a claim, is generated from.")] = ""
+    template: Annotated[
+        str, Meta(description="If `object` is a claim that is created from a template: the template.")
+    ] = ""
     missing: ObjectName | None = None
     source: str | None = None
     device: DeviceName | None = None
@@ -118,7 +120,7 @@ class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kin
     match_attribute: str | None = None
     distinct_attribute: str | None = None
     requests: list[str]
-    values: Annotated[list[MetValues], Meta(description=("The values at the constraint, request by request."))] = []
+    values: Annotated[list[MetValues], Meta(description=("The values that the constraint compares, by request."))] = []
 
 
 class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="counter"):
@@ -147,12 +149,12 @@ class NeededAmount(RequestName, frozen=True, kw_only=True):
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter, or a capacity of shared devices, of which several requests together need more than is left."""
+    """A counter, or a capacity of shared devices, that has less left than several requests need together."""
 
     pool: PoolName | None = None
     counter_set: str = ""
-    name: Annotated[str, Meta(description="Of the counter, or of the capacity.")]
-    devices: Annotated[list[DeviceName], Meta(description="Of a capacity: some of the devices that have it.")] = []
+    name: Annotated[str, Meta(description="The name of the counter or of the capacity.")]
+    devices: Annotated[list[DeviceName], Meta(description="For a capacity: some of the devices that have it.")] = []
     needs: list[NeededAmount]
     sum: str
     left: str
@@ -170,13 +172,15 @@ class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
 class NotTogether(DocumentPart, frozen=True, kw_only=True):
     """A blocking set: the smallest set of requests, constraints, counters and claims that cannot all be met."""
 
-    code: Annotated[str, one_of("not-together"), Meta(description="In a plan's reasons.")] = ""
+    code: Annotated[str, one_of("not-together"), Meta(description="Set only among the reasons of a plan.")] = ""
     proven: Annotated[
-        bool, Meta(description=("Each element was dropped in turn, and the rest fits (without known defects)."))
+        bool,
+        Meta(description=("True if each element was left out in turn and the others then fit, without known defects.")),
     ]
     elements: list[BlockingElement]
     shortages: Annotated[
-        list[Shortage], Meta(description=("Amounts of which these requests together need more than is left."))
+        list[Shortage],
+        Meta(description=("The counters and capacities of which the requests together need more than is left.")),
     ] = []
 
 
@@ -211,20 +215,29 @@ class LeadingReason(DocumentPart, frozen=True, kw_only=True):
     """A reason, and the number of nodes that have it. docs/reasons.md describes the codes."""
 
     code: Text
-    class_: Annotated[str, Meta(description="Whose selector rejects, if it is not the request's own.")] = ""
+    class_: Annotated[
+        str,
+        Meta(description="The class whose selector rejects the devices. Absent if it is the request's own selector."),
+    ] = ""
     name: Annotated[
-        str, Meta(description="The attribute, capacity, counter or taint that it is about, if there is one.")
+        str, Meta(description="The attribute, capacity, counter or taint that the reason is about, if any.")
     ] = ""
     request: str = ""
-    need: Annotated[Amount | None, Meta(description="Devices that the request needs there.")] = None
-    left: Annotated[Amount | None, Meta(description=("The largest number left for it on any of the nodes."))] = None
-    left_from: Annotated[Amount | None, Meta(description="The smallest number left, if the nodes differ.")] = None
-    need_from: Annotated[Amount | None, Meta(description="The smallest number that it needs, if the nodes differ.")] = (
+    need: Annotated[Amount | None, Meta(description="The number of devices that the request needs on the nodes.")] = (
         None
     )
-    need_to: Annotated[Amount | None, Meta(description=("The largest number that it needs, if the nodes differ."))] = (
-        None
-    )
+    left: Annotated[
+        Amount | None, Meta(description=("The largest number of devices left for the request on one of the nodes."))
+    ] = None
+    left_from: Annotated[
+        Amount | None, Meta(description="The smallest number of devices left, if the nodes differ.")
+    ] = None
+    need_from: Annotated[
+        Amount | None, Meta(description="The smallest number of devices needed, if the nodes differ.")
+    ] = None
+    need_to: Annotated[
+        Amount | None, Meta(description=("The largest number of devices needed, if the nodes differ."))
+    ] = None
     nodes: Annotated[int, Meta(ge=1)]
 
 

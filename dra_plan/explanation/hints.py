@@ -16,7 +16,7 @@ from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
 from dra_plan.cel.literals import malformed
 from dra_plan.cel.meant import ANY_DRIVER, Home, meant, rewritten
-from dra_plan.cel.parts import Reference, mentions, parsed
+from dra_plan.cel.parts import Reference, bounds, mentions, parsed
 from dra_plan.cel.rewrite import amounts, comparison, ordered_with, with_compare_to
 from dra_plan.documents.devices import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
 from dra_plan.near import nearest
@@ -82,6 +82,26 @@ def found_lines(of: FoundName) -> list[str]:
         kinds = sorted({one.type for one in of.values})
         said.append(f"{name} is of type {listed(kinds)} and cannot be compared with {_a(of.hint)}")
     return said
+
+
+def wanted(clause: str) -> str:
+    """Return what a part of a selector asks of the value that it reads: `at least "80Gi"`, `"a" or "b"`."""
+    found = bounds(clause)
+    if found is None:
+        return " ".join(clause.split())
+    sign, given = found
+    return f"{_BOUNDS[sign]}{' or '.join(map(wording.value, given))}"
+
+
+_BOUNDS = {
+    "==": "",
+    "in": "",
+    "!=": "another one than ",
+    ">=": "at least ",
+    ">": "more than ",
+    "<=": "at most ",
+    "<": "less than ",
+}
 
 
 def _a(kind: str | None) -> str:

@@ -12,7 +12,7 @@ from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.well_known import ADMIN_ACCESS, SYSTEM_NAMESPACE
 from dra_plan.api.workloads import pod_template
-from dra_plan.claims.index import Index, missing_templates, owner_of
+from dra_plan.claims.index import Index, missing_templates, only_nodes, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import bringing, listing
@@ -394,11 +394,15 @@ def _slices(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _unseen_pools(inventory: Inventory) -> list[str]:
-    """Return the pools that have allocated devices but no slices, as DRIVER/POOL."""
+    """Return the pools that have allocated devices but no slices, as DRIVER/POOL, except those of missing nodes."""
+    nodes = {node.metadata.name for node in inventory.nodes}
     seen = {(slice_.spec.driver, slice_.spec.pool.name) for slice_ in inventory.slices}
     unseen: dict[tuple[str, str], None] = {}
     for claim in inventory.claims:
         if claim.allocation is not None:
+            own = set(only_nodes(claim.allocation.node_selector))
+            if own and nodes and own.isdisjoint(nodes):
+                continue  # no device of them can be used
             for result in claim.allocation.devices.results:
                 if (result.driver, result.pool) not in seen:
                     unseen[result.driver, result.pool] = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from dra_plan import claims
@@ -59,7 +60,7 @@ class OwnerName(NamedTuple):
 class Known:
     """The objects of an input that a user can name."""
 
-    def __init__(self, inventory: Inventory, made: Iterable[ObjectKey] = ()) -> None:
+    def __init__(self, inventory: Inventory, made: Collection[ObjectKey] = ()) -> None:
         """Collect the objects; `made` are claims that are not in the input, but would be created for its pods."""
         self._inventory, self._made, self._pods = inventory, made, inventory.pods
         self.empty = "".join(f"; {notice.message}" for notice in inventory.notices if notice.code == "file-empty")
@@ -70,19 +71,20 @@ class Known:
             for form in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()}es")
         }
 
+    @property
+    def _objects(self) -> Iterator[Pod | AnyWorkload | ResourceClaim]:
+        return chain(self._inventory.pods, self._inventory.workloads, self._inventory.claims)
+
     @cached_property
     def keys(self) -> list[ObjectKey]:
         """The keys of the objects, in input order."""
-        objects = (*self._inventory.pods, *self._inventory.workloads, *self._inventory.claims)
-        keys = [(found.kind, found.metadata.namespace, found.metadata.name) for found in objects]
-        return list(dict.fromkeys([*keys, *self._made]))
+        return list(dict.fromkeys([*map(_key, self._objects), *self._made]))
 
-    @cached_property
-    def _by_name(self) -> dict[str, list[ObjectKey]]:
-        found: dict[str, list[ObjectKey]] = defaultdict(list)
-        for key in self.keys:
-            found[key[2].lower()].append(key)
-        return found
+    def named(self, names: Container[str]) -> list[ObjectKey]:
+        """Return the objects with one of these names, which are in lower case, in input order."""
+        found = (_key(each) for each in self._objects if each.metadata.name.lower() in names)
+        made = (key for key in self._made if key[2].lower() in names)
+        return list(dict.fromkeys(chain(found, made)))
 
     def kind(self, word: str) -> str:
         """Return the kind, in lower case, for a word that kubectl accepts, or "" if there is none.
@@ -93,10 +95,6 @@ class Known:
         if found is not None:
             return found.name.lower()
         return self._kinds.get(word.lower().partition(".")[0], "")
-
-    def named(self, name: str) -> list[ObjectKey]:
-        """Return all objects with this name, ignoring case."""
-        return self._by_name.get(name.lower(), [])
 
     def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
         """Return the pods whose controller or Deployment has this name, even if the controller is not in the input."""
@@ -146,28 +144,32 @@ def find(given: Iterable[str], known: Known, namespace: str | None) -> list[Obje
     Raises UnknownOwnerError if no object has one of the names. The error has a line for each such name, with the
     namespace of an object that has this name, or with a similar name.
     """
+    asked = list(split(given, known))
+    there = known.named({reading.name for _, readings in asked for reading in readings})
+    by_name: dict[str, list[ObjectKey]] = defaultdict(list)
+    for key in there:
+        by_name[key[2].lower()].append(key)
     found: set[ObjectKey] = set()
     unknown: list[str] = []
-    for text, readings in split(given, known):
-        here = next((keys for reading in readings if (keys := _matching(reading, known, namespace))), [])
+    for text, readings in asked:
+        here = next((keys for each in readings if (keys := _matching(each, by_name[each.name], namespace))), [])
         found.update(here)
         if not here:
-            unknown.append(_unknown(text, readings, known, namespace))
+            named = by_name[readings[0].name] if readings else []
+            unknown.append(_unknown(text, readings, named, known, namespace))
     if unknown:
         raise UnknownOwnerError.of_lines(unknown)
-    return [key for key in known.keys if key in found]
+    return [key for key in there if key in found]
 
 
-def _matching(reading: OwnerName, known: Known, namespace: str | None) -> list[ObjectKey]:
+def _matching(reading: OwnerName, named: Iterable[ObjectKey], namespace: str | None) -> list[ObjectKey]:
     wanted = reading.namespace or (namespace or "").lower()
-    return [
-        key
-        for key in known.named(reading.name)
-        if reading.kind in ("", key[0].lower()) and wanted in ("", key[1].lower())
-    ]
+    return [key for key in named if reading.kind in ("", key[0].lower()) and wanted in ("", key[1].lower())]
 
 
-def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: str | None) -> str:
+def _unknown(
+    text: str, readings: Sequence[OwnerName], named: Sequence[ObjectKey], known: Known, namespace: str | None
+) -> str:
     if not readings:
         return f"{text!r} is not a name: expected NAME, KIND/NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"
     reading = readings[0]
@@ -180,9 +182,8 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
         return f"{text}: expected a pod, workload or claim"
     if pods := known.pods_of(reading, namespace):
         return f"{told}, but {_pods_told(pods)}"
-    elsewhere = [key for one in readings for key in known.named(one.name)]
-    if elsewhere:
-        there = ", ".join(dict.fromkeys(_form(key) for key in elsewhere[:3]))
+    if named:
+        there = ", ".join(map(_form, named[:3]))
         return f"{told}; there is {there}"
     near = _near(text, reading, known, namespace)
     return told + (f" (did you mean {near}?)" if near else "") + known.empty
@@ -212,6 +213,10 @@ def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) ->
         return repr(_as_given(text, near))
     near = nearest(reading.name, (key[2] for key in known.keys))
     return next((_form(key) for key in known.keys if key[2] == near), "")
+
+
+def _key(of: Pod | AnyWorkload | ResourceClaim) -> ObjectKey:
+    return of.kind, of.metadata.namespace, of.metadata.name
 
 
 def _form(key: ObjectKey) -> str:
@@ -340,18 +345,17 @@ class OwnerStates:
     def __init__(self, index: Index, target: Target) -> None:
         self._index, self._target = index, target
         inventory = index.inventory
-        self._objects: dict[ObjectKey, Pod | AnyWorkload | ResourceClaim] = {
-            (found.kind, found.metadata.namespace, found.metadata.name): found
-            for found in (*inventory.claims, *inventory.workloads, *inventory.pods)
-        }
+        self._owners = {_key(found): found for found in (*inventory.workloads, *inventory.pods)}
 
     def of(self, key: ObjectKey) -> UnplannedOwner | None:
         """Return the object's state, or None if it can be planned, because some of its claims wait for devices."""
-        found = self._objects.get(key)
+        kind, namespace, name = key
+        if kind == CLAIM:
+            claim = self._index.claim(namespace, name)
+            return self._of_claim(claim) if claim is not None else None
+        found = self._owners.get(key)
         if isinstance(found, Pod):
             return self._of_pod(found)
-        if isinstance(found, ResourceClaim):
-            return self._of_claim(found)
         return self._of_workload(found) if found is not None else None
 
     def _of_pod(self, pod: Pod) -> UnplannedOwner | None:

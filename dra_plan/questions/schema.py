@@ -31,7 +31,7 @@ def schema(
         typer.Argument(
             autocompletion=_documents,
             metavar="KIND",
-            help="The document's kind, or APIVERSION/KIND; if not given, all documents are listed.",
+            help="The kind of the document, or APIVERSION/KIND. If this is omitted, all documents are listed.",
         ),
     ] = None,
 ) -> Exit:
@@ -41,8 +41,8 @@ def schema(
       dra-plan schema
       dra-plan schema AllocationPlan > allocation-plan.schema.json
 
-    If no KIND is given, lists the documents that dra-plan prints and the documents that it reads. If a kind is given
-    without a version, its latest version is used.
+    If KIND is omitted, lists the documents that dra-plan prints or reads. If KIND has no version, prints the schema of
+    the latest version.
 
     """
     from dra_plan.errors import UsageError

@@ -30,7 +30,10 @@ AutoscalerQuirk = Literal[
 
 
 class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
-    """Switches for the autoscaler's defects: True behaves as the release does, False as it should."""
+    """Switches for the autoscaler's defects.
+
+    True means the behaviour of the release, and False the intended behaviour.
+    """
 
     extended_devices_free: bool = True
     idle_claims_stay: bool = True
@@ -45,7 +48,7 @@ class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
     similar_without_devices: bool = True
 
     def without(self, *names: AutoscalerQuirk) -> AutoscalerQuirks:
-        """Return the same switches with the named defects fixed."""
+        """Return a copy of the switches with the named defects fixed."""
         return replace(self, **dict.fromkeys(names, False))
 
 
@@ -57,9 +60,9 @@ FIXED_AUTOSCALER = AUTOSCALER.without(*AUTOSCALER.__struct_fields__)  # type: ig
 
 
 class AutoscalerDefect(NamedTuple):
-    """A defect: its id here, its switch, upstream's issues and its effect.
+    """A defect of the autoscaler: its ID in this project, its switch, the upstream issues and its effect.
 
-    The issues are OWNER/REPOSITORY#N, separated by commas; "" if none is known.
+    The issues are written as OWNER/REPOSITORY#N, separated by commas; if no issue is known, the text is empty.
     """
 
     id: str

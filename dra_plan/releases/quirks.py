@@ -52,7 +52,7 @@ Quirk = Literal[
 
 
 class Quirks(Struct, frozen=True, kw_only=True):
-    """Known defects: True reproduces the release, False does what the API promises."""
+    """Switches for known defects. True means the behaviour of the release, and False what the API promises."""
 
     counters_by_pool_name: bool = False
     distinct_remembers_last: bool = False
@@ -92,11 +92,11 @@ class Quirks(Struct, frozen=True, kw_only=True):
     group_evicts_its_own: bool = False
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
-        """Return the quirks among the names that the release has, in name order."""
+        """Return those of the named quirks that are on, ordered by name."""
         return tuple(sorted(name for name in names if getattr(self, name)))
 
     def without(self, *names: Quirk) -> Quirks:
-        """Return the same quirks with the named quirks fixed."""
+        """Return a copy of the switches with the named quirks fixed."""
         return replace(self, **dict.fromkeys(names, False))
 
 
@@ -111,7 +111,10 @@ FIXED = Quirks()
 
 
 class Defect(NamedTuple):
-    """A defect of upstream: its id here, the field of `Quirks`, the upstream issue (0: none filed) and its effect."""
+    """A defect of upstream: its ID in this project, its field in `Quirks`, the upstream issue and its effect.
+
+    If no issue has been filed, the issue is 0.
+    """
 
     id: str
     quirk: Quirk
@@ -124,12 +127,12 @@ class Defect(NamedTuple):
 
     @property
     def began(self) -> str:
-        """The first recorded release that has it; older ones may also have it."""
+        """The first recorded release that has the defect. Older releases may also have it."""
         return self.releases[0]
 
     @property
     def ended(self) -> str:
-        """The first recorded release after all that have it; empty if the newest has it."""
+        """The first recorded release after those that have the defect, or "" if the newest release has it."""
         later = RECORDED[RECORDED.index(self.releases[-1]) + 1 :]
         return later[0] if later else ""
 

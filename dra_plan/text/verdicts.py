@@ -18,6 +18,7 @@ from dra_plan.documents.verdicts import (
     AloneVerdict,
     AwaitedCondition,
     ChangedReason,
+    ClaimOfLostNode,
     GatedVerdict,
     LastMessage,
     LeavingClaim,
@@ -25,10 +26,11 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
-from dra_plan.text.headlines import admission, headline, none_of, other, with_gates, without_gates
+from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict
 from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, only_devices, who
+from dra_plan.text.rivals import only_some, other
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
 MOST_EVICTIONS = 3
@@ -159,6 +161,19 @@ def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
     return f"{headline(alike).removesuffix('.')}. {nearest}"
 
 
+def _lost(of: ClaimOfLostNode) -> str:
+    """Return what keeps a claim allocated whose node is gone."""
+    if not of.pods:
+        return f"Claim {of.claim} is freed when no pod is in its reservedFor any more."
+    is_one = len(of.pods) == 1
+    said = f"{'Pod' if is_one else 'Pods'} {words.listed(of.pods)} {'has' if is_one else 'have'} it"
+    said += f" and {'is' if is_one else 'are'} being deleted" if of.deleted else ""
+    if of.finalizers:
+        it = "it exists" if is_one else "they exist"
+        said += f"; {it} until finalizers are removed, also with --force: {words.listed(of.finalizers)}"
+    return f"{said}."
+
+
 def _leaving(of: LeavingClaim) -> str:
     """Return until when a claim exists, and what to do then."""
     pods = f"pod {of.pods[0]} ends" if len(of.pods) == 1 else f"pods {words.listed(of.pods)} end"
@@ -221,6 +236,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield from _unknown_lines(of)
     if of.held_by == "OtherScheduler":
         yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
+    yield from map(_lost, of.lost_claims)
     for leaving in of.leaving_claims:
         yield _leaving(leaving)
     if of.queue and (of.verdict == "Suspended" or admission(of)):
@@ -239,7 +255,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         )
         yield f"{them} already being deleted, with a lower priority; {period} at {of.until}."
     if of.never_together and of.alone is not None:
-        yield f"Even if no other pods were pending, only {of.alone.would_bind} of the {of.pods} pods would fit."
+        yield only_some(of.alone.would_bind, of.pods)
     if of.priority is not None and (said := _no_preemption(of, of.priority)):
         yield said
     if of.low_priority is not None:

@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from dra_plan import wording
 from dra_plan.api.core import Taint
+from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceTaint, DeviceToleration
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName
 from dra_plan.documents.devices import ClaimHolder, TaintName
@@ -379,18 +380,55 @@ _PLAIN = {
 NOT_MADE = "nothing recreates it"
 
 
-_BINARY = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50}
+BYTES = ("memory", "ephemeral-storage", "hugepages-")
+"""The resources, or how their names begin, of which people read amounts in units of bytes."""
+
+_UNITS = {
+    **{unit: 1 << 10 * power for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi"), start=1)},
+    **{unit: 1000**power for power, unit in enumerate("kMGTP", start=1)},
+}
+"""The units of bytes, and what one of each is."""
+
+_LONG = 6
+"""The number of digits from which an amount is rounded."""
+
+_NANO = 10**9
 
 
-def in_unit_of(wanted: str, amount: str) -> str:
-    """Return an amount in another amount's unit for comparison, rounded down, such as `7.5Gi` for `12Gi`.
+def amount(resource: str, needed: str, amount: str) -> str:
+    """Return an amount of bytes in the unit of `need(...)` for comparison, rounded down: `7.5Gi` for `12Gi`.
 
-    Amounts stay unchanged if they do not both have a binary unit, or if they would be rounded to zero.
+    Other amounts, and those that would be rounded to zero, stay unchanged.
     """
-    unit, own = wanted[-2:], amount[-2:]
-    if unit == own or unit not in _BINARY or own not in _BINARY or not amount[:-2].isdigit():
+    unit = _unit(resource, needed)
+    if unit is None or amount.endswith(unit):
         return amount
-    tenths = int(amount[:-2]) * _BINARY[own] * 10 // _BINARY[unit]
-    if not tenths:
-        return amount
-    return f"{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''}{unit}"
+    return _tenths(parse(amount).nano * 10 // (_UNITS[unit] * _NANO), unit) or amount
+
+
+def need(resource: str, needed: str) -> str:
+    """Return a needed amount; of bytes with many digits in a larger unit, rounded up to a tenth.
+
+    So it is still larger than the amounts that are less, in the same unit.
+    """
+    unit = _unit(resource, needed)
+    if unit is None or needed.endswith(unit):
+        return needed
+    return _tenths(-(-parse(needed).nano * 10 // (_UNITS[unit] * _NANO)), unit)
+
+
+def _unit(resource: str, amount: str) -> str | None:
+    """Return the unit of an amount of bytes; of one with many digits, the largest binary unit that it has one of."""
+    digits = amount.rstrip("KkMGTPi")
+    unit = amount[len(digits) :]
+    if not resource.startswith(BYTES) or not digits.isdecimal():
+        return None
+    if len(digits) < _LONG:
+        return unit if unit in _UNITS else None
+    number = int(digits) * _UNITS.get(unit, 1)
+    return max((each for each in _UNITS if each.endswith("i") and _UNITS[each] <= number), key=_UNITS.__getitem__)
+
+
+def _tenths(number: int, unit: str) -> str:
+    whole, tenth = divmod(number, 10)
+    return f"{whole}{f'.{tenth}' if tenth else ''}{unit}" if number else ""

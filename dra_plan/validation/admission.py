@@ -48,15 +48,15 @@ PRIORITY_CLASS_UNKNOWN = warning(
     "DRA219",
     "priority class that is not in the input",
     ("The input contains no PriorityClass. The API server rejects pods that name a PriorityClass that does not exist."),
-    "Add the priority classes, that is, the output of `kubectl get priorityclasses -o yaml`.",
+    "Add the output of `kubectl get priorityclasses -o yaml` to the input.",
     refused_by="APIServer",
 )
 PRIORITY = refused(
     "DRA224",
     "priority that differs from the PriorityClass",
     (
-        "The API server sets `priority` and `preemptionPolicy` from the PriorityClass that the pod names, "
-        "or from the default one. It rejects pods that set other values."
+        "The API server sets `priority` and `preemptionPolicy` from the PriorityClass that the "
+        "pod names, or from the default PriorityClass. It rejects pods that set other values."
     ),
     "Name a PriorityClass, and remove the two fields.",
 )
@@ -64,9 +64,9 @@ NO_ACCOUNT = refused(
     "DRA225",
     "service account that does not exist",
     (
-        "The API server rejects pods whose service account does not exist. This rule is checked only if "
-        "the input contains the namespace `default` and, for the dump of a running cluster, also service "
-        "accounts."
+        "The API server rejects pods whose service account does not exist. This rule is checked "
+        "only if the input contains the namespace `default`. If the input is a dump of a running "
+        "cluster, it must also contain service accounts."
     ),
     "Correct the name, or add the ServiceAccount.",
 )
@@ -77,7 +77,7 @@ REFUSED_PODS = error(
         "The API server accepts the workload, but rejects every pod that its controller tries to create, "
         "because of the pod template."
     ),
-    "Correct the template, or add the objects that it names.",
+    "Add the objects that the template names, or correct it.",
 )
 RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
 
@@ -132,13 +132,11 @@ class AdmissionPlugins:
         value = named.value if named is not None else SYSTEM_PRIORITIES.get(name, 0)
         source = f"PriorityClass {named.metadata.name if named else name}" if named or name else "no PriorityClass"
         if spec.priority is not None and spec.priority != value:
-            message = f"{spec.priority} is not the priority of the pod, which is {value} because it has {source}"
+            message = f"the pod has {source}, so its priority is {value}, not {spec.priority}"
             yield PRIORITY.at((*path, "priority"), message, str(value))
         policy = (named.preemption_policy if named is not None else None) or _PREEMPTS
         if spec.preemption_policy and spec.preemption_policy != policy:
-            message = (
-                f"{spec.preemption_policy} is not the policy of the pod, which is {policy} because it has {source}"
-            )
+            message = f"the pod has {source}, so its preemption policy is {policy}, not {spec.preemption_policy}"
             yield PRIORITY.at((*path, "preemptionPolicy"), message, policy)
 
     @property

@@ -129,7 +129,7 @@ def _key(device: DeviceRequestAllocationResult | AllocatedDeviceStatus) -> tuple
 def _reserved(path: FieldPath, status: ResourceClaimStatus) -> Iterator[Problem]:
     yield from at_most(path, status.reserved_for, limits.RESERVED_FOR, "user")
     if status.reserved_for and status.allocation is None:
-        yield STATUS.at(path, "reserved but not allocated")
+        yield STATUS.at(path, "the claim is reserved but not allocated")
     yield from names.unique((((*path, i, "uid"), user.uid) for i, user in enumerate(status.reserved_for)), "user")
     for index, user in enumerate(status.reserved_for):
         for name, value in (("resource", user.resource), ("name", user.name), ("uid", user.uid)):

@@ -143,7 +143,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
     mode, amount = wanted.allocation_mode, wanted.count
     if mode == "All":
         if amount:
-            yield MODE.at((*path, "count"), f"{amount} with mode All, which takes every matching device")
+            yield MODE.at((*path, "count"), f"{amount} with allocation mode All, which takes no count")
     elif mode == "ExactCount":
         if amount <= 0:
             yield MODE.at((*path, "count"), f"{amount} {formats.NOT_POSITIVE}")

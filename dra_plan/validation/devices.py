@@ -71,7 +71,7 @@ def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]
         key, capacities = mapping.capacity_key, device.capacity
         if key is not None and (not key or key not in capacities):
             there = f"the device has {listed(capacities)}" if capacities else "the device has no capacities"
-            message = f"{there}, not {shown(key)}" if key else f"empty; {there}"
+            message = f"no capacity {shown(key)}; {there}" if key else f"empty; {there}"
             yield MAPPING.at((*at, "capacityKey"), message, nearest(key, capacities) or "")
         multiplier = mapping.allocation_multiplier
         if multiplier is not None and parse(multiplier).sign <= 0:
@@ -144,9 +144,9 @@ POLICY = refused(
     "DRA135",
     "request policy that contradicts itself",
     (
-        "The policy defines how requests for a shared capacity are rounded and limited. The API server "
-        "rejects policies that contradict themselves. It compares values and counts steps in whole units "
-        "(rounding fractions up), and since 1.37 in thousandths."
+        "The policy defines how requests for a shared capacity are rounded and limited. The API "
+        "server rejects policies that contradict themselves. It compares values and steps in "
+        "whole units, with fractions rounded up. Since 1.37, it compares them in thousandths."
     ),
     "Make the default, the values and the range consistent with each other and with the capacity.",
 )
@@ -180,7 +180,7 @@ def check_policies(path: FieldPath, capacity: DeviceCapacity, limits: Limits, *,
         return
     default = parse(policy.default)
     if default > total:
-        yield USELESS_POLICY.at((*path, "default"), f"{policy.default} is more than the capacity, {capacity.value}")
+        yield USELESS_POLICY.at((*path, "default"), f"{policy.default} is more than the capacity of {capacity.value}")
     if both:
         return
     if policy.valid_values:
@@ -204,7 +204,7 @@ def _values(
     for index, value in enumerate(parsed):
         at = (*path, index)
         if value > parse(capacity):
-            yield POLICY.at(at, f"{values[index]} is more than the capacity, {capacity}")
+            yield POLICY.at(at, f"{values[index]} is more than the capacity of {capacity}")
         if index and value < parsed[index - 1]:
             yield POLICY.at(at, f"{values[index]} after {values[index - 1]}: values must be in ascending order")
         other = first.get(value.units)
@@ -226,7 +226,7 @@ def _range(
         return
     least, most, total, usual = parse(wanted.min), parse(wanted.max or capacity), parse(capacity), parse(default)
     if least > total:
-        yield POLICY.at((*path, "min"), f"{wanted.min} is more than the capacity, {capacity}")
+        yield POLICY.at((*path, "min"), f"{wanted.min} is more than the capacity of {capacity}")
     if usual < least:
         yield POLICY.at((*path, "min"), f"{wanted.min} is more than the default, {default}")
     if wanted.max is not None:
@@ -254,7 +254,7 @@ def _maximum(
     if most < parse(wanted.min or "0"):
         yield POLICY.at(path, f"{wanted.max} is less than min, {wanted.min}")
     if most > parse(capacity):
-        yield POLICY.at(path, f"{wanted.max} is more than the capacity, {capacity}")
+        yield POLICY.at(path, f"{wanted.max} is more than the capacity of {capacity}")
     if parse(default) > most:
         yield POLICY.at(path, f"{wanted.max} is less than the default, {default}")
 
@@ -463,7 +463,7 @@ def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> 
     if len(given) == 1:
         other = next(name for name in kinds if name not in given)
         many = count(len(kinds[given[0]]), "condition")
-        yield BINDING.at((*path, other), f"none, but {many} in {given[0]}; both fields must be set together")
+        yield BINDING.at((*path, other), f"empty, but {given[0]} has {many}; set both fields or neither")
 
 
 # -- slices ------------------------------------------------------------------------------------------------------------
@@ -511,7 +511,7 @@ def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[
     if not limits.counters_share_slice:
         yield from _beside(spec, target, written)
     if not spec.devices and not spec.shared_counters:
-        yield PUBLISHES_NOTHING.at(_SPEC, "neither devices nor sharedCounters: the slice offers nothing")
+        yield PUBLISHES_NOTHING.at(_SPEC, "neither devices nor sharedCounters is set, so the slice offers nothing")
     yield from _devices(piece, limits)
     yield from _counter_sets(spec.shared_counters, limits)
 

@@ -168,5 +168,5 @@ def no_extended_resource(name: str) -> str:
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """Return the message that an object is not in the input, with the names of the objects of this kind that it has."""
-    return f"no {what} in the input, which has {listed(sorted(known))}"
+    """Return the message that an object is not in the input, with the names of objects of this kind that are."""
+    return f"the input has no {what}; it has {listed(sorted(known))}"

@@ -47,8 +47,8 @@ BAD_LABEL = refused(
     "DRA105",
     "invalid label key or value",
     (
-        "Label syntax applies to the keys and values of labels, taints and tolerations, the keys of "
-        "annotations, finalizers, and condition types."
+        "The keys and values of labels, taints and tolerations must follow the syntax of labels. "
+        "So must finalizers, condition types and the keys of annotations."
     ),
     "Use only letters, digits, '-', '_' and '.'.",
 )

@@ -185,8 +185,8 @@ def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> I
     newest = f"{kind.group}/{versions[0]}" if versions else ""
     if subject.version not in versions:
         could = subject.version in served.could_serve(kind, target)
-        unless = f" unless its --runtime-config switches {here} on" if could else ""
-        message = f"Kubernetes {target.version} does not serve {here} of {kind.name}{unless}"
+        unless = " unless its --runtime-config enables this version" if could else ""
+        message = f"Kubernetes {target.version} does not serve {kind.name} in {here}{unless}"
         yield schema.wrong_version(schema.NOT_SERVED, message, newest)
     elif kind.group == served.DRA and subject.version != versions[0]:
         message = f"{here} is deprecated; {kind.group}/{versions[0]} replaces it"

@@ -76,8 +76,8 @@ DISAGREE = error(
     "DRA210",
     "slices of a pool that disagree about the number of slices",
     (
-        "All slices of a generation must have the same `resourceSliceCount`. Otherwise, their order "
-        "determines which number is used, and the pool may never become complete."
+        "All slices of a generation must have the same `resourceSliceCount`. Otherwise, the order"
+        " of the slices determines which number is used, and the pool may never become complete."
     ),
     "In every slice of the pool, set `resourceSliceCount` to the number of slices of its newest generation.",
 )
@@ -180,12 +180,12 @@ def _numbers(placed: PlacedPool, *, whole: bool) -> Found:
     path = (*_POOL, "resourceSliceCount")
     for piece in newest[1:]:
         if _expected(piece) != expected:
-            message = f"{_expected(piece)}, but {first.subject.label} of the same pool has {expected}"
+            message = f"{_expected(piece)}, but it is {expected} in {first.subject.label} of the same pool"
             yield piece.subject, DISAGREE.at(path, message, f"resourceSliceCount: {there}")
             return
     if whole and expected > 0 and pool.incomplete:
         which = f"only {count(there, 'slice')}" if there < expected else count(there, "slice")
-        message = f"pool {shown(pool.id.pool)} of {pool.id.driver} has {which} in the input, and should have {expected}"
+        message = f"pool {shown(pool.id.pool)} of {pool.id.driver} has {which} in the input, but should have {expected}"
         yield first.subject, MISSING_SLICES.at(path, message)
 
 

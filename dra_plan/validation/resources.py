@@ -20,9 +20,9 @@ RESOURCE_NAME = refused(
     "DRA161",
     "invalid resource name",
     (
-        "Containers can request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource with a "
-        "domain. Quotas can limit these resources, with the prefix `requests.` or `limits.`, and object "
-        "counts."
+        "Containers can request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource "
+        "with a domain. Quotas can limit these resources (with the prefix `requests.` or "
+        "`limits.`) and the number of objects."
     ),
     "Write the full name of the resource, such as example.com/gpu.",
 )
@@ -49,9 +49,9 @@ POD_RESOURCES = refused(
     "DRA164",
     "pod-level resources that the API server rejects",
     (
-        "Pod-level resources can include only cpu, memory and huge pages, but no claims. The requests "
-        "must cover the sum of all container requests, and each limit must cover the limit of every "
-        "single container."
+        "Pod-level resources can only be cpu, memory and huge pages. Claims are not allowed. The "
+        "requests must cover the sum of all container requests, and each limit must cover the "
+        "limit of every single container."
     ),
     "Move other resources and claims to a container, or increase the pod-level amounts.",
 )
@@ -124,7 +124,9 @@ def _whole_pages(path: FieldPath, page: str, written: QuantityText) -> Iterator[
 def _container_resource(path: FieldPath, name: str) -> Iterator[Problem]:
     if "/" not in name:
         if name not in _NATIVE and not is_huge(name):
-            message = f"{shown(name)} is not a container resource: without a domain there are only {', '.join(_NATIVE)}"
+            message = (
+                f"{shown(name)} is not a container resource: the only names without a domain are {', '.join(_NATIVE)}"
+            )
             yield RESOURCE_NAME.at(path, f"{message} and {_HUGE}SIZE", nearest(name, _NATIVE) or "")
     elif not formats.is_label_name(name):
         yield RESOURCE_NAME.at(path, f"{shown(name)} is not a resource name: {formats.LABEL_NAME.partition(': ')[2]}")

@@ -68,7 +68,7 @@ GIVEN_TWICE = refused(
 )
 BASIC_IN_V1 = refused(
     "DRA008",
-    "devices wrapped in `basic` in a version without this field",
+    "devices with the field `basic` in an API version that does not have this field",
     (
         "Only v1beta1 has the field `basic`. In v1beta2 and v1, its fields are directly in the device. If "
         "`basic` is dropped, the device keeps its name but loses its attributes and capacity."
@@ -94,8 +94,9 @@ NOT_SERVED = refused(
     "DRA011",
     "API version that the API server does not serve",
     (
-        "kubectl reports that the kind does not exist. Which versions are served depends on the release; "
-        "alpha and beta versions are served only if the API server's `--runtime-config` enables them."
+        "kubectl reports that the kind does not exist. The release determines which versions are "
+        "served. Alpha and beta versions are served only if the API server's `--runtime-config` "
+        "enables them."
     ),
     "Write the object in a served version, or pass the API server's `--runtime-config` to dra-plan.",
 )
@@ -109,15 +110,12 @@ UNDECODABLE = refused(
     "DRA013",
     "object that cannot be decoded",
     "The API server cannot decode the object and rejects it.",
-    "The message gives the cause; correct it.",
+    "Correct the cause that the message names.",
 )
 UNREADABLE = refused(
     "DRA016",
     "document that cannot be read",
-    (
-        "kubectl rejects the file. The rest of the input is checked without the document, so its objects "
-        "are treated as missing."
-    ),
+    ("kubectl rejects the file. The rest of the input is checked as if the objects in the document did not exist."),
     "Correct the text, or remove the file.",
 )
 RULES = (
@@ -168,7 +166,7 @@ def header_problems(header: Header) -> Iterator[Problem]:
 def unknown_version(api_version: str, kind: Kind) -> Problem:
     """Return the problem with an apiVersion whose group is known, but whose version was never published."""
     return next(removed(api_version), None) or wrong_version(
-        UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version
+        UNKNOWN_VERSION, f"there is no {kind.name} in {api_version}", kind.api_version
     )
 
 
@@ -213,9 +211,9 @@ def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version:
         if path[-1] == "deviceClassName" and _has_alternatives(value, path[:-1]):
             continue  # v1beta1 has the fields of `exactly` next to firstAvailable, where they must be omitted
         if kind.group == "resource.k8s.io" and pattern(path) in _EMPTY:
-            yield Problem(ZERO_BY_DEFAULT, path, "missing, so it is empty", written=True)
+            yield Problem(ZERO_BY_DEFAULT, path, "missing, so the API server reads it as empty", written=True)
         elif path[-1] in _ZERO:
-            yield Problem(ZERO_BY_DEFAULT, path, "missing, so it is 0", written=True)
+            yield Problem(ZERO_BY_DEFAULT, path, "missing, so the API server reads it as 0", written=True)
         else:
             yield Problem(MISSING_FIELD, path, "missing", written=True)
     yield from _unknown(value, decoded.unknown, kind, version)
@@ -232,8 +230,9 @@ def _unknown(
     is_slice = kind.name == "ResourceSlice"
     wrapped = [path for path in unknown if is_slice and pattern(path) == BASIC_DEVICES]
     if wrapped:
-        many = f"all {len(wrapped)} devices" if len(wrapped) > 1 else "the device"
-        message = f"{version} has no `basic`: {many} would be left with nothing but the name"
+        lost = f"all {len(wrapped)} devices would keep only their names"
+        lost = lost if len(wrapped) > 1 else "the device would keep only its name"
+        message = f"{version} has no field `basic`, so {lost}"
         lifted = _lifted(value_at(value, wrapped[0]))
         problem = Problem(BASIC_IN_V1, wrapped[0], message, lifted, written=True, of_key=True)
         yield problem if len(wrapped) == 1 else problem.called(render(wrapped[0][:2]))

@@ -37,9 +37,9 @@ BEING_DELETED = refused(
     "DRA302",
     "addition to an object that is being deleted",
     (
-        "No finalizer can be added to an object with a deletionTimestamp, and no consumer can be added to "
-        "a claim that has one. The API server rejects the update. This rule is checked only with "
-        "`--against`."
+        "If an object has a deletionTimestamp, no finalizer can be added to it, and no consumer "
+        "can be added to a claim. The API server rejects the update. This rule is checked only "
+        "with `--against`."
     ),
     "Wait until the object has been deleted, and create it again.",
 )

@@ -49,7 +49,7 @@ def everything(settling: Settling) -> dict[str, Any]:
         found[f"node {node.name}"] = {
             name: plain(getattr(node, name), number)
             for name in NodeInfo.__slots__
-            if name not in ("journal", "_labelled")
+            if name not in ("journal", "_labelled", "_is_shared")
         }
     return found
 

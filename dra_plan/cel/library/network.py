@@ -268,7 +268,7 @@ def contains_cidr_text(network: Cidr, text: str) -> bool:
 
 
 def address_of(network: Cidr) -> Ip:
-    """Return the address of the network, which is written before the slash."""
+    """Return the address part of the network, which is written before the slash."""
     return network.address
 
 

@@ -191,7 +191,7 @@ class Trials:
 
 def _order(found: Suggestion) -> tuple[object, ...]:
     """Return a suggestion's position: single changes first, by plausibility, then those that release less."""
-    released = sum(change.devices for change in found.changes)
+    released = sorted((change.holds for change in found.changes), reverse=True)
     return len(found.changes), sorted((change.rank for change in found.changes), reverse=True), released
 
 

@@ -19,10 +19,10 @@ class AllocateOptions(ClaimSetOptions, total=False):
         bool,
         Flag(
             "--together",
-            ("Plan all pending claims, including the claims of pods and workloads, as one set on one node."),
+            ("Plan all pending claims for one node together, including the claims of pods and workloads."),
         ),
     ]
-    explain: Annotated[bool, Flag("--explain", "Add the reason codes for each node.")]
+    explain: Annotated[bool, Flag("--explain", "Add reason codes for each node to the output.")]
     jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]
     competing: bool
     probe: Probe | None

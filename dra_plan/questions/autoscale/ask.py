@@ -24,7 +24,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | Iterable[str],
         Flag(
             "--group",
-            "A node group whose new nodes are copies of NODE, or of the node in FILE; can be repeated.",
+            "Add a node group whose new nodes are copies of NODE, or of the node in FILE. Can be repeated.",
             metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,
@@ -34,7 +34,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--expander",
-            "How the autoscaler chooses among node groups that could grow (default: the first group).",
+            "Use this expander to choose among node groups that could grow (default: the first group).",
             metavar="NAME",
             complete="least-waste|most-pods|least-nodes|random|price|priority",
         ),
@@ -44,7 +44,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--engine",
-            "The autoscaler to simulate: cluster-autoscaler (default) or karpenter.",
+            "Simulate this autoscaler: cluster-autoscaler (default) or karpenter.",
             metavar="NAME",
             complete="cluster-autoscaler|karpenter",
         ),

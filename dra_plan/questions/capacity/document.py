@@ -19,9 +19,12 @@ from dra_plan.documents.base import (
     UndecidedNodes,
     one_of,
 )
-from dra_plan.documents.obstacles import NextCopy
+from dra_plan.documents.obstacles import LargestPod, NextCopy
 from dra_plan.documents.refusals import Refusals
 from dra_plan.documents.suggestions import SHAPES
+
+MOST_GAINED = 20
+"""The number of copies that are counted beyond those without a suggested change."""
 
 
 class NodeCopies(DocumentPart, frozen=True, kw_only=True):
@@ -240,6 +243,12 @@ class StrandedFor(DocumentPart, frozen=True, kw_only=True):
     ]
     message: Annotated[str, Meta(description="For node: the scheduler's reason there.")] = ""
     devices: Annotated[int, Meta(ge=1)]
+    node: Annotated[str, Meta(description="The node that reaches most of them.")] = ""
+    other_nodes: Annotated[Amount, Meta(description="The number of other nodes that reach some of them.")] = 0
+    resource: Annotated[str, Meta(description="For node: the resource of which that node has too little left.")] = ""
+    left: Annotated[str, Meta(description="What is left of it there.")] = ""
+    pod: LargestPod = ""
+    used: Annotated[str, Meta(description="What this pod requests of it.")] = ""
 
 
 class WithheldDevices(DocumentPart, frozen=True, kw_only=True):

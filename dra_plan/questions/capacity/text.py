@@ -10,7 +10,9 @@ from msgspec import UNSET
 
 from dra_plan import shown
 from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
+from dra_plan.documents.suggestions import PodsGone, TriedChanges
 from dra_plan.questions.capacity.document import (
+    MOST_GAINED,
     CapacityDocument,
     CopiedGang,
     IdleDevices,
@@ -108,11 +110,10 @@ def _captions(document: CapacityDocument) -> list[Part]:
     if not document.items:
         return []
     mixed = document.mix is not UNSET
-    turns = " in turn" if mixed else ""
-    is_first = any(item.pending for item in document.items)
-    pending = " (the first ones stand for pending replicas)" if is_first else ""
-    copies = f"COPIES: the number that kube-scheduler would bind{turns}, one at a time, besides running pods{pending}."
-    best = " POSSIBLE: the number that fits with the best choice of nodes and devices."
+    turns = ", each in turn" if mixed else ""
+    pending = ", including pending replicas" if any(item.pending for item in document.items) else ""
+    copies = f"COPIES: how many more pods like this kube-scheduler can bind, one after another{turns}{pending}."
+    best = " POSSIBLE: how many would fit with the best choice of nodes and devices."
     sought = any(item.possible is not None for item in document.items)
     gangs = " A gang is copied with all its pods." if any(item.gang is not None for item in document.items) else ""
     return [copies + (best if sought else "") + gangs, *_said(document.items)]
@@ -207,7 +208,7 @@ def _left_over(item: OwnerCapacity) -> Iterator[str]:
         if one.stranded
     ]
     if left:
-        yield f"  stranded for this workload alone: {listed(left)}"
+        yield f"  idle devices that no further copy can use: {listed(left)}"
 
 
 def _part(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
@@ -239,7 +240,7 @@ MOST_OBSTACLES = 4
 """The number of obstacles shown; the rest is counted."""
 
 
-MOST_SUGGESTIONS = 3
+MOST_SUGGESTIONS = 4
 """The number of suggestions shown, the most plausible ones; documents have all of them."""
 
 
@@ -304,11 +305,18 @@ def better(item: OwnerCapacity) -> Iterator[str]:
         yield f"  the bound ignores {listed(of.besides)}"
 
 
+FEW_NODES = 3
+"""The number of nodes with copies that are named."""
+
+
 def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
-    """Return how copies are distributed over nodes: each number of copies, and on how many nodes there are that many.
+    """Return how copies are distributed over nodes: by node, or for many nodes, each number and how many nodes have it.
 
     `noun` says what is counted, if it is not copies.
     """
+    if len(nodes) <= FEW_NODES:
+        by_number = sorted(nodes, key=lambda node: -node.copies)
+        return [f"{counted(node.copies, noun) if noun else node.copies} on {node.name}" for node in by_number]
     numbers = Counter(node.copies for node in nodes)
     return [
         f"{counted(copies, noun) if noun else copies} {'on 1 node' if many == 1 else f'each on {many} nodes'}"
@@ -371,9 +379,24 @@ def lines(of: NextCopy) -> Iterator[str]:
     if len(of.obstacles) > MOST_OBSTACLES:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
-        yield f"  To fit one more: {suggestions.suggestion(tried, 'the new copy')}."
+        yield f"  To fit {_gain(tried.more)}: {_suggestion(tried)}."
     if of.sought and not of.suggestions:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
+
+
+def _suggestion(of: TriedChanges) -> str:
+    """Return the changes, and where the first copy then fits, unless it is where pods are removed."""
+    [first, *others] = of.changes
+    if isinstance(first, PodsGone) and first.on == of.node and not others:
+        return suggestions.change(first)
+    return suggestions.suggestion(of, "the new copy" if of.more <= 1 else "the first of them")
+
+
+def _gain(more: int) -> str:
+    """Return the number of copies that a change brings, which is counted up to a limit."""
+    if more <= 1:
+        return "one more"
+    return f"at least {more:,} more" if more >= MOST_GAINED else f"{more:,} more"
 
 
 def why_not_more(of: NextCopy) -> str:
@@ -386,7 +409,11 @@ def why_not_more(of: NextCopy) -> str:
 def _obstacle(of: CopyObstacle) -> str:
     """Return `cpu on 3 nodes with copies and 2 nodes without: 4 needed, 2 left at most`."""
     if of.kind == "Resource":
-        return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left{' at most' if _node_list(of) > 1 else ''}"
+        holder = f", {of.used} in use by pod {of.pod}" if of.pod else ""
+        if _node_list(of) > 1:
+            there = f" (on {of.node}{holder})" if holder else ""
+            return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left at most{there}"
+        return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left on {of.node}{holder}"
     return f"{'not enough suitable devices' if of.kind == 'Devices' else of.message} {_where(of)}"
 
 
@@ -398,8 +425,9 @@ def _where(of: CopyObstacle) -> str:
     with_, others = of.nodes_with_copies, of.other_nodes
     if not with_:
         return f"on {counted(others, 'node')} without copies"
-    told = f"on {counted(with_, 'node')} with copies"
-    return f"{told} and {counted(others, 'node')} without" if others else told
+    if not others:
+        return f"on {counted(with_, 'node')} with copies"
+    return f"on {counted(with_ + others, 'node')} ({with_:,} of them with copies)"
 
 
 def _devices(of: NextCopy) -> Iterator[str]:
@@ -411,11 +439,13 @@ def _devices(of: NextCopy) -> Iterator[str]:
         told = [f"{words.cell(one)} on {counted(one.nodes, 'node')}" for one in of.leading[: words.MOST]]
         yield where + ", ".join(told)
     if of.in_use:
-        where = f" on the {counted(of.looked_at, 'checked node')}" if some else ""
+        where = f" on the {counted(of.looked_at, 'checked node')}" if some else " on these nodes"
+        others = of.nodes - refusing
+        rest = f"; {counted(others, 'node')} with enough devices {'is' if others == 1 else 'are'} not counted"
         copied = sum(one.by_copies for one in of.in_use)
-        share = "all" if copied == sum(one.devices for one in of.in_use) else f"{copied:,} of them"
+        share = "all" if copied == sum(one.devices for one in of.in_use) else f"{copied:,}"
         by = f" ({share} by the copies)" if copied else ""
-        yield f"suitable devices in use{where}: {listed(list(_used(of.in_use)))}{by}"
+        yield f"suitable devices in use{where}: {listed(list(_used(of.in_use)))}{by}{rest if others else ''}"
 
 
 def parts(document: CapacityDocument) -> list[Part]:
@@ -476,16 +506,20 @@ def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]
 def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
     """Return why idle devices are unusable, with the number of devices for each reason."""
     what = "copy" if document.mix is UNSET else "set"
-    return ", ".join(f"{reason.devices:,}: {_why(reason, what)}" for reason in of.reasons)
+    return ", ".join(_why(reason, what) for reason in of.reasons)
 
 
-def _why(reason: StrandedFor, what: str) -> str:
-    match reason.code:
-        case "not-wanted":
-            return "not requested"
-        case "node":
-            return f"on nodes that reject the pods ({reason.message})"
-    return f"too few left on each node for one more {what}"
+def _why(of: StrandedFor, what: str) -> str:
+    if of.code == "not-wanted":
+        return f"{of.devices:,} not requested"
+    is_one = not of.other_nodes
+    where = f"{of.devices:,} on {of.node if is_one else counted(of.other_nodes + 1, 'node')}"
+    if of.code != "node":
+        return f"{where}: too few left{'' if is_one else ' on each'} for one more {what}"
+    if not of.resource:
+        return f"{where}: {of.message}"
+    there = where if is_one else f"{where} ({of.message}), such as {of.node}"
+    return f"{there}: {of.left} {of.resource} left{f', {of.used} in use by pod {of.pod}' if of.pod else ''}"
 
 
 def copied_owner(owner: CopiedOwner) -> str:

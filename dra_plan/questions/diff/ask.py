@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=False):
     """The options that select what is compared."""
 
-    together: Annotated[bool, Flag("--together", "Compare all pending claims as one set; pods are not compared.")]
+    together: Annotated[
+        bool,
+        Flag("--together", ("Compare whether all pending claims fit on one node together. Pods are not compared.")),
+    ]
 
 
 @spelled_out

@@ -44,7 +44,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         str | PathLike | Iterable[str | PathLike],
         Flag(
             "--like",
-            "The node to copy, or a file that contains this node; can be repeated.",
+            "Add copies of this node, which is given by name or as a file. Can be repeated.",
             metavar="NODE",
             complete="nodes",
             kind=list[str] | None,
@@ -54,7 +54,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         Mapping[str, float | Decimal] | None,
         Flag(
             "--cost",
-            "The cost of one copy of a --like node (default: 1); can be repeated.",
+            "Set the cost of one copy of a --like node (default: 1). Can be repeated.",
             metavar="LIKE=NUMBER",
             kind=list[str] | None,
             read=read_prices,

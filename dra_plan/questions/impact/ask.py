@@ -21,7 +21,7 @@ class ImpactOptions(PodOptions, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            "The Kubernetes release after the upgrade.",
+            "Simulate an upgrade to this Kubernetes release.",
             metavar="VERSION",
             complete="versions",
         ),

@@ -24,7 +24,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Names,
         Flag(
             "--nodes",
-            "Nodes to drain, selected by name or label; can be repeated (default: all nodes).",
+            "Drain the nodes with these names or labels (default: all nodes). Can be repeated.",
             metavar="NAME,...|LABELS",
             complete="nodes",
             kind=list[str] | None,
@@ -38,7 +38,10 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Names,
         Flag(
             "--surge",
-            ("Add N temporary copies of NODE, or of the node in a file. The copies are drained last and then removed."),
+            (
+                "Add N temporary copies of NODE, which is the name of a node or a file with a node. The "
+                "copies are drained last and then removed."
+            ),
             metavar="N=NODE",
             complete="added_nodes",
             kind=list[str] | None,
@@ -49,7 +52,10 @@ class MaintainOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            ("Upgrade the scheduler before the first wave, and the kubelet on each node when the node returns."),
+            (
+                "Plan an upgrade to this Kubernetes release. The scheduler is upgraded before the first "
+                "wave, and each kubelet when its node returns."
+            ),
             metavar="VERSION",
             complete="versions",
         ),

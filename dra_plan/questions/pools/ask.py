@@ -16,13 +16,13 @@ class PoolOptions(WithoutNodes, total=False):
 
     drivers: Annotated[
         Names,
-        Flag("--driver", "Show only the pools of this driver; can be repeated.", metavar="NAME", kind=list[str] | None),
+        Flag("--driver", "Show only the pools of this driver. Can be repeated.", metavar="NAME", kind=list[str] | None),
     ]
     states: Annotated[
         Names,
         Flag(
             "--state",
-            "Show only pools in this state: Complete, Incomplete, Invalid or Obsolete; can be repeated.",
+            "Show only pools in this state: Complete, Incomplete, Invalid or Obsolete. Can be repeated.",
             metavar="STATE",
             kind=list[str] | None,
         ),

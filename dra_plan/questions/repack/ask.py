@@ -24,7 +24,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--for",
-            "Make room for N pods of OWNER: its pending pods first, then additional copies.",
+            "Make room for N pods of OWNER. Pending pods come first, followed by additional copies.",
             metavar="OWNER=N",
             complete="owners",
         ),
@@ -35,7 +35,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--movable",
-            "controlled: move only pods that a controller recreates (default); bare: also move bare pods.",
+            "Move only pods that a controller recreates (controlled, the default), or also bare pods (bare).",
             metavar="controlled|bare",
             complete="controlled|bare",
         ),
@@ -44,7 +44,10 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         int | None,
         Flag(
             "--up-to-priority",
-            "Do not move pods with a priority above N (default: the priority of the pods for which room is made).",
+            (
+                "Do not move pods whose priority is higher than N (default: the priority of the pods that"
+                " need the room)."
+            ),
             metavar="N",
         ),
     ]
@@ -52,7 +55,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         Any,
         Flag(
             "--prices",
-            "YAML file with the price of moving each pod, by labels and priority.",
+            "Read the price of moving each pod from this YAML file. Its rules select pods by labels and priority.",
             metavar="FILE",
             kind=str | None,
         ),

@@ -27,8 +27,10 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         str | None,
         Flag(
             "--policy",
-            "How to score nodes and order devices: default (as configured), balanced, best-fit, fgd, most-allocated or"
-            " whole-nodes.",
+            (
+                "Score nodes and order devices with this policy: default (as configured), balanced, best-"
+                "fit, fgd, most-allocated or whole-nodes."
+            ),
             metavar="NAME",
             complete=POLICIES,
         ),
@@ -47,7 +49,7 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         Iterable[float],
         Flag(
             "--at",
-            "Show the state of the cluster this number of seconds after the start; can be repeated.",
+            "Show the state of the cluster this number of seconds after the start. Can be repeated.",
             metavar="SECONDS",
             kind=list[float] | None,
             read=lambda given: given or [],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType, structs
@@ -12,11 +13,13 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.claims.index import Index
 from dra_plan.claims.sets import ClaimSet, Owner, asked
 from dra_plan.documents.base import ObjectName, answer_target, claim_allocation, warnings
 from dra_plan.documents.node_obstacles import NodeRefusalReason, RefusingNodes
 from dra_plan.documents.refusals import REFUSED
 from dra_plan.documents.scheduling import (
+    ContestedPods,
     EvictedPod,
     ExplainedAttempt,
     GroupCondition,
@@ -42,6 +45,7 @@ from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import RefusedOwner, accepted, entries
+from dra_plan.planner.rivals import OwnersOfPods, contested
 from dra_plan.planner.settling import lacking, outlook_of, settled_result, simulation_of, with_successors
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
@@ -86,6 +90,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     """Pods and workloads that the API server rejects: they were left out."""
     shown: Chosen | None = None
     """The pods that a settled answer is about, if not all."""
+    contested: tuple[ContestedPods, ...] = ()
+    """The pods without a node that would get one if no others were pending; only in a plan with explanations."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -110,10 +116,12 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     @property
     def unexplained(self) -> ScheduleDocument:
         """Return the document without explanations, which only a page may need."""
-        return structs.replace(self.document, explanations=UNSET)
+        return structs.replace(self.document, explanations=UNSET, contested=UNSET)
 
     def _document(self) -> ScheduleDocument:
         document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        if self.contested:
+            document = structs.replace(document, contested=list(self.contested))
         if self.unknown:
             document = structs.replace(document, pods=[_unknown(pod, self.unknown) for pod in document.pods])
         if self.refused:
@@ -182,23 +190,23 @@ def schedule_pods(
         named = with_successors(named, inventory.pods) if named is not None else None
         chosen = with_successors(chosen, inventory.pods)
     given, beyond = as_created(taken.inventory, order or ARRIVAL) if settle else (taken.inventory, [])
-    simulation = Simulation(
+    started = partial(
+        Simulation,
         given,
         target=target,
         config=config,
         extenders=extenders,
         plugins=plugins,
-        trace=trace,
-        explain=explain,
         max_steps=question.max_steps,
         deadline=question.deadline(),
         api_server=api_server or REAL,
         order=order or ARRIVAL,
-        chosen=chosen,
         makes=not (settle and has_quotas(inventory)),
         ordered=True,
+        common=Common(),
         chance=chance,
     )
+    simulation = started(trace=trace, explain=explain, chosen=chosen)
     keep_refusals(simulation)
     settled: Settled | None = None
     if settle:
@@ -220,15 +228,45 @@ def schedule_pods(
     if shown is not None and refused:
         asked_about = {each.owner for each in accepted(inventory, target, shown, question.runtime_config).refused}
         refused = {owner: each for owner, each in refused.items() if owner in asked_about}
+    unknown = lacking(inventory, outcome, simulation)
+    only_once = explain and not (settle or then or extenders)
     return SchedulePlan(
         outcome,
         tuple(told) if told is not None else None,
         settled,
         next_,
-        lacking(inventory, outcome, simulation),
+        unknown,
         tuple(refused.values()),
         shown,
+        tuple(_contested(simulation, outcome, unknown, started, chosen)) if only_once else (),
     )
+
+
+def _contested(
+    simulation: Simulation,
+    outcome: SimulationResult,
+    unknown: Set[tuple[str, str]],
+    started: Callable[..., Simulation],
+    chosen: Chosen,
+) -> Iterator[ContestedPods]:
+    """Yield the owners of rejected pods of which more pods would get a node if no other pods were pending."""
+
+    def alone(own: Chosen) -> list[PodRecord]:
+        result = simulate(started(chosen=lambda pod: chosen(pod) and own(pod)))
+        return [each for each in result.pods if not result.is_undecided(each)]
+
+    failed = [
+        each
+        for each in outcome.pods
+        if each.outcome == "Unschedulable" and not outcome.is_undecided(each) and _key(each.pod) not in unknown
+    ]
+    if failed:
+        owners = OwnersOfPods(Index(simulation.inventory))
+        yield from contested(outcome.pods, failed, owners, alone, lambda pod: simulation.cluster.info(pod).priority)
+
+
+def _key(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name
 
 
 def _everything(_pod: Pod) -> bool:

@@ -35,7 +35,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         str | None,
         Flag(
             "--api-server",
-            "real: behave as in a cluster; recorded: count finished pods and accept outdated writes.",
+            "Behave like a real API server (real), or count finished pods and accept outdated writes (recorded).",
             metavar="recorded|real",
             complete="recorded|real",
             hidden=True,
@@ -45,7 +45,10 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         str | None,
         Flag(
             "--order",
-            "arrival: schedule pods by creation time (default); name: as after a restart of the scheduler.",
+            (
+                "Try pods in the order in which they were created (arrival, the default), or as after a "
+                "restart of the scheduler (name)."
+            ),
             metavar="arrival|name",
             complete="arrival|name",
         ),
@@ -56,7 +59,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         Flag("--trace", ("Show the result of every plugin for every node, and the event that triggered each attempt.")),
     ]
     explain: Annotated[
-        bool, Flag("--explain", "For each pod that cannot be scheduled, show why no devices could be allocated.")
+        bool, Flag("--explain", "Show why no devices could be allocated for each pod that cannot be scheduled.")
     ]
     settle: Annotated[
         bool,
@@ -67,7 +70,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         Names,
         Flag(
             "--never-ready",
-            "With --settle: a pod that starts but never becomes ready; can be repeated.",
+            "With --settle, assume that this pod never becomes ready after it starts. Can be repeated.",
             metavar="POD",
             kind=list[str] | None,
         ),

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.documents.base import PrintedDocument, PrintedWarning, one_of
 from dra_plan.documents.refusals import Refusals
 from dra_plan.documents.scheduling import (
+    ContestedPods,
     EvictedPod,
     ExplainedAttempt,
     ScheduledClaim,
@@ -53,6 +54,10 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     explanations: Annotated[
         list[ExplainedAttempt] | UnsetType,
         Meta(description=("With --explain: explanations for pods without a node to which devices were rejected.")),
+    ] = UNSET
+    contested: Annotated[
+        list[ContestedPods] | UnsetType,
+        Meta(description="With --explain: owners of pods without a node for which pods of others leave no room."),
     ] = UNSET
 
 

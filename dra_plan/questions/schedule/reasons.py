@@ -10,6 +10,7 @@ from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.text.columns import Lines
 from dra_plan.text.refusing_nodes import group_lines
+from dra_plan.text.rivals import contested
 from dra_plan.text.stories import story_lines, told_lines
 from dra_plan.text.words import counted
 
@@ -32,6 +33,12 @@ def of_attempts(document: ScheduleDocument) -> dict[str, ExplainedAttempt]:
     """Return the last explained attempt of each pod, by NAMESPACE/NAME."""
     explained = document.explanations if document.explanations is not UNSET else ()
     return {f"{pod.namespace}/{pod.name}": attempt for attempt in explained for pod in attempt.pods}
+
+
+def of_rivals(document: ScheduleDocument) -> dict[str, str]:
+    """Return which pods take the room of each pod, by NAMESPACE/NAME, for those that would fit without them."""
+    found = document.contested if document.contested is not UNSET else ()
+    return {f"{pod.namespace}/{pod.name}": contested(each) for each in found for pod in each.without_node}
 
 
 def short(attempt: ExplainedAttempt) -> str:
@@ -63,11 +70,15 @@ def attempt_lines(attempt: ExplainedAttempt) -> Lines:
 
 def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
     """Return the reasons of these pods in brackets, to be added to a line with their names, or "" if there are none."""
-    attempts = of_attempts(document)
+    attempts, rivals = of_attempts(document), of_rivals(document)
     pods = {f"{pod.namespace}/{pod.name}": pod for pod in document.pods}
     reasons: dict[str, str] = {}
     for name in names:
-        said = (short(attempts[name]) if name in attempts else "") or without_template(document, name)
+        said = (
+            rivals.get(name, "").rstrip(".")
+            or (short(attempts[name]) if name in attempts else "")
+            or without_template(document, name)
+        )
         said = said or _scheduler_says(pods.get(name))
         reasons.setdefault(said, name)
     reasons.pop("", None)

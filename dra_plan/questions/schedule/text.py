@@ -19,13 +19,13 @@ from dra_plan.documents.scheduling import (
 )
 from dra_plan.documents.verdicts import PodOutcome
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
-from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside, attempt_lines
+from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside, attempt_lines, of_rivals
 from dra_plan.text import formats, refusals
 from dra_plan.text.columns import WIDEST, Lines, Paragraph, Part, Screen, Table, indented, width_of
 from dra_plan.text.folding import by_pool, device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target, unsettled_words
-from dra_plan.text.words import NAMES, counted, listed, scheduler_says, span
+from dra_plan.text.words import NAMES, capital, counted, listed, scheduler_says, span
 
 FEW = 10
 """The number of already bound pods that are shown if there are no others, since the user may want to see them."""
@@ -253,16 +253,19 @@ def _alike(pods: Iterable[ScheduledPod]) -> list[list[ScheduledPod]]:
 
 def paragraphs(document: ScheduleDocument) -> Iterator[Paragraph]:
     """Yield a paragraph for each explained attempt. Similar pods share the paragraph of the first one."""
-    if document.explanations:
-        yield from (Paragraph(list(_reason_lines(attempt))) for attempt in document.explanations)
+    rivals = of_rivals(document)
+    for attempt in document.explanations or ():
+        told = dict.fromkeys(rivals.get(f"{pod.namespace}/{pod.name}", "") for pod in attempt.pods)
+        yield Paragraph(list(_reason_lines(attempt, [capital(each) for each in told if each])))
 
 
-def _reason_lines(of: ExplainedAttempt) -> Lines:
+def _reason_lines(of: ExplainedAttempt, rivals: Iterable[str]) -> Lines:
     first, *others = of.pods
     alike = f" and {counted(len(others), 'pod')} like it" if others else ""
     again = f", attempt {of.attempt}" if of.attempt > 1 else ""
     yield f"{first.namespace}/{first.name}{alike}{again}:"
     yield f"  {scheduler_says(of.message)}"
+    yield from indented(rivals)
     yield from indented(attempt_lines(of))
 
 

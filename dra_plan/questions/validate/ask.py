@@ -20,7 +20,7 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--select",
-            "Apply only these rules, given as codes or prefixes (DRA1,DRA220).",
+            "Apply only the rules with these codes or prefixes, for example DRA1,DRA220.",
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,
@@ -30,7 +30,10 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--ignore",
-            "Ignore these rules; if --select and --ignore both match, the longer code wins.",
+            (
+                "Ignore the rules with these codes or prefixes. If --select and --ignore both match a "
+                "rule, the longer code wins."
+            ),
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from operator import is_
 
 from msgspec.structs import replace
@@ -81,8 +82,19 @@ class ClaimStore:
         """The claims that were stored since this was last emptied."""
         self._compared: tuple[int, Iterable[ResourceClaim], bool] | None = None
         """The last answer of `is_allocated_like`, with the revision and the claims that it is about."""
-        for claim in claims:
-            self.put(claim)
+        self._begin(list(claims))
+
+    def _begin(self, claims: Sequence[ResourceClaim]) -> None:
+        """Store the first claims, as `put` would one by one."""
+        self._claims = {claim_key(claim): claim for claim in claims}
+        self._keys = {claim.metadata.uid: key for key, claim in self._claims.items()}
+        self._numbers = dict(zip(self._claims, count(1)))
+        self.written = dict.fromkeys(self._claims)
+        self._arrivals, self.revision = len(self._claims), len(claims)
+        for key, claim in self._claims.items():
+            if claim.metadata.owner_references or (claim.status is not None and claim.status.reserved_for):
+                self._note_users(key, None, claim)
+                self._note_owner(key, claim)
 
     def copy(self, claims: Sequence[ResourceClaim]) -> ClaimStore | None:
         """Return a store of these claims, made as a copy of this store, which must be unchanged since its creation.
@@ -162,8 +174,7 @@ class ClaimStore:
         owner = special_claim_owner(claim)
         if (special_claim_owner(old) if old is not None else None) != owner:
             self._forget_owner(old)
-            if owner is not None:
-                self._special.setdefault(owner, {})[key] = None
+            self._note_owner(key, claim)
         if self._state is not None and (old.allocation if old is not None else None) != claim.allocation:
             self._changed(self._state, old, claim)
         return old
@@ -232,6 +243,11 @@ class ClaimStore:
                     del self._uses[uid]
         for uid in after:
             self._uses.setdefault(uid, {})[key] = None
+
+    def _note_owner(self, key: ClaimKey, claim: ResourceClaim) -> None:
+        owner = special_claim_owner(claim)
+        if owner is not None:
+            self._special.setdefault(owner, {})[key] = None
 
     def _forget_owner(self, claim: ResourceClaim | None) -> None:
         owner = special_claim_owner(claim) if claim is not None else None

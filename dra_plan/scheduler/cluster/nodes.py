@@ -314,6 +314,12 @@ class PodInfo:
         return float("inf") if started is None else started
 
 
+_NO_PODS: dict[str, PodInfo] = {}
+_NO_AMOUNTS: Amounts = {}
+_NO_PORTS: dict[Port, int] = {}
+"""What nodes without pods share; never changed."""
+
+
 class NodeInfo:
     """A node, the pods on it, and the total of these pods' requests.
 
@@ -321,21 +327,23 @@ class NodeInfo:
     recorded there. `position` is the node's position in scheduling order.
     """
 
-    __slots__ = ("_labelled", "affinity_pods", "allocatable", "allowed_pods", "anti_affinity_pods", "journal", "labels",
-                 "name", "node", "pods", "ports", "position", "requested", "scored_cpu", "scored_memory", "version",
-                 "volume_pods")  # fmt: skip
+    __slots__ = ("_is_shared", "_labelled", "affinity_pods", "allocatable", "allowed_pods", "anti_affinity_pods",
+                 "journal", "labels", "name", "node", "pods", "ports", "position", "requested", "scored_cpu",
+                 "scored_memory", "version", "volume_pods")  # fmt: skip
 
     def __init__(self, node: Node, journal: Journal | None = None) -> None:
         self.journal = journal
         self.position = 0
-        self.pods: dict[str, PodInfo] = {}
-        self.requested: Amounts = {}
+        self._is_shared = True
+        """Whether a copy has the same dictionaries, which are then copied before the next change."""
+        self.pods: dict[str, PodInfo] = _NO_PODS
+        self.requested: Amounts = _NO_AMOUNTS
         self.scored_cpu = 0
         self.scored_memory = 0
-        self.ports: dict[Port, int] = {}
-        self.affinity_pods: dict[str, PodInfo] = {}
-        self.anti_affinity_pods: dict[str, PodInfo] = {}
-        self.volume_pods: dict[str, PodInfo] = {}
+        self.ports: dict[Port, int] = _NO_PORTS
+        self.affinity_pods: dict[str, PodInfo] = _NO_PODS
+        self.anti_affinity_pods: dict[str, PodInfo] = _NO_PODS
+        self.volume_pods: dict[str, PodInfo] = _NO_PODS
         self._labelled: dict[tuple[str, str], list[PodInfo]] | None = None
         self.set_node(node)
 
@@ -374,9 +382,19 @@ class NodeInfo:
         if kept and self not in kept[-1] and hasattr(self, "version"):
             kept[-1][self] = self.copy(None)
 
+    def _begin_change(self) -> None:
+        """Keep the node as it is for a revert, and have dictionaries of its own."""
+        self._keep()
+        if not self._is_shared:
+            return
+        self._is_shared = False
+        self.pods, self.requested, self.ports = self.pods.copy(), self.requested.copy(), self.ports.copy()
+        self.affinity_pods, self.anti_affinity_pods = self.affinity_pods.copy(), self.anti_affinity_pods.copy()
+        self.volume_pods = self.volume_pods.copy()
+
     def add(self, info: PodInfo) -> None:
         """Add a pod to the node and to its totals."""
-        self._keep()
+        self._begin_change()
         self.pods[info.uid] = info
         self._count(info, 1)
 
@@ -388,7 +406,7 @@ class NodeInfo:
         info = self.pods.get(uid)
         if info is None:
             return None
-        self._keep()
+        self._begin_change()
         last, last_info = self.pods.popitem()
         if last != uid:
             self.pods = {last if u == uid else u: last_info if u == uid else i for u, i in self.pods.items()}
@@ -401,7 +419,7 @@ class NodeInfo:
             self.remove(info.uid)
             self.add(info)
             return
-        self._keep()
+        self._begin_change()
         self.pods[info.uid] = info
         for index in (self.affinity_pods, self.anti_affinity_pods, self.volume_pods):
             if index.pop(info.uid, None) is not None:
@@ -414,7 +432,7 @@ class NodeInfo:
 
         The order is that after `remove` and `add`.
         """
-        self._keep()
+        self._begin_change()
         uid = info.uid
         last, last_info = self.pods.popitem()
         if last != uid:
@@ -473,13 +491,11 @@ class NodeInfo:
         self.position, self.version = other.position, other.version
         self.node, self.name, self.labels, self.allocatable = other.node, other.name, other.labels, other.allocatable
         self.allowed_pods = other.allowed_pods
-        self.pods = dict(other.pods)
-        self.requested = dict(other.requested)
+        self._is_shared = other._is_shared = True
+        self.pods, self.requested, self.ports = other.pods, other.requested, other.ports
         self.scored_cpu, self.scored_memory = other.scored_cpu, other.scored_memory
-        self.ports = dict(other.ports)
-        self.affinity_pods = dict(other.affinity_pods)
-        self.anti_affinity_pods = dict(other.anti_affinity_pods)
-        self.volume_pods = dict(other.volume_pods)
+        self.affinity_pods, self.anti_affinity_pods = other.affinity_pods, other.anti_affinity_pods
+        self.volume_pods = other.volume_pods
         self._labelled = None
 
 

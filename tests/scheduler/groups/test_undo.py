@@ -38,7 +38,9 @@ def state(simulation: Simulation) -> dict[str, Any]:
     cluster, handle = simulation.cluster, simulation.handle
     nodes = {
         name: {
-            slot: copy.copy(getattr(info, slot)) for slot in type(info).__slots__ if slot not in ("version", "journal")
+            slot: copy.copy(getattr(info, slot))
+            for slot in type(info).__slots__
+            if slot not in ("version", "journal", "_is_shared")
         }
         | {"order": list(info.pods), "requested": {k: v for k, v in info.requested.items() if v}}
         for name, info in cluster.nodes.items()
