@@ -30,9 +30,10 @@ Typed = tuple[str, Any]
 
 @dataclass(slots=True, frozen=True)
 class AbsentValue:
-    """A requirement in the want, or in its class, that `reference` is `wanted`, which no device meets.
+    """A value that a request or its class requires of the attribute or capacity `reference`, and that no device has.
 
-    `values` counts the actual values on the devices that publish it; at least one device does, with the wanted type.
+    `values` counts the devices that publish `reference`, by the value that they have. At least one of them has a value
+    of the required type.
     """
 
     want: Want
@@ -49,9 +50,9 @@ Published = dict[Reference, Counter[Typed]]
 
 
 def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
-    """Return the absent values in requests that can't be met on some node, once for each selector clause.
+    """Return the required values that no device has, for requests that can't be met on some node.
 
-    `known` caches look-ups in the same slices; this function adds to it.
+    Each selector clause occurs only once. `known` caches the values that devices publish, and this function adds to it.
     """
     asked = [found for want in _failing(groups) for found in _asked(want)]
     if not asked:
@@ -107,11 +108,11 @@ def _values(view: View, like: LikeDevices, wanted: Iterable[Reference]) -> Publi
 
 
 def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:
-    """Return the deciding parts of selectors, for requests that can't be met alone.
+    """Return the decisive parts of selectors, for requests that can't be met even alone.
 
-    They are by want and removal of the first offer. The devices are those of all the offers. A class's selector is
-    considered only if no device passes it, because its purpose is to exclude other kinds of devices. Without offers,
-    for example if pools can't be gathered, there are none.
+    They are grouped by request, and by the reason that removed devices in the first offer. The devices are those of all
+    offers. The selector of a class is considered only if no device passes it, because its purpose is to exclude other
+    kinds of devices. The result is empty if there are no offers, for example because pools can't be gathered.
     """
     if not offers:
         return {}

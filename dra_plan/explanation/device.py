@@ -40,19 +40,19 @@ from .selectors import Publications, decisive_parts
 
 
 def known_devices(view: View) -> Iterator[DeviceID]:
-    """Yield all devices that the input's slices name."""
+    """Yield all devices that slices in the input name."""
     for slices in view.gatherer.slices.values():
         for slice_ in slices:
             yield from (device.id for device in slice_.devices)
 
 
 def hint(view: View, device: DeviceID) -> str | None:
-    """Return a known device with a name similar to an unknown device's."""
+    """Return a known device with a name that is similar to an unknown device's name, or None if there is none."""
     return nearest(str(device), [str(known) for known in known_devices(view)])
 
 
 def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> DeviceStory:
-    """Return the results for the device for each claim set, on the first node that sees it."""
+    """Return the results for a device for each claim set, on the first node that sees the device."""
     seen = [(node, found) for node in nodes if (found := _on(view, node, device)) is not None]
     slices = [s for s in view.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
     made = DeviceStory(

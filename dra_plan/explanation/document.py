@@ -54,7 +54,7 @@ _OTHER_KIND, _OTHER_DEVICE, _NEARLY = range(3)
 
 
 def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
-    """Return the leading reasons on the nodes that reject, most common first.
+    """Return the leading reasons on the nodes that reject the claims, the most common first.
 
     Nodes without any devices come last.
     """
@@ -73,10 +73,10 @@ def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
 def of_nodes(
     view: View, claim_set: ClaimSet, nodes: Sequence[Node], answers: Sequence[NodeOutcome]
 ) -> list[LeadingReason]:
-    """Return the leading reasons on nodes, found with little work.
+    """Return the leading reasons on the nodes, as far as they can be found with little work.
 
-    A blocking set is searched for briefly, on one node, which is the first by name, regardless of the order of `nodes`.
-    `answers` are the results for `nodes`, in the same order.
+    There is only a short search for a blocking set, on the node whose name comes first, regardless of the order of
+    `nodes`. `answers` are the results for `nodes`, in the same order.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
@@ -206,14 +206,14 @@ def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> st
 
 
 class SetParts:
-    """The fields in an ExplainedClaimSet that a plan does not have; they are created once for equal sets."""
+    """Creates the fields that an ExplainedClaimSet has in addition to those of a plan. Equal claim sets share them."""
 
     def __init__(self, drivers: DriverPods | None = None) -> None:
         self._known: dict[int, tuple[SetExplanation, dict[str, Any]]] = {}
         self._drivers = drivers
 
     def of(self, told: SetExplanation) -> dict[str, Any]:
-        """Return the fields, by name."""
+        """Return the fields for an explanation, by name."""
         _, parts = self._known.setdefault(id(told.groups), (told, {}))
         if not parts:
             parts.update(_set_parts(told, self._drivers))
@@ -244,12 +244,15 @@ def _with_admissions(told: SetExplanation, parts: dict[str, Any]) -> dict[str, A
 
 
 def absent(told: SetExplanation) -> list[AbsentName]:
-    """Return the values that no device in the cluster has."""
+    """Return the required values that no device in the cluster has."""
     return [_absent(found) for found in told.absent]
 
 
 def stories(told: SetExplanation, drivers: DriverPods | None = None) -> list[NodeStory]:
-    """Return the results for the claims on each group of nodes; with `drivers`, why these do not run on the nodes."""
+    """Return the results for the claims on each group of nodes.
+
+    If `drivers` is given, the results say why the pods of drivers do not run on the nodes.
+    """
     return [_story(group, drivers) for group in told.groups]
 
 
@@ -342,7 +345,7 @@ def _request(funnel: Funnel) -> dict[str, Any]:
 
 
 def suggestion(found: Suggestion) -> TriedChanges:
-    """Return changes that were tried together, and the node on which the claims then fit."""
+    """Return changes that were tried together, and the node on which the claims fit with these changes."""
     return TriedChanges(
         changes=[change.told for change in found.changes],
         node=found.node,
@@ -352,7 +355,7 @@ def suggestion(found: Suggestion) -> TriedChanges:
 
 
 def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:
-    """Return a chosen device, and those before it."""
+    """Return a device that was chosen, and the devices that were tried before it."""
     reasons: dict[tuple[object, ...], list[tuple[PoolDevice, Refusal | None]]] = {}
     for device, reason in made.passed_over:
         if isinstance(reason, InUse | TakenAlready) and not _would_do(made.want, device):
@@ -400,7 +403,7 @@ def _alternative(offer: NodeOffer, funnel: Funnel) -> PassedAlternative:
 
 
 def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:
-    """Return the reasons of every examined node."""
+    """Return the reasons for every node that was examined."""
     return {
         node.metadata.name: reasons(group, position)
         for group in told.groups
@@ -409,7 +412,7 @@ def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:
 
 
 def reasons(group: NodeGroup, position: int) -> list[Reason]:
-    """Return the reasons why the claims do not fit on the node at this position of the group: the cause first."""
+    """Return why the claims do not fit on the node at this position in the group. The cause comes first."""
     if group.answer.outcome is Outcome.FITS and not group.elsewhere:
         return []
     made: list[Reason] = []

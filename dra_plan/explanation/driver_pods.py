@@ -46,7 +46,10 @@ _FIRST = ("fault", "pending", "not-ready", "deleted", "absent", "taint", "label"
 
 
 def missing_drivers(offer: NodeOffer) -> list[MissingDriver]:
-    """Return the drivers that requests which fail on the node want, if another driver has devices there."""
+    """Return the drivers that publish no devices for the node but are wanted by requests that fail there.
+
+    The list is empty if no driver publishes devices for the node.
+    """
     if not offer.pools:
         return []
     return [MissingDriver(driver=name, nodes=len(_nodes(offer, name))) for name in _wanted(offer)]
@@ -62,7 +65,10 @@ def _wanted(offer: NodeOffer) -> Iterator[str]:
 
 
 def texts_in(want: Want) -> set[str]:
-    """Return the texts in the selectors of the request and its class: one of them may be a driver."""
+    """Return the string constants in the selectors of the request and its class.
+
+    Some of them may be names of drivers.
+    """
     return {text for one in want.conditions for text in strings(one.expression)}
 
 
@@ -78,15 +84,15 @@ def _published_for(view: View, driver: str) -> frozenset[str]:
 
 
 class DriverPods:
-    """The pods of drivers in one input."""
+    """Finds the pods of device drivers in an input."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
 
     def missing(self, offer: NodeOffer, nodes: Sequence[Node]) -> list[DriverPod]:
-        """Return why the pods of the wanted drivers do not run on these nodes, of which one has the offer.
+        """Return why the pods of the wanted drivers do not run on these nodes. `offer` is what one of the nodes offers.
 
-        Pods with faults come first.
+        Pods with errors come first.
         """
         found: list[DriverPod] = []
         for driver in _wanted(offer):
@@ -100,9 +106,10 @@ class DriverPods:
         return found
 
     def unready_on(self, offer: NodeOffer | None, node: Node) -> tuple[str, UnreadyPod] | None:
-        """Return a pod of a DaemonSet on the node that is not ready, and the wanted driver that it is, or "".
+        """Return a DaemonSet's pod that is not ready on the node, and its driver if this driver is wanted.
 
-        The pods of wanted drivers come first, then plugins of the kubelet.
+        The driver is "" for other pods. Pods of wanted drivers are preferred, and then kubelet plugins. Return None if
+        there is no such pod.
         """
         unready = self._unready.get(node.metadata.name, {})
         if not unready:
@@ -114,7 +121,7 @@ class DriverPods:
         return "", _unready(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
 
     def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:
-        """Return the driver's pods on a node for which it publishes devices, if they are not ready."""
+        """Return the driver's pods that are not ready on a node for which the driver publishes devices."""
         there = _published_for(view, driver)
         if node.metadata.name not in there:
             return []
@@ -125,7 +132,10 @@ class DriverPods:
         return [each for each in found if each is not None][:MOST_FOUND]
 
     def unready(self) -> list[UnreadyPod]:
-        """Return the pods that are not ready, of plugins of the kubelet if there are any, else of all DaemonSets."""
+        """Return the pods of kubelet plugins that are not ready.
+
+        If there are no such plugins, all DaemonSets are considered.
+        """
         every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
         plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
         return [_unready(pod, node) for node, pod in plugins or every if not is_ready(pod)]

@@ -30,7 +30,7 @@ Edit = Callable[[ExactDeviceRequest | DeviceSubRequest], ExactDeviceRequest | De
 
 
 def edit_request(placement: Placement, claim: int, full_name: str, edit: Edit) -> Placement:
-    """Return the placement with one request, or one alternative (`REQUEST/ALTERNATIVE`), edited."""
+    """Return the placement after a request, or an alternative (`REQUEST/ALTERNATIVE`), is edited."""
     name, _, alternative = full_name.partition("/")
 
     def edited(request: DeviceRequest) -> DeviceRequest:
@@ -58,7 +58,7 @@ def _edit_claim(placement: Placement, index: int, edit: Callable[[ResourceClaim]
 
 
 def drop_constraint(placement: Placement, claim: int, position: int) -> Placement:
-    """Return the placement without one constraint of a claim."""
+    """Return the placement without one of the constraints of a claim."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [c for at, c in enumerate(old.spec.devices.constraints) if at != position]
@@ -68,7 +68,7 @@ def drop_constraint(placement: Placement, claim: int, position: int) -> Placemen
 
 
 def drop_request(placement: Placement, claim: int, name: str) -> Placement:
-    """Return the placement without one request of a claim."""
+    """Return the placement without one of the requests of a claim."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [request for request in old.spec.devices.requests if request.name != name]
@@ -93,7 +93,10 @@ def set_class(name: str) -> Edit:
 
 
 def add_alternative(placement: Placement, claim: int, name: str, class_name: str, count: int) -> Placement:
-    """Return the placement in which a firstAvailable request has a new last alternative, named after its class."""
+    """Return the placement in which a firstAvailable request has one more alternative, named after its class.
+
+    The alternative is the last one.
+    """
 
     def edited(request: DeviceRequest) -> DeviceRequest:
         if request.name != name:
@@ -107,12 +110,12 @@ def add_alternative(placement: Placement, claim: int, name: str, class_name: str
 
 
 def alternative_name(class_name: str) -> str:
-    """Return the class's name as a DNS label."""
+    """Return the name of the class as a DNS label."""
     return class_name.replace(".", "-")[:63].strip("-")
 
 
 def set_selector(position: int, expression: str | None) -> Edit:
-    """Return an edit that replaces a selector, or removes it if there is no expression."""
+    """Return an edit that replaces a selector. If there is no expression, the selector is removed."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         return replace(asked, selectors=_selectors(asked.selectors, position, expression))
@@ -121,7 +124,7 @@ def set_selector(position: int, expression: str | None) -> Edit:
 
 
 def set_class_selector(placement: Placement, class_name: str, position: int, expression: str | None) -> Placement:
-    """Return the placement with a selector of a device class replaced or removed."""
+    """Return the placement in which a selector of a device class is replaced or removed."""
     old = placement.view.classes[class_name]
     selectors = _selectors(old.spec.selectors, position, expression)
     changed = replace(old, spec=replace(old.spec, selectors=selectors))
@@ -131,7 +134,10 @@ def set_class_selector(placement: Placement, class_name: str, position: int, exp
 def replace_selector(
     placement: Placement, want: Want, class_name: str | None, position: int, expression: str | None
 ) -> Placement:
-    """Return the placement with a selector replaced or removed: of the class, or else of the want's request."""
+    """Return the placement in which a selector is replaced or removed.
+
+    The selector is in the class with this name or, if there is none, in the request.
+    """
     if class_name is not None:
         return set_class_selector(placement, class_name, position, expression)
     return edit_request(placement, want.claim_index, want.full_name, set_selector(position, expression))
@@ -143,7 +149,7 @@ def _selectors(old: list[DeviceSelector], position: int, expression: str | None)
 
 
 def set_capacities(amounts: Mapping[str, str]) -> Edit:
-    """Return an edit that requests other amounts of capacities."""
+    """Return an edit that requests other amounts of these capacities."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         wanted = asked.capacity or CapacityRequirements()
@@ -153,7 +159,10 @@ def set_capacities(amounts: Mapping[str, str]) -> Edit:
 
 
 def rename_capacity(name: str, to: str | None) -> Edit:
-    """Return an edit that requests the same amount of another capacity, or none of it."""
+    """Return an edit that requests the same amount of another capacity.
+
+    If there is none, the capacity is not requested.
+    """
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         wanted = asked.capacity
@@ -168,7 +177,7 @@ def rename_capacity(name: str, to: str | None) -> Edit:
 
 
 def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
-    """Return the placement whose node has these labels as well."""
+    """Return the placement in which the node has these additional labels."""
     metadata = placement.node.metadata
     return placement.with_node(
         replace(placement.node, metadata=replace(metadata, labels={**(metadata.labels or {}), **labels}))
@@ -176,7 +185,7 @@ def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
 
 
 def complete_pool(placement: Placement, pool: PoolID, generation: int, seen: int) -> Placement:
-    """Return the placement in which the pool's newest generation consists of the existing slices."""
+    """Return the placement in which the existing slices are all slices of the pool's newest generation."""
 
     def completed(slice_: ResourceSlice) -> ResourceSlice:
         spec = slice_.spec

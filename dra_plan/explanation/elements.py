@@ -34,14 +34,14 @@ ENDLESS = str(10**30)
 
 
 class RequestElement(NamedTuple):
-    """A request of a claim of the set, by index and name."""
+    """A request, given by its name and the index of its claim."""
 
     claim: int
     request: str
 
 
 class ConstraintElement(NamedTuple):
-    """A constraint of a claim of the set, by index."""
+    """A constraint, given by its own index and the index of its claim."""
 
     claim: int
     position: int
@@ -56,7 +56,7 @@ class CounterElement(NamedTuple):
 
 
 class ClaimElement(NamedTuple):
-    """An allocated claim (NAMESPACE/NAME)."""
+    """An allocated claim, given as NAMESPACE/NAME."""
 
     claim: str
 
@@ -65,10 +65,11 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 
 
 def elements(placement: Placement) -> list[Element]:
-    """Return all possible causes on this node in dropping order: other claims, counters, constraints, requests.
+    """Return all possible causes on this node: other claims, counters, constraints, and requests, in this order.
 
-    Each occurs once, even if a name is not unique: requests of one name are dropped together. Elements that are tried
-    first are more likely to be dropped, and a set without other claims says more about the claim set itself.
+    Each occurs once, even if a name is not unique, because requests with the same name are dropped together. The search
+    tries to drop the first elements first, so these are more likely to be dropped. This is useful because a blocking
+    set without other claims says more about the claim set itself.
     """
     found: list[Element] = [ClaimElement(claim.key) for claim in placement.allocated if claim.key not in placement.own]
     found += _counters(placement)
@@ -95,7 +96,7 @@ def _counters(placement: Placement) -> Iterable[CounterElement]:
 
 
 def without(placement: Placement, dropped: Collection[Element]) -> Placement:
-    """Return the placement in which none of the elements applies."""
+    """Return the placement in which none of these elements applies."""
     claims = {element.claim for element in dropped if isinstance(element, ClaimElement)}
     counters = {element for element in dropped if isinstance(element, CounterElement)}
     changed = placement.without_allocated(claims) if claims else placement
@@ -115,10 +116,10 @@ def _relaxed(index: int, claim: ResourceClaim, dropped: Collection[Element]) -> 
 def with_parts(
     claim: ResourceClaim, requests: list[DeviceRequest], constraints: list[DeviceConstraint]
 ) -> ResourceClaim:
-    """Return the claim with these requests and constraints.
+    """Return the claim with only these requests and constraints.
 
-    Constraints and configuration lose references to removed requests, because the API server rejects a name that no
-    request has; an entry left without any is removed too, because an empty list means all.
+    References to removed requests are removed from constraints and configuration, because the API server rejects a name
+    that no request has. An entry that has no references left is removed too, because an empty list means all requests.
     """
     kept = {request.name for request in requests}
     devices = replace(
@@ -172,19 +173,25 @@ STEPS_EACH = 5_000
 
 @dataclass(slots=True, frozen=True)
 class BlockingSet:
-    """Elements that can't be met together. If `proven`, each was dropped in turn, and the rest then fits."""
+    """Requests, constraints, counters and claims that can't be met together.
+
+    If `proven` is set, it was checked for each of them that the others can be met without it.
+    """
 
     elements: tuple[Element, ...]
     proven: bool
 
     @property
     def has_holders(self) -> bool:
-        """Return whether the set includes claims that have devices."""
+        """Return whether the set includes allocated claims."""
         return any(isinstance(element, ClaimElement) for element in self.elements)
 
 
 def blocking_set(placement: Placement, budget: Budget | None = None) -> BlockingSet | None:
-    """Return a minimal blocking set; None if everything fits once defects are repaired; empty if undecided."""
+    """Return a minimal set of elements that can't be met together.
+
+    Return None if everything fits when defects are repaired. The set is empty if this is undecided.
+    """
     fixed = placement.repaired()
     budget = budget or Budget(TOTAL_STEPS, STEPS_EACH)
     fits = fixed.fits(budget)
@@ -198,10 +205,12 @@ def blocking_set(placement: Placement, budget: Budget | None = None) -> Blocking
 
 
 class KnownBlockingSet:
-    """A blocking set found on one node and checked on others by one allocator, which shares answers between them.
+    """A blocking set that was found on one node and is checked on others.
 
-    Only its requests and constraints count on other nodes. The claims and counters on each node all apply, because
-    those in a set found on another node have other names.
+    One allocator is used, so that it can share results.
+
+    Only its requests and constraints are used on other nodes. Claims and counters have other names there, so all of
+    those on the node apply.
     """
 
     def __init__(self, found: BlockingSet, placement: Placement) -> None:
@@ -216,7 +225,7 @@ class KnownBlockingSet:
         )
 
     def is_enough(self, node: Node, budget: Budget) -> bool:
-        """Return whether the requests and constraints leave no allocation on this node, with defects repaired."""
+        """Return whether the requests and constraints can't be met on this node, with defects repaired."""
         if budget.spent:
             return False
         answer = self._allocator.allocate(node)

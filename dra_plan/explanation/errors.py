@@ -30,7 +30,7 @@ _BEFORE_THE_ALLOCATOR = ("class-missing", "class-not-named", "feature-off", "req
 
 @dataclass(slots=True, frozen=True)
 class MendedSelector:
-    """A selector that avoids the error. With it applied, the node was checked again, with the result `outcome`."""
+    """A selector that avoids the error, and the `outcome` on the node when it is used instead."""
 
     expression: str
     outcome: str
@@ -38,12 +38,12 @@ class MendedSelector:
 
 @dataclass(slots=True)
 class ErrorDetails:
-    """The error that ended the attempt.
+    """The details of an error that ended the scheduling attempt.
 
-    `object` is (kind, namespace, name) with its position in the input; `selector` the index among its selectors. If it
-    is a claim generated from a `template`, only the template can be corrected. `known` are the names that could have
-    been meant, and `hint` is the most similar one; `gate` is the feature gate that is off; `missing` (kind, namespace,
-    name) is the object that does not exist.
+    `object` is (kind, namespace, name) of the object that causes it, with its position in the input, and `selector` is
+    the index of a selector in it. If this is a claim that was generated from a `template`, only the template can be
+    corrected. `known` are the names that could have been meant, and `hint` is the most similar one. `gate` is the
+    feature gate that is off, and `missing` (kind, namespace, name) is the object that does not exist.
     """
 
     code: str
@@ -65,7 +65,7 @@ class ErrorDetails:
 
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
-    """Return the reason why the claims of a pod are unknown."""
+    """Return the reason why the claims of a pod are not known."""
     details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, origin=claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:
@@ -90,7 +90,7 @@ def of_error(
     claim_set: ClaimSet,
     inventory: Inventory,
 ) -> ErrorDetails:
-    """Return the error that ended the attempt on this node."""
+    """Return the details of the error that ended the scheduling attempt on this node."""
     cause = error.cause
     details = ErrorDetails(cause.code, _said(placement, cause), gate=cause.gate or None)
     if isinstance(error, SelectorError):

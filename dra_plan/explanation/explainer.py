@@ -45,10 +45,12 @@ class KnownFindings:
         """The values of devices under the names that selectors read."""
 
     def offer(self, placement: Placement) -> NodeOffer:
-        """Return the offer of `funnel.offer`, recomputed only if a device of the node's pools has changed its holder.
+        """Return what the node offers.
 
-        Counters that pools with the same name share (Q1) may change with other nodes' devices, and error texts name
-        claims, so such funnels are not kept.
+        It is computed again only if a device in the node's pools has a different holder.
+
+        Nothing is kept if pools with the same name share counters (Q1), because these depend on devices of other nodes,
+        or if error texts name claims.
         """
         if placement.view.shared_counter_names:
             return offer(placement)
@@ -80,7 +82,7 @@ MOST_BLOCKING_SETS = 24
 
 @dataclass(slots=True)
 class SetExplanation:
-    """A claim set's groups, starting with nodes on which it does not fit, and the changes that would make it fit."""
+    """The explanation of a claim set: groups of nodes, beginning with those that reject it, and changes that help."""
 
     groups: list[NodeGroup]
     suggestions: list[Suggestion]
@@ -109,12 +111,10 @@ def explain(
     kept: Sequence[ResourceClaim] = (),
     known: KnownFindings | None = None,
 ) -> SetExplanation:
-    """Explain the results.
+    """Explain the results for a claim set.
 
-    `answers` are the results for `nodes`, in the same order.
-
-    Releasing one of the `kept` claims is never suggested. `known` are the findings for claims with the same requests in
-    the earlier cluster.
+    `answers` are the results for `nodes`, in the same order. It is never suggested to release one of the `kept` claims.
+    `known` are findings for claims with the same requests in an earlier state of the cluster.
 
     After the `deadline`, in monotonic time, the allocator is no longer called, so blocking sets are not proven and
     there are no suggestions.
@@ -139,7 +139,7 @@ def explain(
 
 
 def exemplified(told: SetExplanation, node: str) -> SetExplanation:
-    """Return the explanation with the devices of this node as the example for all nodes on which the claims fit."""
+    """Return the explanation in which this node is the example for all nodes on which the claims fit."""
     groups = list(told.groups)
     for at, group in enumerate(groups):
         if group.answer.outcome is not Outcome.FITS or group.placement is None:
@@ -153,7 +153,7 @@ def exemplified(told: SetExplanation, node: str) -> SetExplanation:
 
 @dataclass(slots=True, frozen=True)
 class RefusingExplanation:
-    """The explanation for the nodes that reject the claims, with their results."""
+    """The explanation for the nodes that reject the claims, with the results on these nodes."""
 
     told: SetExplanation
     answers: Sequence[tuple[Node, NodeOutcome]]
@@ -169,7 +169,7 @@ def explain_refusing(
     suggests: bool = False,
     kept: Sequence[ResourceClaim] = (),
 ) -> RefusingExplanation:
-    """Run the allocator on the nodes, and explain those that reject the claims, or that allocated claims exclude."""
+    """Run the allocator on the nodes, and explain which nodes reject the claims or are excluded by allocated claims."""
     allocator = Allocator(claim_set.claims, view, max_steps=max_steps)
     answers = [(node, allocator.allocate(node)) for node in nodes]
     refusing = [

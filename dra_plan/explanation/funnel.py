@@ -38,14 +38,14 @@ from .reasons import PoolUnusable, Refusal, SelectorFailed, TakenAlready, code, 
 
 
 class CheckResult(NamedTuple):
-    """The result of one check on a device: the check's name in documents, and why the device fails it, or None."""
+    """The result of a check of a device: the check's name in documents, and why the device fails it, or None."""
 
     name: str
     refusal: Refusal | None
 
 
 class Checks:
-    """The checks of one placement."""
+    """Runs the checks that a device has to pass to be allocated for a request."""
 
     def __init__(self, placement: Placement) -> None:
         view = placement.view
@@ -66,14 +66,14 @@ class Checks:
         )
 
     def every(self, want: Want, device: PoolDevice, pool: Pool) -> list[CheckResult]:
-        """Return the result of every check, in the allocator's order."""
+        """Return the result of every check, in the order in which the allocator makes them."""
         found = [
             CheckResult(check.name, self._asked(check.refusal, want, device)) for check in self._taker.checks(want)
         ]
         return [CheckResult("pool", self._pool(pool)), *found]
 
     def first(self, want: Want, device: PoolDevice, pool: Pool) -> Refusal | None:
-        """Return the first reason against the device, or None."""
+        """Return the first reason why the device cannot be allocated, or None if it passes all checks."""
         refused = self._pool(pool)
         if refused is not None:
             return refused
@@ -90,24 +90,27 @@ class Checks:
         return None
 
     def names(self, want: Want) -> list[str]:
-        """Return the names of the checks in order, without duplicates."""
+        """Return the names of the checks in order and without duplicates."""
         return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
-        """Return whether allocation mode All includes the device."""
+        """Return whether a request with allocation mode All includes the device."""
         try:
             return self._pool(pool) is None and self._taker.all_includes(want, device)
         except AllocationError:
             return False
 
     def shortages(self, want: Want, device: PoolDevice) -> list[CapacityShort]:
-        """Return all capacities of which the device has too little left, not only the first."""
+        """Return all capacities of which the device has too little left."""
         portions = self._taker.demand(want, device).portions
         persisted, taken = self._taker.state.aggregate.get(device.id), self._taker.ledger.shares.get(device.id)
         return [found for each in portions if (found := short((each,), persisted, taken)) is not None]
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
-        """Return the first selector in the class, then in the request, that is false for the device or fails on it."""
+        """Return the first selector that is false for the device or fails on it.
+
+        Those of the class come before the request's.
+        """
         return self._alike.selector(want, device, lambda: self._asked(Taker.selector_refusal, want, device))
 
     def _pool(self, pool: Pool) -> PoolUnusable | None:
@@ -133,11 +136,10 @@ class Checks:
 class SkippedPool:
     """A pool that is skipped.
 
-    `devices` are the devices that it would give this node; `slices` are the slices that cause this, if any.
-
-    `is_ignored`: only devices next to counter sets are skipped, in slices that the release does not accept. `counts`
-    are the numbers of slices that its slices state, if they differ. `hint` is the existing name of a counter set or
-    counter that was perhaps meant.
+    `devices` is the number of devices that it would offer to the node, and `slices` are the slices because of which it
+    is skipped, if any. If `is_ignored` is set, only devices in the same slices as counter sets are skipped, because the
+    release does not accept such slices. `counts` are the numbers of slices that the pool's slices state, if these
+    differ. `hint` is an existing counter set or counter that was perhaps meant.
     """
 
     pool: Pool
@@ -149,7 +151,7 @@ class SkippedPool:
 
     @property
     def code(self) -> str:
-        """The code of the reason."""
+        """The code of the reason why the pool is skipped."""
         if self.is_ignored:
             return "devices-with-counters"
         return f"pool-{self.pool.state.value.lower()}"
@@ -161,7 +163,7 @@ def count(pool: Pool) -> int:
 
 
 def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
-    """Return the pool, which is not complete, with the slices that cause it."""
+    """Return why the pool, which is not complete, is skipped, with the slices that are the reason."""
     counts: tuple[int, ...] = ()
     if pool.superseded_by is not None:
         causes = gatherer.generation(pool.id, pool.superseded_by).slices
@@ -189,7 +191,10 @@ def _perhaps_meant(pool: Pool) -> str:
 
 
 def ignored(pool: Pool) -> Iterator[SkippedPool]:
-    """Yield a pool's devices that are in slices with counter sets, of which the scheduler reads only the counters."""
+    """Yield the pool if some of its devices are in slices with counter sets.
+
+    The scheduler reads only the counters in such slices, and ignores the devices.
+    """
     both = [one for one in pool.counter_slices if one.object.spec.devices]
     if both:
         devices = sum(len(one.object.spec.devices) for one in both)
@@ -207,7 +212,7 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 
 @dataclass(slots=True)
 class Removal:
-    """Devices that one reason removes; the first rejection represents all of them, because their `key` is the same."""
+    """Devices that are removed for one reason. The first rejection represents the others, which have the same `key`."""
 
     refusal: Refusal
     key: tuple[object, ...]
@@ -216,20 +221,20 @@ class Removal:
 
     @property
     def step(self) -> str:
-        """The check's name."""
+        """The name of the check that removes the devices."""
         return code(self.refusal).step
 
     @property
     def holders(self) -> list[str]:
-        """The claims that have the devices, without duplicates, for devices in use."""
+        """The claims that have the devices, without duplicates, if the devices are removed because they are in use."""
         return list(dict.fromkeys(r.claim for r in self.refusals if isinstance(r, InUse) and r.claim is not None))
 
 
 @dataclass(slots=True)
 class Funnel:
-    """One want on one node: all `devices`, the reasons that removed some, and those `left`.
+    """The checks of all `devices` on a node for one request: the reasons that removed devices, and the devices `left`.
 
-    For All, `matching` is the number of devices that it selects; it needs all of them.
+    If the request is for all devices, `matching` is the number of devices that it selects, and it needs all of them.
     """
 
     want: Want
@@ -244,12 +249,12 @@ class Funnel:
 
     @property
     def need(self) -> int:
-        """The number of devices that the want needs."""
+        """The number of devices that the request needs."""
         return self.matching if self.want.takes_all else self.want.count
 
     @property
     def problem(self) -> str | None:
-        """The code of the reason why the want cannot be met even on its own, or None if there is none in the funnel."""
+        """The code of the reason why the request cannot be met even alone, or None if the funnel does not show one."""
         if self.need > RESULTS_LIMIT:
             return "too-many-devices"
         if self.want.takes_all:
@@ -263,7 +268,7 @@ class Funnel:
 
 @dataclass(slots=True)
 class NodeOffer:
-    """One node's offer: its pools in search order, the skipped pools, and the funnels."""
+    """What a node offers to claims: its pools in search order, the skipped pools, and a funnel for each request."""
 
     placement: Placement
     pools: list[Pool]
@@ -273,11 +278,11 @@ class NodeOffer:
 
     @property
     def devices(self) -> int:
-        """The number of all devices that slices offer to the node, in usable pools or not."""
+        """The number of all devices that slices offer to the node, whether or not their pools can be used."""
         return self.funnels[0].devices if self.funnels else sum(count(pool) for pool in self.pools)
 
     def failing(self) -> list[list[Funnel]]:
-        """Return the requests that cannot be met even on their own, each with the funnels of all its alternatives."""
+        """Return the requests that cannot be met even alone, each with the funnels of all its alternatives."""
         requests: dict[tuple[int, int], list[Funnel]] = {}
         for funnel in self.funnels:
             requests.setdefault((funnel.want.claim_index, funnel.want.request_index), []).append(funnel)
@@ -285,7 +290,7 @@ class NodeOffer:
 
 
 def offer(placement: Placement, funnels: list[Funnel] | None = None) -> NodeOffer:
-    """Return the node's offer for the placement's claims; `funnels` are the funnels for its wants, if known.
+    """Return what the node offers to the placement's claims. `funnels` are those of its requests, if they are known.
 
     Raises AllocationError if a node selector can't be read.
     """
@@ -336,9 +341,9 @@ def _is_of_request(removal: Removal) -> bool:
 
 @dataclass(slots=True)
 class DeviceChoice:
-    """The device for one slot of a request, and the devices tried before it, each with the reason why it was not used.
+    """The device chosen for one slot of a request, and the devices tried before it, with the reasons against them.
 
-    A device without a reason was tried, but led to no solution for the slots after it.
+    A device without a reason was tried, but there was no solution for the slots after it.
     """
 
     want: Want
@@ -357,18 +362,18 @@ class DeviceChoice:
 
 
 class ChoiceProbe(Probe):
-    """A probe that records the slots up to the current point of the search.
+    """Records the choices that the search has made so far.
 
-    At the end of a search that fits, these are the solution.
+    When a search that fits has ended, these are the solution.
     """
 
     def __init__(self) -> None:
         self.choices: list[DeviceChoice] = []
 
     def entered(self, want: Want, slot: int) -> None:
-        """Record that a slot is entered.
+        """Record that the search enters a slot.
 
-        Slots are entered in order, so everything at this position or after it has been given up.
+        Slots are entered in order, so all choices at this slot and after it have been given up.
         """
         place = want.claim_index, want.request_index, slot
         while self.choices and self.choices[-1].place >= place:
@@ -381,17 +386,17 @@ class ChoiceProbe(Probe):
         self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record that the device is tried."""
+        """Record that the device is tried in this slot."""
         self._choice(want, slot).device = device.id
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record that the device led to no solution."""
+        """Record that there is no solution with the device in this slot."""
         choice = self._choice(want, slot)
         choice.device = None
         choice.passed_over.append((device, None))
 
     def restarted(self) -> None:
-        """Drop everything, because the search starts again."""
+        """Discard all choices, because the search starts again."""
         self.choices.clear()
 
     def _choice(self, want: Want, slot: int) -> DeviceChoice:
@@ -403,7 +408,7 @@ class ChoiceProbe(Probe):
 
 
 def of(placement: Placement) -> list[DeviceChoice]:
-    """Return the choices on the way to the placement's solution.
+    """Return the choices that lead to the placement's solution.
 
     No errors are raised, because the placement is known to fit.
     """
@@ -428,9 +433,10 @@ def _is_before(one: Want, other: Want) -> bool:
 
 
 def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
-    """Return the claims (NAMESPACE/NAME) that hold the removed devices' resources, without duplicates.
+    """Return the claims that hold what the removed devices lack, as NAMESPACE/NAME without duplicates.
 
-    Devices in use are counted only if they match the want's selectors, because releasing others would not help.
+    Of devices in use, only those that match the request's selectors are counted, because releasing others would not
+    help.
     """
     state = offer.placement.view.state
     found: dict[str, None] = {}
@@ -451,9 +457,9 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
 
 
 def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) -> str:
-    """Return the node of the first offer, if its holders differ from those of the same removal in some other.
+    """Return the first offer's node if the holders of the removed devices there differ from those on another node.
 
-    Return "" if they are the same everywhere.
+    Return "" if the holders are the same everywhere.
     """
     first, *others = [offer for offer in offers if offer is not None]
     found = set(holders(first, first.funnels[want].want, removal))
@@ -467,7 +473,7 @@ def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) 
 
 
 def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter: str) -> list[str]:
-    """Return the claims with devices in the pool, on any node, that consume the counter, without duplicates."""
+    """Return the claims that consume the counter with devices of the pool, on any node, without duplicates."""
     state = offer.placement.view.state
     pool = next((pool for pool in offer.pools if pool.id == pool_id), None)
     found: dict[str, None] = {}
@@ -481,5 +487,5 @@ def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter
 
 
 def wanted(offer: NodeOffer, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
-    """Return the devices that pass the want's selectors."""
+    """Return the devices that match the request's selectors."""
     return [device for device in devices if offer.checks.selector(want, device) is None]

@@ -19,9 +19,9 @@ from .selectors import DecisivePart
 
 @dataclass(slots=True)
 class NodeGroup:
-    """The findings for `nodes`; details, such as `answer`, `offer` and `placement`, are those of the first.
+    """Nodes with the same findings. Details, such as `answer`, `offer` and `placement`, are those of the first node.
 
-    `answers` and `offers` are those of all nodes, in order; `decisive_parts` are about the devices of all of them.
+    `answers` and `offers` are those of all nodes, in order; `decisive_parts` are about the devices of all nodes.
     """
 
     nodes: list[Node]
@@ -46,13 +46,16 @@ class NodeGroup:
         return self.offers[0]
 
     def add(self, node: Node, answer: NodeOutcome, offer: NodeOffer | None) -> None:
-        """Add a node with the same findings."""
+        """Add a node that has the same findings."""
         self.nodes.append(node)
         self.answers.append(answer)
         self.offers.append(offer)
 
     def led_by(self, name: str) -> NodeGroup | None:
-        """Return the same group with that node, which is not yet the first, in front; None if there is no such node."""
+        """Return the group with this node moved to the front, or None if there is nothing to move.
+
+        This is the case if the node is already the first, or is not in the group.
+        """
         names = [node.metadata.name for node in self.nodes]
         if name not in names[1:]:
             return None
@@ -66,9 +69,9 @@ class NodeGroup:
         )
 
     def lead(self) -> None:
-        """Put the node with the most findings, of these the one with the most devices left, before the others.
+        """Move the node with the most findings to the front, so that it represents the group.
 
-        It represents them.
+        If several nodes have the most findings, this is the node with the most devices left.
         """
         told = [_weight(offer) for offer in self.offers]
         position = told.index(max(told))
@@ -77,21 +80,21 @@ class NodeGroup:
         self.offers.insert(0, self.offers.pop(position))
 
     def funnels(self, want: int) -> Iterator[Funnel]:
-        """Yield the funnels of one want on all nodes."""
+        """Yield the funnels of a request on all nodes. The request is given by its index."""
         return (offer.funnels[want] for offer in self.offers if offer is not None)
 
     def removed(self, want: int, key: tuple[object, ...]) -> tuple[int, int]:
-        """Return the smallest and largest number of devices that removals of this kind remove from a want."""
+        """Return the smallest and the largest number of devices removed for a reason of this kind on a node."""
         counts = [next((len(r.devices) for r in funnel.removals if r.key == key), 0) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 
     def left(self, want: int) -> tuple[int, int]:
-        """Return the smallest and largest number of devices left for a want, over all nodes of the group."""
+        """Return the smallest and the largest number of devices left for a request on a node of the group."""
         counts = [len(funnel.left) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 
     def devices(self, want: int) -> tuple[int, int]:
-        """Return the smallest and largest number of devices examined for a want, over all nodes of the group."""
+        """Return the smallest and the largest number of devices examined for a request on a node of the group."""
         counts = [funnel.devices for funnel in self.funnels(want)]
         return min(counts), max(counts)
 

@@ -31,7 +31,7 @@ VALUES = 6
 
 
 def values(counted: Counter[tuple[str, Any]]) -> list[FoundValue]:
-    """Return the most common values; `counted` counts devices by type and value."""
+    """Return the most common values. `counted` has the number of devices by type and value."""
     return [_value(typed, count) for typed, count in counted.most_common(VALUES)]
 
 
@@ -41,7 +41,7 @@ def _value(typed: tuple[str, Any], count: int) -> FoundValue:
 
 
 def clause(part: DecisivePart) -> DecidingClause:
-    """Return a deciding part of a selector."""
+    """Return a decisive part of a selector, as documents show it."""
     computed = [
         ComputedPart(part=text, values=[ComputedValue(value=value, count=n) for value, n in values.most_common(VALUES)])
         for text, values in (part.computed or {}).items()
@@ -68,7 +68,7 @@ def _found(found: NamedValues) -> FoundName:
 
 
 def found_lines(of: FoundName) -> list[str]:
-    """Return the devices' values under a name that a selector reads, in one or two sentences."""
+    """Return the values that devices have under a name that a selector reads, in one or two sentences."""
     name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
     table = "attribute" if of.kind != "capacity" else "capacity"
     if of.problem in ("missing", "unknown-domain", "wrong-domain", "wrong-kind"):
@@ -85,7 +85,7 @@ def found_lines(of: FoundName) -> list[str]:
 
 
 def wanted(clause: str) -> str:
-    """Return what a part of a selector asks of the value that it reads: `at least "80Gi"`, `"a" or "b"`."""
+    """Return what a part of a selector requires of the value it reads, such as `at least "80Gi"` or `"a" or "b"`."""
     found = bounds(clause)
     if found is None:
         return " ".join(clause.split())
@@ -125,9 +125,10 @@ def _absent(of: FoundName, table: str) -> str:
 
 
 class SelectorHint(NamedTuple):
-    """A selector's error (`said`, lines without a full stop), its character position, and the probable meaning.
+    """What is wrong with a selector, at which character, and what it was probably meant to be.
 
-    `expression` compiles and, if devices are known, is true for one of them; "" if no such expression was found.
+    `said` are lines without a full stop. `expression` compiles and, if devices are known, is true for one of them; it
+    is "" if no such expression was found.
     """
 
     said: tuple[str, ...]
@@ -136,7 +137,7 @@ class SelectorHint(NamedTuple):
 
 
 def of_text(expression: str, published: Publications, compiles: Callable[[str], bool]) -> SelectorHint | None:
-    """Return the hint for an expression that does not compile; None if the probable meaning is unknown.
+    """Return the hint for an expression that does not compile, or None if it is unknown what was meant.
 
     Names without a domain are looked up among the published names. If there are no devices, the domain is unknown; the
     hint then calls it DRIVER, and has no expression.
@@ -180,8 +181,8 @@ def of_devices(
 ) -> SelectorHint | None:
     """Return the hint for an expression that is not true for any of the devices, or None if there is no hint.
 
-    Devices of one kind publish the same values. Each similar expression is tried on one device of each kind; the hint
-    contains the first one that is true.
+    Devices of one kind publish the same values. Each similar expression is tried on one device of each kind, and the
+    hint has the first expression that is true for one.
     """
     parts = decisive_parts_of_kinds(expression, kinds, compile_, lambda: published)
     devices = [kind[0] for kind in kinds]
@@ -196,7 +197,10 @@ def of_devices(
 
 
 def near_expressions(expression: str, parts: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield expressions that were perhaps meant, most likely first: other names and types, then other values."""
+    """Yield expressions that were perhaps meant, the most likely first.
+
+    Those with other names and types come before those with other values.
+    """
     return chain(spelling_fixes(expression, parts), other_values(expression, parts))
 
 
@@ -227,7 +231,7 @@ def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
 
 
 def marked(expression: str, offset: int | None) -> list[str]:
-    """Return the expression with a caret below the part; nothing if the escaped text would shift the caret."""
+    """Return the expression with a caret below the position. The list is empty if escaping would shift the caret."""
     if offset is None or not expression.isascii() or shown.line(expression) != expression:
         return []
     return [expression, f"{' ' * offset}^"]

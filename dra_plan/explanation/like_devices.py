@@ -17,7 +17,7 @@ from .reasons import Refusal, SelectorFailed
 
 
 class LikeDevices:
-    """The reasons known for the requests of one claim set, by request and kind of device."""
+    """The reasons that are already known for devices of the same kind, for the requests of one claim set."""
 
     def __init__(self, view: View, requests: Sequence[ClaimRequests]) -> None:
         self._kinds = view.device_kinds.of(requests)
@@ -25,7 +25,7 @@ class LikeDevices:
         self._refusals: dict[tuple[Want, int], Refusal | None] = {}
 
     def kind(self, want: Want, device: PoolDevice) -> int | None:
-        """Return the kind if all its free devices are rejected for the same reason; otherwise None."""
+        """Return the kind of the device, if all free devices of this kind are rejected for the same reason, or None."""
         own = device.device
         special = own.consumes_counters or own.allow_multiple_allocations
         if self._kinds is None or want.takes_all or want.capacity or special:
@@ -33,11 +33,11 @@ class LikeDevices:
         return None if device.slice.object.spec.per_device_node_selection else self._kinds.of_device(device)
 
     def number(self, device: PoolDevice) -> int | None:
-        """Return the number of the device's kind; None if it cannot be compared."""
+        """Return the number of the device's kind, or None if the device cannot be compared with others."""
         return self._kinds.of_device(device) if self._kinds is not None else None
 
     def counted(self, slices: Iterable[PoolSlice]) -> list[tuple[PoolDevice, int]]:
-        """Return one device of each kind in the slices, in their order, with the number of such devices."""
+        """Return a device of each kind in the slices, in order, with the number of devices of this kind."""
         firsts: dict[int | PoolDevice, PoolDevice] = {}
         counts: Counter[int | PoolDevice] = Counter()
         for slice_, numbers, count in self._alike(slices):
@@ -59,11 +59,17 @@ class LikeDevices:
         return ((*each, counts[key]) for key, each in found.items())
 
     def refusal(self, want: Want, kind: int, find: Callable[[], Refusal | None]) -> Refusal | None:
-        """Return the first reason against a free device of the kind; `find` finds it for one of them."""
+        """Return the first reason against free devices of the kind.
+
+        If it is not known yet, `find` finds it for one of them.
+        """
         return _known(self._refusals, (want, kind), find)
 
     def selector(self, want: Want, device: PoolDevice, find: Callable[[], Refusal | None]) -> Refusal | None:
-        """Return the result of the selectors; `find` finds it for this device."""
+        """Return why the selectors reject the device, or None.
+
+        If it is not known for the kind, `find` finds it for the device.
+        """
         kind = self.number(device)
         return find() if kind is None else _known(self._selectors, (want, kind), find)
 

@@ -32,7 +32,7 @@ def pods_using(claim: ResourceClaim | None) -> list[str]:
 
 
 def claim_elsewhere(claim: ResourceClaim) -> ClaimElsewhere:
-    """Return a claim that is allocated where a node cannot reach it, with its devices and users."""
+    """Return a claim that is allocated where a node cannot reach its devices, with these devices and the users."""
     results = claim.allocation.devices.results if claim.allocation is not None else []
     return ClaimElsewhere(
         namespace=claim.metadata.namespace,
@@ -43,17 +43,17 @@ def claim_elsewhere(claim: ResourceClaim) -> ClaimElsewhere:
 
 
 def device_name(device: DeviceID) -> DeviceName:
-    """Return driver, pool and name."""
+    """Return the driver, pool and name of the device."""
     return DeviceName(driver=device.driver, pool=device.pool, device=device.device)
 
 
 def pool_name(pool: PoolID) -> PoolName:
-    """Return driver and pool."""
+    """Return the driver and name of the pool."""
     return PoolName(driver=pool.driver, pool=pool.pool)
 
 
 def request_name(want: Want) -> dict[str, Any]:
-    """Return the fields with which a document names a request."""
+    """Return the fields with which documents name a request."""
     return {"claim": claim_name(want.claim), "request": want.full_name}
 
 
@@ -66,14 +66,17 @@ STEPS = 50_000
 
 @dataclass(slots=True, frozen=True)
 class DecisiveDefects:
-    """The defects without which the node's result is a different one, which is `promised`."""
+    """The defects without which the result on a node would be different, and this other result (`promised`)."""
 
     defects: tuple[Defect, ...]
     promised: str
 
 
 def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
-    """Return the defects without which the outcome changes: a single one if that is enough, or all that occurred."""
+    """Return the defects without which the outcome would be different.
+
+    This is a single defect if that is enough, or else all defects that occurred.
+    """
     active = placement.view.target.quirks.among(answer.sighted)
     budget = Budget(STEPS, STEPS)
     for names in [(name,) for name in active] + ([active] if len(active) > 1 else []):
@@ -89,10 +92,10 @@ CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 
 
 def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
-    """Return the template that a generated claim of the input was created from, if its requests are the same.
+    """Return the template from which a generated claim of the input was created, if both have the same requests.
 
-    Return None if the template does not exist. The claim can't be changed, but its template can be, and a new pod gets
-    a claim from it.
+    Return None if there is no such template. The claim itself can't be changed, but its template can, and a new pod
+    gets a new claim from the template.
     """
     controller, entry = claim.metadata.controller, (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION)
     if controller is None or controller.kind != "Pod" or entry is None:
@@ -112,9 +115,9 @@ def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
 
 
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
-    """Return the template that the claim is created from, recognized by its very spec.
+    """Return the template in the input from which a new claim is created, or the claim itself if there is none.
 
-    Return the claim as it was read if there is none.
+    A template is recognized by having the same spec object as the claim.
     """
     made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)
     if made_from is None:

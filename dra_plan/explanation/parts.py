@@ -42,7 +42,7 @@ from .reasons import amount, refusal_fields
 
 
 def pool(found: SkippedPool) -> UnusablePool:
-    """Return a skipped pool."""
+    """Return a skipped pool, as documents show it."""
     skipped = found.pool
     incomplete, invalid = found.code == "pool-incomplete", found.code == "pool-invalid"
     return UnusablePool(
@@ -61,7 +61,7 @@ def pool(found: SkippedPool) -> UnusablePool:
 
 
 def defect(found: DecisiveDefects) -> OwedToDefects:
-    """Return the known defects that cause the result."""
+    """Return the known defects that cause a result, as documents show them."""
     return OwedToDefects(
         defects=[KnownDefect(id=each.id, issue=each.issue or None, title=each.title) for each in found.defects],
         promised=found.promised,
@@ -69,7 +69,7 @@ def defect(found: DecisiveDefects) -> OwedToDefects:
 
 
 def fault(found: ErrorDetails) -> AttemptFault:
-    """Return the error that ended the attempt."""
+    """Return the error that ended the scheduling attempt, as documents show it."""
     rewrite = found.mended
     return AttemptFault(
         code=found.code,
@@ -101,12 +101,12 @@ EXAMPLES = 3
 
 
 def examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
-    """Return the first of the devices, as examples."""
+    """Return the names of the first few devices, as examples."""
     return [device_name(device.id) for device in devices[:EXAMPLES]]
 
 
 def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
-    """Return the devices that one reason removes."""
+    """Return the devices that are removed for one reason, as documents show them."""
     made: dict[str, Any] = {}
     if isinstance(found.refusal, InUse):
         made["wanted"] = len(wanted(offer, funnel.want, found.devices))
@@ -183,7 +183,7 @@ def _text(amount: QuantityText | None) -> str | None:
 
 
 def holder(placement: Placement, key: str) -> ClaimHolder:
-    """Return a claim and the pods that may use its devices."""
+    """Return a claim, and the pods that may use its devices."""
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
     namespace, _, name = key.partition("/")
@@ -199,7 +199,7 @@ Names = Mapping[ClaimName, ClaimName]
 
 
 class Renaming:
-    """A renaming of claims in parts of documents; lists of users are replaced by the users in `inventory`."""
+    """Replaces the names of claims in parts of documents. Lists of users are replaced by the users in `inventory`."""
 
     def __init__(self, names: Names, inventory: Inventory | None = None) -> None:
         self._names, self._inventory = names, inventory
@@ -207,12 +207,12 @@ class Renaming:
 
     @classmethod
     def between(cls, told: Sequence[ResourceClaim], meant: Sequence[ResourceClaim], inventory: Inventory) -> Renaming:
-        """Swap the names of two lists of claims, claim by claim."""
+        """Return a renaming that swaps the names of two lists of claims, claim by claim."""
         pairs = [(_name(one), _name(other)) for one, other in zip(told, meant, strict=True)]
         return cls(dict([*((other, one) for one, other in pairs), *pairs]), inventory)
 
     def of(self, part: T) -> T:
-        """Return the part with the other names; the same object if it names no such claim."""
+        """Return the part with the other names. If it names none of the claims, it is the same object."""
         return cast(T, self._renamed(part))
 
     def _renamed(self, part: object) -> object:

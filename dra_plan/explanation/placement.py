@@ -26,12 +26,12 @@ LOOKS_PER_STEP = 2_000
 
 
 class Budget:
-    """The search steps that may still be spent.
+    """The number of search steps that may still be spent.
 
-    The budget is counted in steps, so that results do not depend on the machine.
+    It is counted in steps, so that results do not depend on the machine.
 
-    A step of a search with hundreds of requests and devices takes a hundred times as long as a usual one, and counts as
-    many steps (`Placement.step_weight`), so that a budget is about the same time for all.
+    A step in a search with hundreds of requests and devices takes a hundred times as long as a usual step, and counts
+    as that many steps (`Placement.step_weight`). A budget therefore takes about the same time for all searches.
     """
 
     __slots__ = ("each", "left")
@@ -48,7 +48,10 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """One node, the claims to place on it, and the cluster around them. Immutable; `with_...` methods create others."""
+    """A node, the claims to place on it, and the cluster around it.
+
+    It is immutable; methods such as `with_node` return others.
+    """
 
     node: Node
     claims: tuple[ResourceClaim, ...]
@@ -62,25 +65,28 @@ class Placement:
     """The monotonic time at which searches end as Undecided."""
 
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
-        """Return the allocator's result.
+        """Return the allocator's result for the placement.
 
-        If there is a budget, the steps are taken from it, and the search may end as Undecided sooner.
+        If there is a budget, the steps are taken from it, and the search may end earlier as Undecided.
         """
         steps = self.max_steps if budget is None else self.steps_of(budget)
         answer = Allocator(self.claims, self.view, max_steps=steps, deadline=self.deadline).allocate(self.node, probe)
         return answer if budget is None else self.charged(answer, budget)
 
     def steps_of(self, budget: Budget) -> int:
-        """Return the steps that a search may take by this budget."""
+        """Return the number of steps that a search may take with this budget."""
         return max(1, min(self.max_steps, budget.each, budget.left // self.step_weight))
 
     def charged(self, answer: NodeOutcome, budget: Budget) -> NodeOutcome:
-        """Return the result of a search, after taking its steps from the budget."""
+        """Return the result of a search after its steps have been taken from the budget."""
         budget.left -= (answer.steps + 1) * self.step_weight
         return answer
 
     def fits(self, budget: Budget) -> bool | None:
-        """Return whether all claims fit; None if the budget ended first. Any error means that they do not fit."""
+        """Return whether all claims fit, or None if the budget was not enough to decide.
+
+        After any error, they do not fit.
+        """
         if budget.spent:
             return None
         outcome = self.ask(budget).outcome
@@ -90,21 +96,21 @@ class Placement:
 
     @cached_property
     def requests(self) -> list[ClaimRequests]:
-        """The claims as the search sees them."""
+        """The claims in the form in which the search sees them."""
         return self.view.requests(self.claims)
 
     @cached_property
     def like_devices(self) -> LikeDevices:
-        """The reasons known of devices by kind."""
+        """The reasons that are known for devices, by kind of device."""
         return LikeDevices(self.view, self.requests)
 
     def wants(self) -> list[Want]:
-        """Return all requests and alternatives of the claims."""
+        """Return all requests of the claims, and all their alternatives."""
         return [want for ready in self.requests for wants in ready.requests for want in wants]
 
     @cached_property
     def step_weight(self) -> int:
-        """The number of usual steps that one step of a search for these claims on this node counts as."""
+        """The number of usual steps that a step of a search for these claims on this node counts as."""
         requests = sum(len(wants) for ready in self.requests for wants in ready.requests)
         if requests < FEW_REQUESTS:
             return 1
@@ -113,12 +119,12 @@ class Placement:
 
     @cached_property
     def gathered(self) -> tuple[list[Pool], list[Pool]]:
-        """The node's pools, and obsolete ones. Raises AllocationError for a node selector that can't be read."""
+        """The node's pools, and its obsolete pools. Raises AllocationError for a node selector that can't be read."""
         obsolete: list[Pool] = []
         return self.view.gatherer.gather(self.node, obsolete=obsolete), obsolete
 
     def pool_ids(self) -> list[PoolID]:
-        """Return the pools of which the node sees any part, usable or not."""
+        """Return the pools of which the node sees any part, whether or not they can be used."""
         try:
             pools, obsolete = self.gathered
         except AllocationError:
@@ -131,7 +137,7 @@ class Placement:
 
     @cached_property
     def allocated(self) -> tuple[ResourceClaim, ...]:
-        """The allocated claims that matter here: those that have devices in a pool of this node."""
+        """The allocated claims that matter on this node, because they have devices in one of its pools."""
         found: dict[str, ResourceClaim] = {}
         for pool in self.pool_ids():
             found.update(self.view.holders.get(pool, {}))
@@ -140,23 +146,26 @@ class Placement:
     # Other placements
 
     def first_alike(self, claim: int) -> int:
-        """Return the index of the first claim created from the same template as this one; its own if there is none."""
+        """Return the index of the first claim that is created from the same template as this one.
+
+        If there is no such claim, return the index itself.
+        """
         return self.alike[claim] if claim < len(self.alike) else claim
 
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Placement:
-        """Return the same placement with other claims to place."""
+        """Return the placement with other claims to place."""
         return replace(self, claims=tuple(claims))
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> Placement:
-        """Return the same placement with other device classes."""
+        """Return the placement with other device classes."""
         return self._in(self.view.with_classes(classes))
 
     def with_node(self, node: Node) -> Placement:
-        """Return the same placement with a node of the same name that has other labels."""
+        """Return the placement with a node that has the same name but other labels."""
         return replace(self, node=node)
 
     def without_allocated(self, keys: Iterable[str]) -> Placement:
-        """Return the same placement after the claims of these names (NAMESPACE/NAME) have released their devices."""
+        """Return the placement after the claims with these names (NAMESPACE/NAME) have released their devices."""
         gone = set(keys)
         kept = [claim for claim in self.allocated if claim.key not in gone]
         return self if len(kept) == len(self.allocated) else self._in(self.view.with_claims(kept))
@@ -166,18 +175,18 @@ class Placement:
         return self._in(self.view.with_rules([rule for rule in self.view.given_rules if rule.metadata.name != name]))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
-        """Return the same placement with only these slices."""
+        """Return the placement with only these slices."""
         return self._in(self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Placement:
-        """Return the same placement without the named defects, or, if no names are given, without any defects.
+        """Return the placement without the named defects or, if no names are given, without any defects.
 
-        Only the visible part is kept.
+        Only what the node sees is kept.
         """
         return self._in(self.view.with_slices(self.slices()).repaired(*quirks))
 
     def with_gate(self, gate: str) -> Placement:
-        """Return the same placement with a feature gate switched on."""
+        """Return the placement with a feature gate turned on."""
         old = self.view.target
         target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode).with_quirks(old.quirks)
         return self._in(self.view.at(target))
@@ -187,7 +196,7 @@ class Placement:
 
 
 class Placements:
-    """The same claims on any node of a cluster."""
+    """Creates the placements of the same claims on the nodes of a cluster."""
 
     def __init__(
         self,
@@ -206,7 +215,7 @@ class Placements:
         self._like_devices = LikeDevices(view, self._requests)
 
     def on(self, node: Node) -> Placement:
-        """Return the claims on this node, in the current cluster."""
+        """Return the placement of the claims on this node, in the current cluster."""
         placement = Placement(
             node=node,
             claims=self._claims,

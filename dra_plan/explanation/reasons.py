@@ -15,13 +15,15 @@ from dra_plan.documents.devices import TaintName
 
 
 class PoolUnusable(NamedTuple):
-    """A device's pool that is skipped: `state` is incomplete, invalid or obsolete."""
+    """A pool that is skipped, so that its device can't be used. `state` is incomplete, invalid or obsolete."""
 
     state: str
 
 
 class SelectorFailed(NamedTuple):
-    """A selector of the class, or of the request (None), that can't be evaluated on the device.
+    """A selector that can't be evaluated on the device.
+
+    It is in the class with this name or, without a name, in the request.
 
     `compiles` means that its parts can be evaluated; `of_device` means that no selector can be evaluated on the device.
     """
@@ -35,7 +37,7 @@ class SelectorFailed(NamedTuple):
 
 
 class TakenAlready(NamedTuple):
-    """A device that the search has given to another slot of the same claim set."""
+    """A device that the search has already given to another slot of the same claim set."""
 
 
 Refusal = r.DeviceReason | PoolUnusable | SelectorFailed | TakenAlready
@@ -45,7 +47,7 @@ Data = dict[str, Any]
 
 
 class ReasonCode(NamedTuple):
-    """A code, its step of the funnel, and the function that gets the fields of documents from a reason."""
+    """A code, the check to which it belongs, and the function that returns the fields of documents for a reason."""
 
     name: str
     step: str
@@ -55,14 +57,14 @@ class ReasonCode(NamedTuple):
 
 
 def amount(nano: int) -> str:
-    """Return nano-units in Kubernetes' notation, in binary form if that is shorter."""
+    """Return an amount in nano-units in Kubernetes' notation, with a binary unit if this is shorter."""
     decimal = quantity.make(nano, -9, "DecimalSI").text
     binary = quantity.make(nano, -9, "BinarySI").text
     return binary if len(binary) < len(decimal) else decimal
 
 
 def plain(value: object) -> object:
-    """Return a constraint's value as data: sets sorted, unknown types as null."""
+    """Return the value of a constraint as plain data. Sets are sorted, and values of unknown types become null."""
     if isinstance(value, frozenset):
         return sorted(value, key=lambda item: (str(type(item)), item))
     return value
@@ -163,20 +165,20 @@ OTHER_CODES = (
 
 
 def code(reason: Refusal) -> ReasonCode:
-    """Return the code of a device's reason."""
+    """Return the code for the reason why a device is rejected."""
     return _CODES[type(reason)]
 
 
 def refusal_fields(reason: Refusal) -> Data:
-    """Return the code of a device's reason, and the fields of that code, in the form of the structs of documents."""
+    """Return the code for the reason why a device is rejected, and the fields that documents have for this code."""
     found = code(reason)
     return {"code": found.name, **found.data(reason)}
 
 
 def group_key(reason: Refusal) -> tuple[object, ...]:
-    """Return the values that devices must agree on to be counted in one line: the code and its subject.
+    """Return a key that is equal for reasons that are counted in one line. It has the code and its subject.
 
-    Numbers are omitted.
+    Numbers are left out.
     """
     entry = _CODES[type(reason)]
     return (entry.name, *entry.key(reason))

@@ -55,7 +55,7 @@ _TYPES = (
 
 
 class Publications:
-    """The attributes and capacities that the given devices publish, for suggestions of similar names."""
+    """The attributes and capacities that devices publish, for suggestions of similar names."""
 
     def __init__(self, devices: Iterable[PoolDevice]) -> None:
         self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}
@@ -70,18 +70,18 @@ class Publications:
                     self.names.setdefault((kind, domain), {})[name] = None
 
     def homes(self, kind: str, name: str) -> list[str]:
-        """Return the domains in which a name is published, sorted."""
+        """Return the domains in which a name is published, in sorted order."""
         return sorted(domain for (of, domain), names in self.names.items() if of == kind and name in names)
 
 
 def qualified(name: str, driver: str) -> tuple[str, str]:
-    """Return domain and identifier; a bare name belongs to the driver's domain."""
+    """Return the domain and the identifier of a name. A name without a domain belongs to the driver's domain."""
     domain, identifier, _ = split_name(name, driver)
     return domain, identifier
 
 
 def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
-    """Return the type and value of the device's attribute or capacity with this name, or None."""
+    """Return the type and the value of the device's attribute or capacity with this name, or None if it has none."""
     if reference.kind == "driver":
         return "string", device.id.driver
     if reference.kind == "domain":
@@ -95,7 +95,7 @@ def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
 
 
 def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
-    """Return an attribute's type and value, with lists as tuples."""
+    """Return the type and the value of an attribute, with lists as tuples."""
     for kind, slot in _TYPES:
         value = getattr(attribute, slot)
         if value is not None:
@@ -111,13 +111,13 @@ MOST_COMPUTED = 100
 
 @dataclass(slots=True)
 class NamedValues:
-    """The devices' values under one name in a clause.
+    """The values that devices have under one name that a clause reads.
 
-    `values` counts (type, value) over the devices that have it; `missing` counts those that do not. `problem` is
-    missing (the name is not in that domain), unknown-domain, wrong-domain (another domain has the name), wrong-kind (it
-    is a capacity and not an attribute, or the reverse), wrong-type, unordered (of a type that has no order with the
-    constant) or None; `hint` is the name, domain or kind that was perhaps meant, or the type that the selector compares
-    with. Without a hint, `known` are the names in that domain.
+    `values` has the number of devices for each (type, value), and `missing` is the number of devices without a value.
+    `problem` is missing (the domain does not have the name), unknown-domain, wrong-domain (another domain has the
+    name), wrong-kind (it is a capacity and not an attribute, or the reverse), wrong-type, unordered (values of its type
+    cannot be ordered against the constant) or None. `hint` is the name, domain or kind that was perhaps meant, or the
+    type with which the selector compares. If there is no hint, `known` are the names in this domain.
     """
 
     reference: Reference
@@ -130,7 +130,7 @@ class NamedValues:
 
 @dataclass(slots=True)
 class DecisivePart:
-    """A part of a selector that is false, or fails, for `count` of the devices, and the devices' values."""
+    """A part of a selector that is false for `count` of the devices, or fails on them, and these devices' values."""
 
     clause: str
     count: int
@@ -145,9 +145,9 @@ class DecisivePart:
 def decisive_parts(
     expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Callable[[], Publications]
 ) -> list[DecisivePart]:
-    """Return the parts of the selector that decide for these devices, with device counts, the most common first.
+    """Return the parts of the selector that decide for these devices, the most common first, with numbers of devices.
 
-    `publications` is read only if the selector reads a name that none of the devices has.
+    `publications` is called only if the selector reads a name that none of the devices has.
     """
     return decisive_parts_of_kinds(expression, [[device] for device in devices], compile_, publications)
 
@@ -158,9 +158,9 @@ def decisive_parts_of_kinds(
     compile_: Compile,
     publications: Callable[[], Publications],
 ) -> list[DecisivePart]:
-    """Return the deciding parts like `decisive_parts`, for devices by kind: those of one kind publish the same.
+    """Return the decisive parts, like `decisive_parts`, for devices that are grouped by kind.
 
-    One device of each kind is checked.
+    Devices of one kind publish the same values, so only one device of each kind is checked.
     """
     parts = clauses(expression)
     grouped: dict[tuple[str, str | None], list[PoolDevice]] = {}
@@ -290,9 +290,10 @@ MOST_GUARDS = 8
 
 
 def mended(expression: str, fails_on: Callable[[str], PoolDevice | None]) -> str | None:
-    """Return the expression with guards, or for one of the drivers that it names, that fails on no device.
+    """Return the expression changed so that it fails on no device, or None if there is no such change.
 
-    Return None if there is none. `fails_on` gives a device on which an expression fails, or None.
+    It gets guards, or is limited to one of the drivers that it names. `fails_on` returns a device on which an
+    expression fails, or None.
     """
     text, drivers = expression, set()
     for _ in range(MOST_GUARDS):
@@ -351,7 +352,7 @@ def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
 
 
 def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield the expression with a constant that no device has replaced by one that some have.
+    """Yield the expression in which a constant that no device has is replaced by a value that some devices have.
 
     The most similar and the most common values are used.
     """

@@ -43,7 +43,7 @@ _SETTINGS: Schema = {
 
 
 def kinds() -> list[str]:
-    """Return the available kinds: APIVERSION/KIND of Kubernetes objects, newest version first, and settings."""
+    """Return the names of all schemas: Kubernetes objects as APIVERSION/KIND, newest version first, and settings."""
     from dra_plan.manifests.kinds import every
     from dra_plan.scheduler import config
 
@@ -52,7 +52,7 @@ def kinds() -> list[str]:
 
 
 def load(name: str) -> Schema:
-    """Return the schema of one of `kinds()`."""
+    """Return the schema with one of the names that `kinds()` returns."""
     from dra_plan.scheduler import config
 
     if name == SETTINGS:

@@ -16,7 +16,7 @@ GAP = 3
 
 
 class Folded(str):
-    """A cell with a short form for narrow screens: `gpu-0..gpu-7 (8)`."""
+    """A cell that has a short form for narrow terminals, such as `gpu-0..gpu-7 (8)`."""
 
     __slots__ = ("short",)
     short: str
@@ -36,11 +36,11 @@ def _safe(cell: str) -> str:
 
 @dataclass(slots=True)
 class Table:
-    """Headers and rows.
+    """A table with headers and rows.
 
-    The first `grouped` columns identify the row: a screen leaves them blank where they repeat the row above, and a
-    narrow screen turns them into headings. The columns numbered in `flexible` shrink on a narrow screen; before
-    that, the `spare` columns are moved below the rows, in this order; a zero is not shown there, and cells that are
+    The first `grouped` columns identify the row: a terminal leaves them blank where they repeat the row above, and a
+    narrow terminal turns them into headings. The columns numbered in `flexible` shrink on a narrow terminal. Before
+    that, the `spare` columns are moved below the rows, in this order; zeros are then not shown, and cells that are
     equal in all rows are shown once.
     """
 
@@ -51,7 +51,7 @@ class Table:
     spare: Sequence[int] = ()
 
     def add(self, *cells: str) -> None:
-        """Add a row; an empty cell is shown as a dash."""
+        """Add a row. An empty cell is shown as a dash."""
         self.rows.append([_safe(cell) for cell in cells])
 
     def widths(self) -> list[int]:
@@ -61,7 +61,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Indented lines, as in explanations; the first is a heading."""
+    """A heading, followed by indented lines, as in explanations."""
 
     lines: Sequence[str]
 
@@ -72,7 +72,7 @@ Part = Table | Paragraph | str
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The terminal for output: its width in columns, and whether to use colours."""
+    """The terminal on which output is shown: its width in columns, and whether to use colours."""
 
     width: int
     colour: bool
@@ -91,7 +91,10 @@ WIDEST = 160
 
 
 def plain(parts: Sequence[Part]) -> str:
-    """Return the parts with blank lines between them; a row is one line, and only very wide tables have short cells."""
+    """Return the parts as text, separated by blank lines.
+
+    A row is one line, and only very wide tables have short cells.
+    """
     return "\n".join(map(_plain, parts))
 
 
@@ -103,7 +106,7 @@ def _plain(part: Part) -> str:
 
 
 def readable(table: Table) -> Table:
-    """Return the table; with short cells if it is wider than `WIDEST`."""
+    """Return the table. If it is wider than `WIDEST`, its cells have their short forms."""
     return short_cells(table) if width_of(table.widths()) > WIDEST else table
 
 
@@ -117,7 +120,7 @@ def _plain_table(table: Table) -> str:
 
 
 def width_of(widths: Sequence[int], gap: int = GAP) -> int:
-    """Return the width of columns with gaps between them."""
+    """Return the total width of columns with gaps between them."""
     return sum(widths) + gap * (len(widths) - 1)
 
 
@@ -135,7 +138,7 @@ _MARK = re.compile(r"\s*(?:- |\d+\. |[-\d]\d*  )?")
 
 
 class Verbatim(str):
-    """A line that is not wrapped on a terminal: part of an expression that users copy."""
+    """A line that is not wrapped on a terminal, because it is part of an expression that users copy."""
 
     __slots__ = ()
 
@@ -148,7 +151,10 @@ def indented(lines: Iterable[str], by: int = 2) -> Lines:
 
 
 def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
-    """Return blocks separated by empty lines. A line after an empty line is a heading, except in the last block."""
+    """Return the blocks, separated by empty lines.
+
+    A line after an empty line is a heading, except in the last block.
+    """
     made: list[str] = []
     for number, block in enumerate(blocks, start=1):
         starts = number < len(blocks)
@@ -160,7 +166,7 @@ def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
 
 
 def wrapped(lines: Iterable[str], width: int) -> list[str]:
-    """Return the lines as wrapped on a screen of that width."""
+    """Return the lines as they are wrapped on a terminal of this width."""
     screen = Screen(width, colour=False)
     return [part for line in lines for part in _on(screen, line, heading=False)]
 
@@ -196,7 +202,10 @@ LEAST_ALIKE = 2
 
 
 def rows(total: Mapping[str, str]) -> dict[str, dict[int, str]]:
-    """Return the counters of total 1 with consecutive numbers: by the prefix of their names, then by number."""
+    """Return the counters that are slots, grouped by the prefix of their names and then by number.
+
+    A counter is a slot if its total is 1 and the names of similar counters have consecutive numbers.
+    """
     found: dict[str, dict[int, str]] = {}
     for name, amount in total.items():
         numbered = _NUMBERED.match(name)
@@ -210,7 +219,7 @@ def rows(total: Mapping[str, str]) -> dict[str, dict[int, str]]:
 
 
 def lines(total: Mapping[str, str], left: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each row of slots: a dot for a free slot, an X for a used one."""
+    """Yield a line for each row of slots. A dot stands for a free slot, and an X for a used slot."""
     for prefix, names in rows(total).items():
         marks = " ".join("." if left[name] == total[name] else "X" for name in names.values())
         yield f"{prefix} {min(names)}-{max(names)}: {marks}"

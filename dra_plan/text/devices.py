@@ -34,7 +34,7 @@ Refused = RemovedDevices | PassedOver | DeviceCheck
 
 
 def removed(of: Refused) -> str:
-    """Return the reason why devices were removed, to follow their number."""
+    """Return the reason why a check removed devices, in words that follow the number of devices."""
     return _REMOVED[of.code](of)
 
 
@@ -130,7 +130,7 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
 
 
 def request_lines(story: NodeStory) -> Lines:
-    """Yield the requests that cannot be satisfied alone; requests with the same funnel are merged."""
+    """Yield the requests that cannot be satisfied even alone. Requests with the same checks and results are merged."""
     for of, others in alike(failing(story)):
         yield f"{words.capital(words.problem(of))}."
         if others:
@@ -139,7 +139,10 @@ def request_lines(story: NodeStory) -> Lines:
 
 
 def failing(story: NodeStory) -> list[StoryRequest]:
-    """Return the requests that cannot be satisfied alone; alternatives only if all of a request fail."""
+    """Return the requests that cannot be satisfied even alone.
+
+    An alternative is included only if all others fail too.
+    """
     stuck: dict[tuple[str, str], bool] = {}
     for of in story.requests:
         key = (of.claim.name, of.request.partition("/")[0])
@@ -151,7 +154,7 @@ _NO_CLAIM = ClaimName(namespace="", name="")
 
 
 def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRequest]]]:
-    """Group the requests with the same funnel: the first, and the others."""
+    """Group the requests with the same checks and results. Each group is given by its first request and the others."""
     groups: dict[str, tuple[StoryRequest, list[StoryRequest]]] = {}
     for of in requests:
         same = str(replace(of, claim=_NO_CLAIM, request="", alternative=False))
@@ -163,7 +166,7 @@ def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRe
 
 
 def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
-    """Yield all devices, those that each check removes, and those left."""
+    """Yield the number of all devices, the devices that each check removes, and the number of devices left."""
     width = len(str(of.devices)) + 1
     devices = f"{'device' if of.devices == 1 else 'devices'} on the node"
     yield f"{of.devices:>{width}}  {devices}{devices_spread(of)}"
@@ -177,12 +180,12 @@ def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
 
 
 def devices_spread(of: RequestDevices) -> str:
-    """Return the range of the number of devices over the nodes of the group."""
+    """Return the number of devices on the nodes of the group, as a range if it differs."""
     return _on_these(words.devices_differ(of))
 
 
 def left_spread(of: RequestDevices) -> str:
-    """Return the range of the number of devices left."""
+    """Return the number of devices left on the nodes of the group, as a range if it differs."""
     return _on_these(words.left_differs(of))
 
 
@@ -191,13 +194,13 @@ def _on_these(found: str) -> str:
 
 
 def removed_spread(removed: RemovedDevices) -> str:
-    """Return the range of the number of devices that a check removes."""
+    """Return the number of devices that a check removes, as a range if it differs between nodes."""
     least, most = removed.count_from, removed.count_to
     return _on_these(f"{least} to {most}" if least != most else "")
 
 
 def finding_lines(removed: RemovedDevices) -> Iterator[str]:
-    """Yield the deciding parts of a selector, and the values that the devices have instead."""
+    """Yield the parts of a selector that are decisive, and the values that the devices have instead."""
     total = sum(finding.count for finding in removed.selectors or ())
     everywhere = " (on all these nodes)" if total > removed.count else ""
     for finding in removed.selectors or ():
@@ -213,7 +216,7 @@ def finding_lines(removed: RemovedDevices) -> Iterator[str]:
 
 
 def choice_lines(choices: list[ChosenDevice]) -> Lines:
-    """Yield the choices, by request and device."""
+    """Yield the devices that were chosen, by request."""
     for _, slots in groupby(choices, key=lambda choice: (choice.claim.name, choice.request)):
         yield from _of_request(list(slots))
 
@@ -267,7 +270,7 @@ _STEPS = {
 
 
 def device_lines(of: DeviceStory) -> Iterator[str]:
-    """Yield every check of one device."""
+    """Yield the result of every check for a device."""
     yield f"device {of.device} (slice {words.listed(of.slices)})"
     if not of.nodes:
         yield ("  None of the selected nodes can reach it: its slice is for other nodes, or of an old pool generation.")
@@ -324,7 +327,7 @@ def _selector(of: SelectorDetail) -> Iterator[str]:
 
 
 def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
-    """Return the devices that claims get, by driver, and their number if there are many."""
+    """Return the devices that the claims get, by driver. If there are many, their number is added."""
     names: dict[str, list[str]] = {}
     for claim in claims:
         for result in claim.allocation.devices.results:

@@ -9,7 +9,7 @@ from dra_plan.text import words
 
 
 def of_devices(found: Iterable[tuple[str, EvictingDevice]]) -> Iterator[str]:
-    """Yield a sentence for the pods that one device's taints evict, given each pod with the device."""
+    """Yield a sentence about the pods that the taints of a device evict. Each pod is given with its device."""
     pods: dict[str, list[str]] = {}
     for pod, device in found:
         pods.setdefault(_said(device), []).append(pod)

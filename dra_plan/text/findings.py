@@ -19,7 +19,7 @@ _WIDTH = 80
 
 
 def block(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[str]:
-    """Yield the output lines for one finding; `fix` is its rule's advice."""
+    """Yield the lines that show a finding. `fix` is the advice of its rule."""
     colour = _COLOURS[finding.severity] if screen and screen.colour else ""
     where = shown.line(f"{place(finding)}: ") if finding.file else ""
     mark = f"{finding.severity}[{finding.code}]"
@@ -52,7 +52,10 @@ def _help(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[st
 
 
 def wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
-    """Return the lines of a string, wrapped between words on a screen; elsewhere the text stays on one line."""
+    """Return the lines of a text.
+
+    For a terminal, the text is wrapped between words; otherwise, it stays on one line.
+    """
     if screen is None or len(line) <= screen.width:
         return [line]
     import textwrap
@@ -70,7 +73,7 @@ def wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
 
 
 def place(finding: FindingEntry) -> str:
-    """Return `FILE:LINE:COLUMN`, as far as known."""
+    """Return the place of the finding as `FILE:LINE:COLUMN`, without the parts that are unknown."""
     numbers = [str(number) for number in (finding.line, finding.column) if number]
     return ":".join([finding.file, *numbers]) if finding.file else ""
 
@@ -90,9 +93,9 @@ _DIM, _PLAIN_LINE = "\x1b[2m", "\x1b[0m"
 
 
 def excerpt_lines(finding: FindingEntry, width: int, colour: str = "") -> Iterator[str]:
-    """Yield the source line in a frame, at most `width` wide, with carets in `colour`.
+    """Yield the source line in a frame at most `width` wide, with carets in `colour` below the marked characters.
 
-    Nothing if there is no excerpt.
+    Nothing is yielded if the finding has no excerpt.
     """
     excerpt = finding.excerpt
     if excerpt is None:

@@ -15,17 +15,17 @@ FEWEST = 3
 
 
 def device_cell(devices: Iterable[str], node: str = "") -> Folded:
-    """Return devices DRIVER/POOL/DEVICE.
+    """Return a cell with devices as DRIVER/POOL/DEVICE.
 
-    The short form is `DRIVER: gpu-0..gpu-7 (8)`, with the pool unless it has the node's name. `node` is the node that
-    the row names.
+    Its short form is `DRIVER: gpu-0..gpu-7 (8)`, with the pool unless the pool has the name of the node. `node` is the
+    node that the row names.
     """
     devices = list(devices)
     return Folded(", ".join(devices), by_pool(devices, node))
 
 
 def by_pool(devices: Iterable[str], node: str = "") -> str:
-    """Return the devices in each pool, with numbered devices as ranges: `DRIVER/POOL: gpu-0..gpu-7 (8)`."""
+    """Return the devices of each pool, with numbered devices as ranges, such as `DRIVER/POOL: gpu-0..gpu-7 (8)`."""
     pools: dict[str, list[str]] = {}
     for device in devices:
         pool, _, name = device.rpartition("/")
@@ -35,7 +35,7 @@ def by_pool(devices: Iterable[str], node: str = "") -> str:
 
 
 def ranges(names: Sequence[str]) -> list[str]:
-    """Return the names in order; consecutively numbered names as `gpu-0..gpu-7 (8)`."""
+    """Return the names in order. Names with consecutive numbers are merged, as in `gpu-0..gpu-7 (8)`."""
     made: list[str] = []
     start = 0
     while start < len(names):

@@ -16,7 +16,10 @@ D_contra = TypeVar("D_contra", bound=PrintedDocument, contravariant=True)
 
 
 class Format(NamedTuple, Generic[D_contra]):
-    """A function from a document, and an optional screen, to the text to print; in parts, because it may be long."""
+    """A function that returns the text to print for a document, for a terminal if one is given.
+
+    Long texts come in parts.
+    """
 
     parts: Callable[[D_contra, Screen | None], Iterable[str]]
 
@@ -29,7 +32,7 @@ Parts = Callable[[D, Screen | None], list[Part]]
 
 
 class Formats(NamedTuple, Generic[D]):
-    """The formats of one kind of document."""
+    """The output formats of one kind of document."""
 
     table: Parts[D]
     wide: Parts[D]
@@ -44,7 +47,10 @@ def parse(option: str, formats: Formats[D]) -> Format[D]:
 
 
 def parse_lazily(option: str, parse: Callable[[str], Format[D]]) -> Format[D]:
-    """Return the format as a command's `parse` does; import the expensive table code only if tables are requested."""
+    """Return the format that `parse` returns.
+
+    The expensive code for tables is imported only if the format is a table.
+    """
     return choose(option, DATA) if option in DATA else parse(option)
 
 
@@ -59,7 +65,7 @@ def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
 
 
 def whole(made: Callable[[D, Screen | None], str]) -> Format[D]:
-    """Return a format that builds its text at once."""
+    """Return a format that builds its whole text at once."""
     return Format(lambda document, screen: [made(document, screen)])
 
 
@@ -68,7 +74,10 @@ def _for_any_screen(made: Callable[[D], str]) -> Format[D]:
 
 
 def choose(option: str, known: Mapping[str, Format[D]]) -> Format[D]:
-    """Return the format or template for `-o OPTION`, one of `known`. Raises UsageError as `parse` does."""
+    """Return the format in `known`, or the template, for `-o OPTION`.
+
+    Raises UsageError in the same cases as `parse`.
+    """
     if option.startswith("jsonpath="):
         from dra_plan.text.jsonpath import Template
 
@@ -96,7 +105,7 @@ DATA: Mapping[str, Format[PrintedDocument]] = {"json": Format(_json), "yaml": wh
 
 
 def columns(parts: list[Part], screen: Screen | None) -> str:
-    """Return tables and sentences as text, laid out for the screen if there is one."""
+    """Return tables and sentences as text. If there is a terminal, they are laid out for its width."""
     if screen is None:
         return plain(parts)
     from dra_plan.text.screen import render

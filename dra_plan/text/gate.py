@@ -24,7 +24,7 @@ D = TypeVar("D", bound=PrintedDocument)
 
 
 class Verdict(Enum):
-    """The verdict of a gate on one claim set or pod."""
+    """A gate's verdict on a claim set or pod."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -32,11 +32,13 @@ class Verdict(Enum):
 
 
 class Gate(NamedTuple):
-    """The conditions; the default is that every claim set fits on some node and every pod is bound.
+    """The conditions that a result must meet.
 
-    `min_copies` requires that at least this many copies of an owner fit, and `min_nodes` that a claim set fits on at
-    least this many nodes. With `require_fit`, undecided results count as failed, and so do inputs in which something in
-    use is missing. With `no_warnings`, every warning counts.
+    By default, every claim set must fit on a node and every pod must be bound.
+
+    `min_copies` is the number of copies of each owner that must fit, and `min_nodes` is the number of nodes on which
+    each claim set must fit. If `require_fit` is set, undecided results count as failed, and so do inputs that lack
+    something in use. If `no_warnings` is set, every warning counts as a failure.
     """
 
     require_fit: bool = False
@@ -54,7 +56,7 @@ class Gate(NamedTuple):
         return Verdict.FAILED if self.require_fit else Verdict.UNDECIDED
 
     def claim_set(self, claim_set: ClaimSetEntry) -> Verdict:
-        """Return the verdict on a claim set in an AllocationPlan or an Explanation."""
+        """Return the verdict on a claim set of an AllocationPlan or an Explanation."""
         if claim_set.outcome in (Outcome.ERROR, Outcome.REFUSED):
             return Verdict.FAILED
         if claim_set.outcome is Outcome.UNKNOWN:
@@ -68,7 +70,7 @@ class Gate(NamedTuple):
 
 
 class Judge(NamedTuple, Generic[D]):
-    """The gate functions of one kind of document."""
+    """The functions that apply a gate to one kind of document."""
 
     verdicts: Callable[[Gate, D], list[Verdict]]
     """A function that returns the verdicts on everything in the document."""
@@ -82,13 +84,13 @@ class Judge(NamedTuple, Generic[D]):
 
 
 def refusals_of(document: PrintedDocument) -> list[ApiServerRefusal]:
-    """Return what the API server rejects, or nothing for documents without this field."""
+    """Return what the API server rejects according to the document. Documents without this field reject nothing."""
     found: Refusals = getattr(document, "refusals", UNSET)
     return list(found or ())
 
 
 def outcomes(claim_set: ClaimSetEntry) -> dict[Outcome, list[str]]:
-    """Return the names of nodes that are not excluded, by outcome, for a claim set in a plan or an explanation."""
+    """Return the names of the nodes that are not excluded, grouped by the claim set's outcome on them."""
     found: dict[Outcome, list[str]] = {}
     if isinstance(claim_set, PlannedClaimSet):
         for node in (each for each in claim_set.nodes if not each.excluded_by):

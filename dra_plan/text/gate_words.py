@@ -12,7 +12,7 @@ from dra_plan.text.words import counted, listed
 
 
 def failure(gate: Gate, judge: Judge[D], document: D) -> str:
-    """Return one line with all failures of explicitly set gates; "" if there are no such gates, or none failed."""
+    """Return a line with all failures of gates that are set explicitly, or "" if there are none."""
     if gate == Gate():
         return ""
     causes = judge.causes(gate, document)
@@ -28,7 +28,7 @@ def failure(gate: Gate, judge: Judge[D], document: D) -> str:
 
 
 def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
-    """Return the failed claim sets and their failures."""
+    """Return a line for each way in which claim sets failed, with the names of these claim sets."""
     usual = Gate()
     refused, undecided, few = [], [], []
     for claim_set in claim_sets:
@@ -49,15 +49,15 @@ def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
 
 
 def undecided_cause(names: Sequence[str], what: str) -> list[str]:
-    """Return a line saying that all of these are undecided, which `--require-fit` rejects.
+    """Return a line that says that all of these are undecided, which `--require-fit` rejects.
 
-    Nothing if there are no names.
+    The list is empty if there are no names.
     """
     return cause(names, what, *[f"{verb} undecided (--require-fit)" for verb in ("is", "are")])
 
 
 def cause(names: Sequence[str], what: str, one: str, many: str) -> list[str]:
-    """Return a line saying that all of these failed in the same way; nothing if there are no names."""
+    """Return a line that says that all of these failed in the same way. The list is empty if there are no names."""
     if not names:
         return []
     return [f"{counted(len(names), what)} {one if len(names) == 1 else many}: {listed(list(names))}"]

@@ -13,12 +13,12 @@ MOST_ROWS = 200
 
 
 def fragment(parts: Sequence[Part]) -> str:
-    """Return the parts in sequence; the only markup is the markup generated here."""
+    """Return the parts one after another as HTML. It contains no markup except what is generated here."""
     return f"<div>{''.join(line for part in parts for line in _part(part))}</div>"
 
 
 def text(of: str) -> str:
-    """Return a string without tables, with its lines unchanged."""
+    """Return a text without tables as HTML, with the same lines."""
     return f"<div><pre>{_safe_lines(of.splitlines())}</pre></div>"
 
 

@@ -23,31 +23,31 @@ __all__ = ["Template"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`.name` or `['name']`."""
+    """A step to a field, written `.name` or `['name']`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """`.*` or `[*]`: all items of a list, all values of a map."""
+    """A step to all items of a list or all values of a map, written `.*` or `[*]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """`..`: the value and everything below it."""
+    """A step to the value and everything below it, written `..`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """`[n]`; a negative n counts from the end."""
+    """A step to one item of a list, written `[n]`. A negative n counts from the end."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """`[start:end:step]`, with a positive step."""
+    """A step to a range of items, written `[start:end:step]`. The step must be positive."""
 
     start: int | None
     end: int | None
@@ -56,14 +56,14 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """`[0,2]` or `['a','b']`: the results of each, in turn."""
+    """A step to the results of several steps, one after another, written `[0,2]` or `['a','b']`."""
 
     parts: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`[?(left op right)]`, or `[?(left)]` without an operator: the items that satisfy the condition."""
+    """A step to the items that meet a condition, written `[?(left op right)]`, or `[?(left)]` without an operator."""
 
     left: Operand
     operator: str
@@ -72,7 +72,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Steps from the document (`$`) or from the current item."""
+    """Steps that begin at the document (`$`) or at the current item."""
 
     from_root: bool
     steps: tuple[Step, ...]
@@ -94,7 +94,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`{range PATH}BODY{end}`."""
+    """A body that is repeated for each result of a path, written `{range PATH}BODY{end}`."""
 
     path: Query
     body: tuple[Node, ...]
@@ -129,7 +129,7 @@ _ENDS_NAME = frozenset(" \t\r\n.,[]{}()$@=!<>\"'")
 
 
 def parse(template: str) -> tuple[Node, ...]:
-    """Return the nodes of `template`. Raises UsageError if it is malformed or has no expression."""
+    """Return the nodes of the template. Raises UsageError if it is malformed or has no expression."""
     if "{" not in template:
         raise UsageError(
             f"--output jsonpath: no expression in {template!r}; write expressions in braces: {{.claimSets[*]}}"
@@ -369,13 +369,13 @@ _PAIR = re.compile("#(?=#)")
 
 
 class Template:
-    """A parsed template. The constructor raises UsageError if the template is malformed."""
+    """A parsed JSONPath template. The constructor raises UsageError if the template is malformed."""
 
     def __init__(self, source: str) -> None:
         self._nodes = parse(source)
 
     def render(self, document: object) -> str:
-        """Return the template's text for `document`."""
+        """Return the text that the template produces for `document`."""
         return "".join(_render(self._nodes, document, document))
 
 

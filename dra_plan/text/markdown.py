@@ -10,7 +10,7 @@ from dra_plan.text.columns import Part, Table
 
 
 def markdown_parts(parts: Sequence[Part]) -> str:
-    """Return the parts in sequence, with tables as Markdown tables."""
+    """Return the parts one after another as Markdown, with tables as Markdown tables."""
     return "\n\n".join(_table(part) if isinstance(part, Table) else escaped(str(part)) for part in parts) + "\n"
 
 
@@ -20,7 +20,7 @@ def _table(made: Table) -> str:
 
 
 def escaped(line: str) -> str:
-    """Return text that Markdown shows literally; text between backticks stays code."""
+    """Return text that Markdown shows literally. Text between backticks is still shown as code."""
     parts = line.split("`")
     if len(parts) % 2 == 0:
         return _escaped(line)

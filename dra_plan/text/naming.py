@@ -22,7 +22,7 @@ CUT_SHORT = "a search was cut short (--max-steps)"
 
 
 def why_not_known(outcomes: Iterable[str]) -> str:
-    """Return the reasons for undecided results, which are missing input (Unknown) or searches cut short."""
+    """Return why results are undecided: because input is missing (Unknown), or because searches were cut short."""
     reasons = (words.UNKNOWN if outcome == "Unknown" else CUT_SHORT for outcome in outcomes)
     return ", or ".join(dict.fromkeys(reasons)) or CUT_SHORT
 
@@ -32,18 +32,18 @@ _DECIDING = ("classes-missing", "slices-missing")
 
 
 def why_undecided(document: PrintedDocument) -> str:
-    """Return the reason for undecided results in a document without a reason for each pod."""
+    """Return why results are undecided, for a document that does not give a reason for each pod."""
     lacks = any(warning.code in _DECIDING for warning in document.warnings)
     return why_not_known(["Unknown"] if lacks else [])
 
 
 def unsettled_words(reason: str) -> str:
-    """Return `never settles: REASON`, or that chance decides when it settles."""
+    """Return `never settles: REASON`, or that chance decides when the cluster settles."""
     return f"{'settles only by chance' if reason.startswith(BY_CHANCE) else 'never settles'}: {reason}"
 
 
 def fits_nowhere(outcome: str) -> str:
-    """Return the wording for a claim set or pod that does not fit, depending on whether this is certain."""
+    """Return the words for a claim set or pod that does not fit, which depend on whether this is certain."""
     return {"Undecided": "undecided", "Unknown": "not known"}.get(outcome, "fits nowhere")
 
 
@@ -52,24 +52,27 @@ NAMES = 4
 
 
 def node_list(names: Sequence[str], *, every: bool = False) -> str:
-    """Return the node names for one cell: the first few names and the number of others, or all names."""
+    """Return node names for a cell.
+
+    Unless `every` is set, these are the first few names and the number of the others.
+    """
     if every or len(names) <= NAMES + 1:
         return ", ".join(names)
     return f"{', '.join(names[:NAMES])} and {len(names) - NAMES} more"
 
 
 def claim_set_name(claim_set: ClaimSetName) -> str:
-    """Return the name as `owner_name` does, with the pod template's field if the owner has several templates."""
+    """Return the name of the claim set. If the owner has several pod templates, the field of the template is added."""
     return with_part(owner_name(claim_set), claim_set.part)
 
 
 def with_part(name: str, part: str) -> str:
-    """Return the name, with the pod template's field if there is one to show."""
+    """Return the name, followed by the field of the pod template if there is one to show."""
     return f"{name} ({part})" if part else name
 
 
 def owner_name(claim_set: ClaimSetName) -> str:
-    """Return the owner's KIND/NAMESPACE/NAME, or the claims' names for a set that no pod owns."""
+    """Return KIND/NAMESPACE/NAME of the owner, or the names of the claims if no pod owns the set."""
     owner = claim_set.owner
     if owner is not None:
         return named(owner)
@@ -78,12 +81,12 @@ def owner_name(claim_set: ClaimSetName) -> str:
 
 
 def named(thing: ObjectName) -> str:
-    """Return KIND/NAMESPACE/NAME, or KIND/NAME without a namespace."""
+    """Return KIND/NAMESPACE/NAME of the object, or KIND/NAME if it has no namespace."""
     return "/".join(part for part in (thing.kind.lower(), thing.namespace, thing.name) if part)
 
 
 def object_name(label: str) -> str:
-    """Return `kind/NAMESPACE/NAME` for `KIND NAMESPACE/NAME`."""
+    """Return `kind/NAMESPACE/NAME` for an object that is given as `KIND NAMESPACE/NAME`."""
     kind, space, name = label.partition(" ")
     return f"{kind.lower()}{'/' if space else ''}{name}"
 
@@ -97,27 +100,27 @@ class NamedDevice(Protocol):
 
     @property
     def pool(self) -> str:
-        """The pool of the driver."""
+        """The name of the device's pool."""
 
     @property
     def device(self) -> str:
-        """The name of the device in the pool."""
+        """The name of the device in its pool."""
 
 
 def device_name(named: NamedDevice) -> str:
-    """Return DRIVER/POOL/DEVICE."""
+    """Return DRIVER/POOL/DEVICE of the device."""
     return f"{named.driver}/{named.pool}/{named.device}"
 
 
 def consumed(result: DeviceRequestAllocationResult) -> str:
-    """Return the capacity that a share consumes, NAME=AMOUNT; `admin` for admin access, which consumes nothing."""
+    """Return the capacity that a share consumes as NAME=AMOUNT, or `admin` for admin access, which consumes nothing."""
     if result.admin_access:
         return "admin"
     return ", ".join(f"{name}={amount}" for name, amount in (result.consumed_capacity or {}).items())
 
 
 def target(document: PrintedDocument) -> str:
-    """Return the edits, the simulated release, and the release's defects that affected the result."""
+    """Return a line with the edits, the simulated release, and the release's defects that affected the result."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
     defects = f"; known bugs that affect this result: {', '.join(met)}" if met else ""
     changed = sentence(document.what_if or ())
@@ -125,7 +128,7 @@ def target(document: PrintedDocument) -> str:
 
 
 def release(about: AnswerTarget) -> str:
-    """Return the release, with the gates that differ from its defaults."""
+    """Return the release, with the feature gates that differ from its defaults."""
     defaults = gate_defaults(about.kubernetes_version)
     changed = [f"{name}={str(on).lower()}" for name, on in about.feature_gates.items() if defaults.get(name) is not on]
     repaired = "" if about.quirks == "upstream" else " without its known bugs"
@@ -145,7 +148,7 @@ def _in_order(defect: str) -> tuple[str, int]:
 
 
 def sentence(edits: Sequence[AppliedEdit]) -> str:
-    """Return `What if: ...`, or "" without edits."""
+    """Return the edits as `What if: ...`, or "" if there are none."""
     return " ".join([f"What if: {'; '.join(_words(edit) for edit in edits)}.", *_held(edits)]) if edits else ""
 
 
@@ -158,7 +161,10 @@ def _held(edits: Sequence[AppliedEdit]) -> Iterator[str]:
 
 
 def held(hold: HeldDrain, *, later: bool = False) -> str:
-    """Return the budget and what it allows now, or later, after other drains."""
+    """Return the budgets that hold up a drain, and how many pods they allow to leave.
+
+    If `later` is set, this is after other drains; otherwise, it is now.
+    """
     names = " and ".join(f"{hold.namespace}/{name}" for name in hold.budgets)
     pods = _count(len(hold.pods), "pod")
     if len(hold.budgets) > 1:
@@ -200,7 +206,7 @@ def _applied(edit: AppliedEdit) -> str:
 
 
 def written(one: AppliedObject) -> str:
-    """Return an applied object, and whether it is created or changed."""
+    """Return the name of an applied object, and whether it is created or changed."""
     return f"{_object(one)} {one.change.lower()}"
 
 

@@ -25,12 +25,15 @@ from dra_plan.text.obstacles import conflict
 
 
 def obstacle(of: NodeObstacle) -> str:
-    """Return the message that describes one obstacle."""
+    """Return the sentence that describes an obstacle."""
     return _WORDS[of.kind](of)
 
 
 def in_short(of: RefusingNodes) -> str:
-    """Return the subjects of all reasons of some nodes in a few words, or the scheduler's words without a subject."""
+    """Return the subjects of all reasons that the nodes have, in a few words.
+
+    If a reason has no subject, the scheduler's words are used.
+    """
     said = [part for reason in of.reasons for part in [*map(_short, reason.about)] or [_untold(reason)]]
     cordoned = any(one.kind == "Cordoned" for one in of.about)
     return ", ".join(part for part in dict.fromkeys(said) if not (cordoned and UNSCHEDULABLE.key in part))
@@ -42,7 +45,7 @@ def _untold(reason: NodeRefusalReason) -> str:
 
 
 def of_node(of: RefusingNodes, labels: Mapping[str, str]) -> str:
-    """Return all reasons of one of the nodes, with its own labels."""
+    """Return all reasons of one of the nodes, with the node's own labels."""
     told = [_of_node(one, labels) for one in of.about] + [_untold(one) for one in of.reasons if not one.about]
     return "; ".join(dict.fromkeys(told))
 
@@ -259,7 +262,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
 
 
 def taken_ports(alike: Sequence[NodeObstacle]) -> str:
-    """Return the host ports that the same pods take."""
+    """Return which host ports are taken, and by which pods. All the ports must be taken by the same pods."""
     first, ports = alike[0], [f"{one.port}/{one.protocol}" for one in alike]
     taken = "host port {} is taken" if len(ports) == 1 else "host ports {} are taken"
     by = f"pods {words.listed(first.holders)}" if first.varies else f"pod {first.pod}"
@@ -336,7 +339,7 @@ def _volume_limit(of: NodeObstacle) -> str:
 
 
 def label_conflict(of: LabelConflict) -> str:
-    """Return that no node can meet the pod's requirements for a label."""
+    """Return a sentence that says that no node can meet the pod's requirements for a label."""
     whose = "nodeSelector and node affinity ask" if of.by_selector else "node affinity asks"
     both = "both" if len(of.wants) == 2 else "all of these"
     rule = "both must hold" if of.by_selector else "all expressions of a term must hold"

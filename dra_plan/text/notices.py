@@ -12,7 +12,7 @@ SHOWN = 3
 
 
 def lines(warnings: Iterable[Notice], *, most: int = SHOWN) -> list[str]:
-    """Return one line per distinct warning; a warning about several objects names the first `most`."""
+    """Return a line for each distinct warning. A warning about several objects names the first `most` of them."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for warning in warnings:
         about = grouped.setdefault((warning.code, warning.message), [])

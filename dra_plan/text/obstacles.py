@@ -25,7 +25,7 @@ from dra_plan.text.words import scheduler_says
 
 
 def lines(of: NotTogether) -> Lines:
-    """Yield the elements, each with its details, and then the amounts that are short."""
+    """Yield the requests, constraints and claims that conflict, with details, and then the amounts that are short."""
     for said, below in _told(of.elements):
         yield f"- {said}"
         yield from indented(below, 4)
@@ -71,7 +71,10 @@ def _values(of: BlockingElement) -> list[str]:
 
 
 def shortage(of: Shortage) -> str:
-    """Return the needed amount and the amount left: `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`."""
+    """Return the amount that is needed and the amount that is left.
+
+    An example is `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`.
+    """
     where = f" on {words.listed([str(device) for device in of.devices])}" if of.devices else ""
     which = f"Counter {of.counter_set}/{of.name}" if of.pool is not None else f"Capacity {of.name}"
     said = f"{which}: {_needed(of)}, " if of.needs else f"{which} is overdrawn: "
@@ -93,7 +96,7 @@ def slot_lines(of: Sequence[SeenCounterSet]) -> Iterator[str]:
 
 
 def element(of: BlockingElement) -> str:
-    """Return an element of a blocking set."""
+    """Return the text for a request, constraint, counter or claim that is part of a conflict."""
     if isinstance(of, BlockingRequest):
         return f"{words.request(of)}{_passing(of)}"
     if isinstance(of, BlockingClaim):
@@ -107,10 +110,10 @@ def element(of: BlockingElement) -> str:
 
 
 def conflict(of: NotTogether, where: str = "") -> str:
-    """Return, in one line, what cannot be met together, what is free and who has the rest; "" if nothing is known.
+    """Return, in one line, what cannot be met together, what is free, and who has the rest.
 
-    `gpu and nic need the same pcieRoot; gpu can have "pci0000:20", nic can have "pci0000:10" (in use by ...)`. `where`
-    begins sentences about a single node.
+    An example is `gpu and nic need the same pcieRoot; gpu can have "pci0000:20", nic can have "pci0000:10" (in use by
+    ...)`. `where` is the beginning of sentences about a single node. The line is empty if nothing is known.
     """
     constraint = next((one for one in of.elements if isinstance(one, BlockingConstraint) and one.values), None)
     holders = [words.holder(one.claim) for one in of.elements if isinstance(one, BlockingClaim)]
@@ -178,7 +181,7 @@ def _passing(of: BlockingRequest, needs: str = "needs") -> str:
 
 
 def fault(of: AttemptFault) -> list[str]:
-    """Return the lines about an error that ended the attempt: the cause, then the scheduler's message."""
+    """Return the lines about an error that ended the scheduling attempt: the cause and the scheduler's message."""
     return [*_FAULTS.get(of.code, _plain_fault)(of), scheduler_says(of.message.splitlines()[0])]
 
 

@@ -14,7 +14,7 @@ STARTING = ("ContainerCreating", "PodInitializing")
 
 
 def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[str]:
-    """Yield what keeps a pod from starting on its node, or where to see it."""
+    """Yield what keeps a pod from starting on its node. If this is unknown, yield a command that shows it."""
     yield from _volume_lines(of)
     yield from map(_driver_pod, of.driver_pods)
     yield from map(_event, of.events)
@@ -28,7 +28,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
 
 
 def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
-    """Yield the pods of DaemonSets that are not ready, while a driver publishes no devices."""
+    """Yield a sentence about pods of DaemonSets that are not ready, if a driver publishes no devices."""
     if of is None or not of.unready_pods:
         return
     by_reason: dict[str, list[str]] = {}

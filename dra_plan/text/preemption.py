@@ -12,5 +12,5 @@ _NO_HELP = re.compile(
 
 
 def without(message: str) -> str:
-    """Return the message without that part, or the whole message if preemption could help on some node."""
+    """Return the scheduler's message without the part about preemption, if preemption could not help on any node."""
     return _NO_HELP.sub("", message)

@@ -15,18 +15,18 @@ MOST = 5
 
 
 def headline(refusals: Refusals) -> str:
-    """Return the number of rejected objects, as the beginning of a sentence; "" if there are none."""
+    """Return the number of rejected objects as the beginning of a sentence, or "" if there are none."""
     refused = len({one.object for one in refusals or ()})
     return f"The API server rejects {counted(refused, 'object')}" if refused else ""
 
 
 def lines(refusals: Refusals) -> list[str]:
-    """Return a line for each finding."""
+    """Return a line for each finding about a rejected object."""
     return [shown.line(_line(one)) for one in refusals or ()]
 
 
 def paragraphs(refusals: Refusals) -> Iterator[Paragraph]:
-    """Yield each finding with its position, the pods that cannot run, and the fix."""
+    """Yield a paragraph for each finding, with its position, the pods that cannot run, and the fix."""
     if not refusals:
         return
     lines = ["The API server rejects:"]

@@ -19,7 +19,10 @@ MOST_NAMES = 2
 def node_lines(
     of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False
 ) -> Iterator[str]:
-    """Yield a line for each group of nodes, closest to fitting first; `without_devices` if the devices are unknown."""
+    """Yield a line for each group of nodes that reject the pod, beginning with the nodes that are closest to fitting.
+
+    `without_devices` says that the input does not show the devices.
+    """
     if of.of_all_nodes:
         claims = of.volume_claims if isinstance(of, OwnerVerdict) else []
         if claims and all(one.missing for one in claims):
@@ -39,7 +42,7 @@ def group_lines(
     without_devices: bool = False,
     excluded: _Excluded | None = None,
 ) -> Iterator[str]:
-    """Yield a line for each group of nodes, in this order; groups with the same line are shown together."""
+    """Yield a line for each group of nodes, in the given order. Groups that have the same reasons share a line."""
     others = not all(any(one.is_reserved for one in group.about) for group in groups)
     alike: dict[str, list[str]] = {}
     for group in groups:
@@ -83,7 +86,7 @@ def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
 
 
 def who(nodes: Sequence[str]) -> str:
-    """Return `gpu-1`, `3 nodes (gpu-1, gpu-2, gpu-3)`, `5 nodes (gpu-1, gpu-2, ...)`."""
+    """Return the nodes' names, such as `gpu-1`, `3 nodes (gpu-1, gpu-2, gpu-3)` or `5 nodes (gpu-1, gpu-2, ...)`."""
     if len(nodes) == 1:
         return nodes[0]
     if len(nodes) <= MOST_NAMES + 1:
@@ -93,7 +96,7 @@ def who(nodes: Sequence[str]) -> str:
 
 
 def phrase(reason: NodeRefusalReason) -> str:
-    """Return the wording of an obstacle; the scheduler's message if nothing more is known."""
+    """Return the words for the reason of a rejection, which are the scheduler's message if nothing more is known."""
     if not reason.about:
         return reason.message
     ports: dict[object, list[NodeObstacle]] = {}
@@ -109,9 +112,10 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
-    """Return whether one device story suffices: the nodes are alike, with no other obstacle, and none is `fitting`.
+    """Return whether the explanation of devices on one node is enough.
 
-    A request with alternatives has a line, which is shorter than their stories.
+    It is if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not enough
+    for a request with alternatives, whose line about the nodes is shorter.
     """
     if len(groups) > 1 or not only_devices(groups) or any(one.alternatives for group in groups for one in group.about):
         return False
@@ -124,7 +128,10 @@ def only_devices(groups: Sequence[RefusingNodes]) -> bool:
 
 
 def in_vain(groups: Sequence[RefusingNodes]) -> str:
-    """Return the sentence saying that waiting will not help, if this is certain: even empty nodes lack the resource."""
+    """Return a sentence that says that waiting will not help, if even empty nodes have too little.
+
+    Return "" unless this is certain.
+    """
     never = [[one for reason in group.reasons for one in reason.about if one.never] for group in groups]
     if not never or not all(never):
         return ""

@@ -11,24 +11,27 @@ from dra_plan.text.naming import named
 
 
 def other(pod: OtherPod) -> str:
-    """Return the name of a pod, with its priority."""
+    """Return the name of a pod with its priority."""
     return f"{pod.namespace}/{pod.name} (priority {pod.priority})"
 
 
 def room_taken(who: str, node: str, first: Sequence[OtherPod]) -> str:
-    """Return that these pods would fit on the node, and which pods take the room, as the end of a sentence."""
+    """Return, as the end of a sentence, that the pods would fit on the node but other pods take the room.
+
+    `who` names the pods that would fit, and `first` are the pods that take the room.
+    """
     others = words.listed([other(pod) for pod in first])
     comes = "comes first and takes the room" if len(first) == 1 else "come first and take the room"
     return f"{who} would fit{f' on {node}' if node else ''}, but {others} {comes}."
 
 
 def only_some(alone: int, pods: int) -> str:
-    """Return that not all pods would fit even without the others."""
+    """Return a sentence that says that not all pods would fit even if no other pods were pending."""
     return f"Even if no other pods were pending, only {alone} of the {pods} pods would fit."
 
 
 def contested(of: ContestedPods) -> str:
-    """Return which pods take the room of these, and whether all of these would fit without them."""
+    """Return which pods take the room of these pods, and whether all of these would fit without them."""
     more = of.would_bind_alone - of.would_bind
     if of.pods == 1:
         who = "it"

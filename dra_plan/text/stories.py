@@ -40,7 +40,7 @@ SUMMED = 4
 
 
 def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[NodeStory]:
-    """Return the stories to show; if a pod is unscheduled, those of the nodes closest to fitting first.
+    """Return the explanations to show. If a pod is unscheduled, those for the nodes closest to fitting come first.
 
     The devices that an unscheduled pod would get are left out.
     """
@@ -52,7 +52,7 @@ def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[Node
 
 
 def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """Yield a pod's missing values, a summary of long stories, and then the stories, each after an empty line."""
+    """Yield the missing values, a summary of long explanations, and the explanations, each after an empty line."""
     yield from summary_lines(absent, leading, stories)
     told, rest = worth_telling(stories)
     for story in told:
@@ -63,19 +63,22 @@ def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: 
 
 
 def summary_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """Yield the summary of all nodes: names that do not exist, and the leading reasons."""
+    """Yield a summary of all nodes: names that do not exist, and the leading reasons."""
     yield from (f"  {words.absent(found)}" for found in absent)
     if is_long(leading, stories):
         yield f"  {words.summary(leading)}"
 
 
 def is_long(leading: list[LeadingReason], stories: list[NodeStory]) -> bool:
-    """Return whether a summary helps, which it does if several reasons apply to many nodes."""
+    """Return whether a summary helps. It does if several reasons apply to many nodes."""
     return len(leading) > 1 and (len(stories) >= SUMMED or sum(len(story.nodes) for story in stories) > MOST_STORIES)
 
 
 def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
-    """Return the stories to show (those with the most nodes if there are too many), and a sentence about the others."""
+    """Return the explanations to show, and a sentence about the others.
+
+    If there are too many explanations, those with the most nodes are shown.
+    """
     if len(stories) <= MOST_STORIES:
         return stories, ""
     chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at].nodes))[:MOST_STORIES]
@@ -125,17 +128,17 @@ _MISSING = "class-missing"
 
 
 def error_of(of: PlannedClaimSet | ExplainedClaimSet) -> str:
-    """Return what the error on some node means for the claim set."""
+    """Return what an error on a node means for the claim set."""
     return NO_CLASS if any(one.code == _MISSING for one in of.leading) else STOPS
 
 
 def who(of: ExplainedClaimSet) -> str:
-    """Return what fits on a node or does not: the pod, or claims without a pod."""
+    """Return what fits on a node or does not: the pod, or the claims if there is no pod."""
     return THE_POD if of.owner is not None else "the claim" if len(of.claims) == 1 else "the claims"
 
 
 def heading(story: NodeStory, who: str = THE_POD) -> str:
-    """Return the nodes, and the outcome there."""
+    """Return the nodes of the explanation, and the outcome on them."""
     several = who.endswith("s")
     match story.outcome:
         case Outcome.FITS:  # the node may lack something else
@@ -153,7 +156,10 @@ _OUTCOMES = {Outcome.NODE_ERROR: "the scheduler rejects the node with an error",
 
 
 def nodes(story: NodeStory) -> str:
-    """Return `node-1`, `node-1 and node-2`, or, if the details are the first node's, `node-1 and 36 nodes like it`."""
+    """Return the names of the nodes, such as `node-1` or `node-1 and node-2`.
+
+    If the details are those of the first node, the text is `node-1 and 36 nodes like it`.
+    """
     first, *rest = story.nodes
     if not rest:
         return first
@@ -167,7 +173,7 @@ def nodes(story: NodeStory) -> str:
 
 
 def story_lines(story: NodeStory) -> Lines:
-    """Yield the lines about a story's nodes, beginning with the cause."""
+    """Yield the lines about the nodes of an explanation, beginning with the cause."""
     if story.outcome is Outcome.FITS:
         yield from choice_lines(story.choices)
         return
@@ -179,7 +185,7 @@ def story_lines(story: NodeStory) -> Lines:
 
 
 def cause_lines(story: NodeStory) -> Lines:
-    """Yield the causes that stop the claims before any request is checked: defects, errors, pools."""
+    """Yield the causes that stop the claims before any request is checked: defects, errors and pools."""
     if story.defect is not None:
         yield from words.defect(story.defect)
     if story.fault is not None:
@@ -239,7 +245,10 @@ _DRIVER_POD: dict[str, Callable[[DriverPod, str], str]] = {
 
 
 def lacks_lines(story: NodeStory) -> Iterator[str]:
-    """Yield what nodes that are not shown otherwise should perhaps have; a driver's pods come with their nodes."""
+    """Yield what nodes perhaps lack, such as a driver, if this is not shown in another way.
+
+    If pods of a driver are shown, they come with the names of their nodes.
+    """
     yield from map(_driver_pod, story.driver_pods)
     yield from (f"{listed(story.nodes)}: {line}" for line in _lacks(structs.replace(story, driver_pods=[])))
 
@@ -265,7 +274,7 @@ def _failing(story: NodeStory) -> Iterator[DecidingClause]:
 
 
 def unpublished(story: NodeStory) -> Iterator[str]:
-    """Yield the names that a failing selector reads and that no device has."""
+    """Yield the names that a failing selector reads and that no device publishes."""
     told = [
         words.ended(words.capital(line, item.name))
         for finding in _failing(story)
@@ -277,7 +286,7 @@ def unpublished(story: NodeStory) -> Iterator[str]:
 
 
 def blocking_lines(story: NodeStory) -> Lines:
-    """Yield the lines about the blocking set."""
+    """Yield the lines about requests, constraints and claims that cannot be met together."""
     blocking = story.blocking_set
     if blocking is None:
         return
@@ -298,14 +307,14 @@ def blocking_lines(story: NodeStory) -> Lines:
 
 
 def has_suggestions(of: ExplainedClaimSet) -> bool:
-    """Return whether there is anything to say about suggestions, including that none was found."""
+    """Return whether there is anything to say about suggestions, even if only that none was found."""
     if of.outcome is Outcome.UNDECIDED:
         return bool(of.suggestions)
     return of.outcome not in (Outcome.FITS, Outcome.REFUSED, Outcome.UNKNOWN) and bool(of.stories or of.suggestions)
 
 
 def in_vain(of: ExplainedClaimSet) -> str:
-    """Return the sentence saying that no change helped."""
+    """Return the sentence that says that no change helped."""
     waits = _missing_slices(of)
     if waits:
         return waits
@@ -337,7 +346,7 @@ def _missing_slices(of: ExplainedClaimSet) -> str:
 
 
 def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple[list[str], Sequence[NodeExclusion]]]:
-    """Return the excluded nodes, grouped by equal exclusions."""
+    """Return the excluded nodes. Nodes with equal exclusions are grouped."""
     if isinstance(claim_set, ExplainedClaimSet):
         return [(each.nodes, each.excluded_by) for each in claim_set.excluded]
     groups: dict[tuple[NodeExclusion, ...], list[str]] = {}
@@ -348,7 +357,7 @@ def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple
 
 
 def plugins(exclusions: Iterable[NodeExclusion]) -> str:
-    """Return the plugins that exclude the node."""
+    """Return the names of the plugins that exclude the node."""
     return ", ".join(dict.fromkeys(each.plugin for each in exclusions))
 
 
@@ -365,7 +374,10 @@ def causes(exclusions: Iterable[NodeExclusion]) -> str:
 
 
 def room(claim_set: PlannedClaimSet) -> str:
-    """Return, for a set that fits nowhere, the excluded nodes with enough devices, or that all are excluded, or ""."""
+    """Return which excluded nodes have enough devices, if the claim set fits on no other node.
+
+    If all nodes are excluded and none has enough devices, return that all are excluded. Otherwise, return "".
+    """
     found = [node for node in claim_set.nodes if node.outcome is Outcome.FITS and node.excluded_by]
     if claim_set.fitting_nodes:
         return ""
@@ -378,7 +390,7 @@ def room(claim_set: PlannedClaimSet) -> str:
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
-    """Yield, for each kind of exclusion, the nodes, whether the claims would fit on them, and the obstacle."""
+    """Yield a line for each kind of exclusion, with the nodes, whether the claims would fit there, and the obstacle."""
     for each in claim_set.excluded:
         why = causes(each.excluded_by)
         if each.has_room:
@@ -393,7 +405,7 @@ MOST_NAMES = 3
 
 
 def alike(claim_sets: Iterable[PlannedClaimSet]) -> list[list[PlannedClaimSet]]:
-    """Return the claim sets grouped by equal results on every node, in the order of each group's first set."""
+    """Group the claim sets that have equal results on every node, in the order of the first set of each group."""
     groups: dict[tuple[object, ...], list[list[PlannedClaimSet]]] = {}
     found: list[list[PlannedClaimSet]] = []
     for claim_set in claim_sets:
@@ -409,7 +421,7 @@ def alike(claim_sets: Iterable[PlannedClaimSet]) -> list[list[PlannedClaimSet]]:
 
 
 def explained_alike(claim_sets: Iterable[ExplainedClaimSet]) -> list[list[ExplainedClaimSet]]:
-    """Return the claim sets grouped by equal explanations, ignoring names, in the order of each group's first set."""
+    """Group the claim sets whose explanations differ only in names, in the order of the first set of each group."""
     known: dict[tuple[object, ...], list[tuple[ExplainedClaimSet, list[ExplainedClaimSet]]]] = {}
     found: list[list[ExplainedClaimSet]] = []
     for claim_set in claim_sets:
@@ -458,7 +470,7 @@ def _without_owner(of: TriedChanges, owner: ObjectName | None) -> TriedChanges:
 
 
 def names(group: Sequence[PlannedClaimSet | ExplainedClaimSet]) -> str:
-    """Return the names of a group: `pod/default/a, pod/default/b`, or `pod/default/a and 299 more`."""
+    """Return the names of a group, such as `pod/default/a, pod/default/b` or `pod/default/a and 299 more`."""
     first = claim_set_name(group[0])
     if len(group) > MOST_NAMES:
         return f"{first} and {len(group) - 1} more"
@@ -492,17 +504,17 @@ ALONE = "Each row is checked alone"
 
 
 def copies(claim_sets: Sequence[ClaimSetSummary]) -> list[str]:
-    """Return the owners that need more than one pod."""
+    """Return the owners that need more than one pod, with the number of pods."""
     return [f"{claim_set_name(each)} needs {each.copies} pods" for each in claim_sets if each.copies > 1]
 
 
 def judged_alone(wants: list[str]) -> str:
-    """Return the sentence saying that each row is checked alone, although more pods than that are needed."""
+    """Return a sentence that says that each row is checked alone, although more pods are needed."""
     return f"{ALONE}: {'; '.join(wants)}. {TOGETHER} checks all pods together."
 
 
 def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
-    """Yield the rules for pods that were not checked."""
+    """Yield the rules about pods that were not checked."""
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
@@ -515,5 +527,5 @@ def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:
 
 
 def paragraph(story: NodeStory, who: str = THE_POD) -> list[str]:
-    """Return a story after an empty line."""
+    """Return the lines of an explanation, beginning with an empty line."""
     return ["", heading(story, who), *indented(story_lines(story))]

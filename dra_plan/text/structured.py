@@ -13,7 +13,7 @@ from dra_plan.documents.base import DocumentPart, PrintedDocument
 
 
 def json(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
-    """Return indented JSON of a document, of a part of one, or of plain values."""
+    """Return a document, a part of a document, or plain values as indented JSON."""
     return _indented(value) + "\n"
 
 
@@ -23,9 +23,9 @@ def _indented(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
 
 
 def json_parts(document: PrintedDocument) -> Iterator[str]:
-    """Yield the output of `json` for a document in parts: one entry of a list after another.
+    """Yield the output of `json` for a document in parts, one entry of a list after another.
 
-    A fleet's output is long; written in parts, it is never in memory as a whole.
+    The output for a fleet is long. If it is written in parts, it is never in memory as a whole.
     """
     names = zip(document.__struct_fields__, document.__struct_encode_fields__, strict=True)
     lists = [(name, written) for name, written in names if type(getattr(document, name)) is list]
@@ -51,7 +51,7 @@ _LOOKS_TYPED = re.compile(r"[-+.]?[0-9]|[-+]?\.(inf|nan)|(y|n|yes|no|on|off|true
 
 
 def yaml(document: dict[str, Any]) -> str:
-    """Return YAML that every reader decodes to the same document: text that looks like a number or a bool is quoted."""
+    """Return YAML that every reader decodes to the same document. Text that looks like a number or a bool is quoted."""
     import yaml as pyyaml
 
     base: type[pyyaml.SafeDumper] = getattr(pyyaml, "CSafeDumper", pyyaml.SafeDumper)

@@ -47,15 +47,18 @@ _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value":
 
 
 def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
-    """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit.
+    """Return changes that were tried together, and the nodes on which the pod or the claims (`who`) then fit.
 
-    Of several `pods` of a workload, how many can then be scheduled.
+    If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
     """
     return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({_then(of, [of.node], who, pods)})"
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
-    """Return the title above so many suggestions, the untried ones first, and what is said of trials after it."""
+    """Return the title above the suggestions, and a remark in brackets that says which of them were tried.
+
+    `tried` and `untried` are numbers of suggestions. The untried ones come first.
+    """
     if not tried:
         return "What may make it fit", ""
     but = f" but the first{f' {untried}' if untried > 1 else ''}" if untried else ""
@@ -63,7 +66,7 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look at a driver's pod without which nothing is known of the devices of its node."""
+    """Return where to look for the problem of a driver's pod, without which the devices of its node are not known."""
     where = f"{'for' if of.state == 'pending' else 'on'} {words.listed(of.lacking)}"
     return f"{_look_at(of, where)}: what it then publishes there is not known, so this cannot be tried"
 
@@ -94,10 +97,10 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
 
 
 def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
-    """Return a line for each suggestion; those that differ only in the released claim share a line.
+    """Return a line for each suggestion. Suggestions that differ only in the released claim share a line.
 
-    So do a toleration and the removal of the same taint. Before them stands what to find out about taints of devices:
-    without a taint, the devices are as good as with its toleration, which was tried.
+    A toleration and the removal of the same taint also share a line. The first lines say what to find out about taints
+    of devices: a device without its taint would be as usable as with a toleration, and the toleration was tried.
     """
     groups: dict[object, list[TriedChanges]] = {}
     for one in found:
@@ -190,7 +193,7 @@ def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
 
 
 def change(of: SuggestedChange) -> str:
-    """Return the instruction for a change."""
+    """Return the instruction for making a change."""
     match of:
         case SelectorChanged():
             return _selector(of)

@@ -46,9 +46,9 @@ WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
 
 
 def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
-    """Yield the verdict, then its basis: findings, missing objects, and the obstacles on each node.
+    """Yield the verdict, followed by what it is based on: findings, missing objects, and the obstacles on each node.
 
-    `alike` are verdicts that differ only in names; `devices` says where the claims fit.
+    `alike` are verdicts that differ only in names. `devices` says where the claims fit.
     """
     of = alike[0]
     yield headline(alike)
@@ -377,7 +377,7 @@ def _age(seconds: int) -> str:
 
 
 def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
-    """Yield the running pods that taints will evict, with the time of each eviction."""
+    """Yield the running pods that taints will evict, each with the time of the eviction."""
     for each in of.evictions[:MOST_EVICTIONS]:
         who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
         what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"

@@ -10,7 +10,7 @@ from dra_plan.text import words
 
 
 def volume_claim(of: VolumeClaimNeeds) -> str:
-    """Return where a claim's volume can be used, or why the claim gets no volume."""
+    """Return where the claim's volume can be used, or why the claim gets no volume."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         said = f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}"
@@ -54,7 +54,7 @@ def _remade(of: VolumeClaimNeeds) -> str:
 
 
 def volumes_apart(of: VolumesApart) -> Iterator[str]:
-    """Yield that no node can reach two volumes, why they were made so, and what to do."""
+    """Yield sentences that say that no node can reach both volumes, why the volumes are apart, and what to do."""
     places = "; ".join(f"{one.claim}: {words.listed(one.values)}" for one in of.places)
     yield f"Its volumes are {_apart(of.label)} ({places}): no node can reach both. Waiting will not help."
     again = "Create one of these claims again (its new volume is empty)"

@@ -39,7 +39,10 @@ _HOUR, _DAY = 3600, 86400
 
 
 def when(second: float, time: str = "") -> str:
-    """Return `at once`, `after 30 s`, or from an hour on the time and how long it takes."""
+    """Return when something happens, such as `at once` or `after 30 s`.
+
+    After an hour or more, the date and time come first.
+    """
     if second < _HOUR:
         return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
     if not time:
@@ -48,7 +51,7 @@ def when(second: float, time: str = "") -> str:
 
 
 def span(second: float, time: str = "") -> str:
-    """Return `30 s`, or from an hour on how long it takes and the time."""
+    """Return how long something takes, such as `30 s`. If it takes an hour or more, the date and time are added."""
     if second < _HOUR:
         return f"{second:g} s"
     return f"{_long(second)}{f' ({time[:10]} {time[11:16]} UTC)' if time else ''}"
@@ -76,7 +79,7 @@ KEPT = {
 
 
 def fits(who: str) -> str:
-    """Return the verb for the pod, or the claims."""
+    """Return "fit" or "fits", depending on whether the subject is plural."""
     return "fit" if who.endswith("s") else "fits"
 
 
@@ -92,7 +95,7 @@ def kept_pods(reason: str, number: int) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return `1 device`, `3,268 devices`."""
+    """Return the number and the noun, such as `1 device` or `3,268 devices`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -101,7 +104,7 @@ UNKNOWN = "the input lacks the objects needed to decide this"
 
 
 def capital(sentence: str, name: str = "") -> str:
-    """Return the sentence with a capital first letter, unless it begins with the name, which does not change."""
+    """Return the sentence with a capital first letter. If it begins with the name, it is not changed."""
     return sentence if name and sentence.startswith(f"{name} ") else sentence[:1].upper() + sentence[1:]
 
 
@@ -111,7 +114,7 @@ def scheduler_says(message: str) -> str:
 
 
 def class_selector(name: str) -> str:
-    """Return `the selector of class NAME`."""
+    """Return the words for the selector of a class, which are `the selector of class NAME`."""
     return f"the selector of class {name}"
 
 
@@ -121,27 +124,30 @@ def ended(sentence: str) -> str:
 
 
 def claim(of: ClaimName | ClaimHolder | ObjectName) -> str:
-    """Return NAMESPACE/NAME."""
+    """Return the claim as NAMESPACE/NAME."""
     return f"{of.namespace}/{of.name}"
 
 
 def request(of: RequestName | RequestChange) -> str:
-    """Return `request gpu of claim train`."""
+    """Return the words for a request, such as `request gpu of claim train`."""
     return request_of(of.claim, of.request)
 
 
 def request_of(claim: ClaimName, name: str) -> str:
-    """Return the same wording from the names of the claim and the request."""
+    """Return the words for the request of a claim, given both names, such as `request gpu of claim train`."""
     return f"{'alternative' if '/' in name else 'request'} {name} of {asking(claim)}"
 
 
 def asking(claim: ClaimName) -> str:
-    """Return `claim train`; `template train` if the claim does not exist."""
+    """Return the words for a claim, such as `claim train`, or `template train` if the claim does not exist yet."""
     return f"template {claim.template}" if claim.template is not UNSET else f"claim {claim.name}"
 
 
 def requests(of: Sequence[RequestName]) -> str:
-    """Return `requests a and b of claim train`; the requests of several claims in sequence."""
+    """Return the words for several requests, such as `requests a and b of claim train`.
+
+    Requests of several claims follow one another.
+    """
     by_claim: dict[str, list[str]] = {}
     for one in of:
         by_claim.setdefault(one.claim.name, []).append(one.request)
@@ -160,22 +166,22 @@ def holder(of: ClaimHolder) -> str:
 
 
 def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
-    """Return a claim, and the pods that use it if there are any."""
+    """Return a claim, followed by the pods that use it if there are any."""
     return claim(of) + (f" ({'pod' if len(pods) == 1 else 'pods'} {listed(pods)})" if pods else "")
 
 
 def released(of: ClaimName, pods: list[str]) -> str:
-    """Return a claim to release and the pods that use it, without parentheses, because a node follows in those."""
+    """Return a claim to release and the pods that use it. It has no parentheses, because the text after it has some."""
     return claim(of) + (f", held by {'pod' if len(pods) == 1 else 'pods'} {listed(pods)}" if pods else "")
 
 
 def user(of: ObjectName) -> str:
-    """Return `claim ml/train`, `template ml/train`."""
+    """Return the kind and name of a claim or template, such as `claim ml/train` or `template ml/train`."""
     return f"{'template' if of.kind.endswith('Template') else 'claim'} {claim(of)}"
 
 
 def absent(of: AbsentName) -> str:
-    """Return a value that no device of the cluster has, and the existing values."""
+    """Return a value that no device of the cluster has, and the values that devices have."""
     there = wording.values(((one.value, one.count) for one in of.values), of.other_values)
     name = "driver" if of.kind == "driver" else of.name
     whose = class_selector(of.class_) if of.class_ else f"the selector in {request(of)}"
@@ -184,28 +190,28 @@ def absent(of: AbsentName) -> str:
 
 
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:
-    """Return KEY=VALUE:EFFECT, as in kubectl."""
+    """Return a taint as KEY=VALUE:EFFECT, as in kubectl."""
     return f"{of.key}{f'={of.value}' if of.value else ''}:{of.effect}"
 
 
 def one_line(expression: str) -> str:
-    """Return an expression without its line breaks, for display only."""
+    """Return an expression without its line breaks. The result is only for display."""
     return " ".join(expression.split())
 
 
 def in_brackets(message: str) -> str:
-    """Return a message as a part of a sentence, in one line; nothing without one."""
+    """Return a message in one line, in brackets, as a part of a sentence. If there is no message, return ""."""
     return f" ({one_line(message).rstrip('.')})" if message else ""
 
 
 def selector(position: int | None, class_name: str | None) -> str:
-    """Return `selector of the request`, `selector #1 of class gpu`."""
+    """Return which selector is meant, such as `selector of the request` or `selector #1 of class gpu`."""
     number = f" #{position}" if position else ""
     return f"selector{number} of {f'class {class_name}' if class_name else 'the request'}"
 
 
 def unusable_pool(of: UnusablePool) -> str:
-    """Return the wording for a skipped pool, with the reason."""
+    """Return the text for a pool that is skipped, with the reason."""
     devices = f"; {counted(of.devices, 'device')} not checked" if of.devices else ""
     slices = f" ({'slice' if len(of.slices) == 1 else 'slices'} {listed(of.slices)})" if of.slices else ""
     if of.code == "devices-with-counters":
@@ -234,7 +240,7 @@ def unusable_pool(of: UnusablePool) -> str:
 
 
 def problem(of: RequestDevices, what: str = "") -> str:
-    """Return why a request cannot be satisfied alone; `what` replaces its name."""
+    """Return why a request cannot be satisfied even alone. If `what` is given, it replaces the name of the request."""
     what = what or request(of)
     on_class = f" of class {of.class_}" if of.class_ else ""
     if of.problem == "nothing-matches":
@@ -254,12 +260,12 @@ def problem(of: RequestDevices, what: str = "") -> str:
 
 
 def devices_differ(of: RequestDevices) -> str:
-    """Return the range of the numbers of devices on the nodes of a group, or "" if they are equal."""
+    """Return the range of the number of devices on the nodes of a group, or "" if all have the same number."""
     return _range(of.devices_from, of.devices_to) if isinstance(of, StoryRequest) else ""
 
 
 def left_differs(of: RequestDevices) -> str:
-    """Return the range of the numbers of devices left on the nodes of a group, or "" if they are equal."""
+    """Return the range of the number of devices left on the nodes of a group, or "" if all have the same number."""
     return _range(of.left_from, of.left_to) if isinstance(of, StoryRequest) else ""
 
 
@@ -293,7 +299,7 @@ def _available(number: str, left: int) -> str:
 
 
 def defect(of: OwedToDefects) -> list[str]:
-    """Return the release's known defects, and the result without them."""
+    """Return lines about the release's known defects, and the result without them."""
     said = []
     for one in of.defects:
         issue = f" (kubernetes#{one.issue})" if one.issue else ""
@@ -316,7 +322,10 @@ MOST = 6
 
 
 def summary(reasons: Sequence[LeadingReason]) -> str:
-    """Return a line for many nodes: `817 nodes: 304 constraint on pcieRoot, 267 counter memory, 246 too few free.`."""
+    """Return a line about many nodes.
+
+    An example is `817 nodes: 304 constraint on pcieRoot, 267 counter memory, 246 too few free.`.
+    """
     total = sum(reason.nodes for reason in reasons)
     told = [f"{reason.nodes} {phrase(reason)}" for reason in reasons[:MOST]]
     rest = sum(reason.nodes for reason in reasons[MOST:])
@@ -325,7 +334,7 @@ def summary(reasons: Sequence[LeadingReason]) -> str:
 
 
 def cell(reason: LeadingReason) -> str:
-    """Return the short form of one reason, with the needed and the free amount."""
+    """Return a short form of a reason, with the amounts that are needed and free."""
     if reason.need is None or reason.left is None or reason.left >= reason.need:
         return phrase(reason)
     if reason.left_from is not None:
@@ -338,7 +347,7 @@ def cell(reason: LeadingReason) -> str:
 
 
 def phrase(reason: LeadingReason) -> str:
-    """Return a few words for a reason."""
+    """Return a few words that describe a reason."""
     name = reason.name
     if reason.pool is not None:
         which = f"invalid pool{'s, such as' if reason.nodes > 1 else ''} {reason.pool}: {name}"
@@ -398,9 +407,10 @@ _NANO = 10**9
 
 
 def amount(resource: str, needed: str, amount: str) -> str:
-    """Return an amount of bytes in the unit of `need(...)` for comparison, rounded down: `7.5Gi` for `12Gi`.
+    """Return an amount of bytes in the unit that `need` chooses for the needed amount, rounded down.
 
-    Other amounts, and those that would be rounded to zero, stay unchanged.
+    An example is `7.5Gi` for comparison with `12Gi`. Other amounts, and amounts that would be rounded to zero, are
+    returned unchanged.
     """
     unit = _unit(resource, needed)
     if unit is None or amount.endswith(unit):
@@ -409,9 +419,9 @@ def amount(resource: str, needed: str, amount: str) -> str:
 
 
 def need(resource: str, needed: str) -> str:
-    """Return a needed amount; of bytes with many digits in a larger unit, rounded up to a tenth.
+    """Return a needed amount. An amount of bytes with many digits is given in a larger unit, rounded up to a tenth.
 
-    So it is still larger than the amounts that are less, in the same unit.
+    It is rounded up so that it remains greater than smaller amounts in the same unit.
     """
     unit = _unit(resource, needed)
     if unit is None or needed.endswith(unit):

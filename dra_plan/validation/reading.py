@@ -167,7 +167,7 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
 def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
     """Return the subject for an object of an inventory, made from its text, or None if the text is not stored.
 
-    The place is only the start of the object.
+    Its place is only the position where the object begins.
     """
     if not written.data:
         return None

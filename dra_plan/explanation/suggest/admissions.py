@@ -34,22 +34,28 @@ _CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 
 
 def is_of_condition(key: str) -> bool:
-    """Return whether controllers or agents of the node set the taint while the node has a problem, starts or leaves.
+    """Return whether controllers or node agents set this taint because of the state of the node.
 
-    Tolerating or removing such a taint does not help.
+    They set it when the node has a problem, is starting or is being removed. It does not help to tolerate or remove
+    such a taint.
     """
     return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS or key.endswith(NOT_READY)
 
 
 def may_recover(key: str) -> bool:
-    """Return whether a controller or agent removes the taint once the node works, so that the node can be repaired."""
+    """Return whether a controller or agent removes this taint when the node works again.
+
+    If so, it helps to repair the node.
+    """
     return is_of_condition(key) and key not in (*LEAVING_TAINTS, *_NOT_BY_ITSELF)
 
 
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
-    """Return the order of suggestions: single changes first, then by the plausibility of the least plausible one.
+    """Return a key that sorts suggestions.
 
-    Tolerations of nodes reserved for the control plane come last.
+    Single changes come first; others are sorted by their least plausible change.
+
+    Tolerations for nodes that are reserved for the control plane come last.
     """
     reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in CONTROL_PLANE for change in changes)
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
@@ -57,7 +63,7 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Tolerating:
-    """The location of the pods' tolerations: the object, its version, and the path in it."""
+    """The place of the pods' tolerations: the object, its version, and the path in it."""
 
     key: ObjectKey
     version: str
@@ -69,13 +75,13 @@ class Tolerating:
 
 @dataclass(frozen=True, slots=True)
 class NodeOpening:
-    """Changes with which the pods may run on the node; they have been tried."""
+    """Changes that were tried and with which the pods may run on the node."""
 
     told: TriedChanges
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Return the rank of the changes among suggestions."""
+        """Return the rank of the changes among all suggestions."""
         return suggestion_rank(self.told.changes)
 
 
@@ -87,10 +93,10 @@ class _Change:
 
 
 class AdmissionSearch:
-    """The trial of changes on nodes that exclude pods; the cordon's own taint is removed with the cordon.
+    """Tries changes on nodes that exclude pods. The taint of a cordon is removed together with the cordon.
 
-    `failing` are excluded nodes on which the allocator ends the attempt with an error for all: no change may admit the
-    pods to one of them.
+    `failing` are excluded nodes on which the allocator ends the attempt with an error for all nodes. No change may
+    admit the pods to one of these.
     """
 
     def __init__(self, rules: Rules, cordon: Taint, pods: Sequence[Pod], failing: Sequence[Node]) -> None:
@@ -98,7 +104,10 @@ class AdmissionSearch:
         self.tried = 0
 
     def found(self, nodes: Sequence[Node], tolerating: Sequence[Tolerating]) -> Iterator[NodeOpening]:
-        """Yield the changes that admit the pods to the nodes; tolerations only if `tolerating` gives their location."""
+        """Yield the changes that admit the pods to the nodes.
+
+        Tolerations are tried only if `tolerating` says where they are.
+        """
         seen: set[tuple[object, ...]] = set()
         for node in nodes:
             taints = self._untolerated(node)

@@ -87,7 +87,10 @@ MOST_CLASSES = 6
 
 
 def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
-    """Yield another class; for an alternative, one more alternative that requests the other class."""
+    """Yield changes that request another class.
+
+    An alternative is kept, and another one with the other class is added.
+    """
     want = funnel.want
     if want.device_class is None:
         return
@@ -138,7 +141,10 @@ MOST_LABELS = 4
 
 
 def missing_labels(placement: Placement) -> list[dict[str, str]]:
-    """Return labels with which the node would match the node selector of a slice, or of a device, each set once."""
+    """Return the sets of labels with which the node would match the node selector of a slice or device.
+
+    Each set occurs only once.
+    """
     found: list[dict[str, str]] = []
     for _, labels in _unselected(placement):
         if labels not in found and _is_missing(placement, labels) and _keeps_slices(placement, labels):
@@ -178,7 +184,7 @@ def _keeps_slices(placement: Placement, labels: dict[str, str]) -> bool:
 
 
 def near_slices(placement: Placement) -> list[NearSlice]:
-    """Return the slices that only lack a similar value of a label that the node has."""
+    """Return the slices for which the node has a label with a similar value instead of the required value."""
     present, found = placement.node.metadata.labels or {}, list[NearSlice]()
     for slice_, labels in _unselected(placement):
         [(label, wanted), *more] = labels.items()
@@ -190,7 +196,10 @@ def near_slices(placement: Placement) -> list[NearSlice]:
 
 
 def pools_elsewhere(placement: Placement, texts: Collection[str]) -> list[PoolElsewhere]:
-    """Return the pools for nodes with labels that this node lacks; if `texts` name drivers, only pools of these."""
+    """Return the pools that are for nodes with labels that this node lacks.
+
+    If `texts` contain names of drivers, only pools of these drivers are returned.
+    """
     named = {pool.driver for pool in placement.view.gatherer.slices}.intersection(texts)
     found: dict[PoolName, PoolElsewhere] = {}
     for slice_, labels in _unselected(placement):
@@ -237,10 +246,10 @@ def of_selector(
     found: Sequence[DecisivePart],
     nowhere: Collection[str] = (),
 ) -> Iterator[Change]:
-    """Yield the changes to try on a selector that rejects devices or fails; `found` are its decisive parts.
+    """Yield the changes to try on a selector that rejects devices or fails. `found` are the selector's decisive parts.
 
-    A clause that names the driver is never dropped: other drivers mean other hardware. Clauses of a class that are true
-    `nowhere` are not dropped either.
+    A clause that names the driver is never dropped, because other drivers mean other hardware. Clauses of a class that
+    are true `nowhere` are not dropped either.
     """
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
@@ -294,13 +303,13 @@ def candidates(
     blames_all: bool = False,
     nowhere: Collection[str] = (),
 ) -> list[Change]:
-    """Return all changes worth trying on this node, by rank.
+    """Return all changes that are worth trying on this node, sorted by rank.
 
-    `decisive_parts` are by (want position, removal position).
+    `decisive_parts` are given by (request position, removal position).
 
-    Of requests that could each be met, only those in the blocking set are changed, unless `blames_all`: if a defect
-    causes the rejection, any of them may trigger it. Clauses that are true `nowhere` in the cluster are kept in
-    classes, because classes also affect other claims. Claims of one template are changed by the first of them.
+    Of requests that could be met alone, only those in the blocking set are changed, unless `blames_all` is set: if a
+    defect causes the rejection, any of them may trigger it. Clauses that are true `nowhere` in the cluster are kept in
+    classes, because classes also affect other claims. Of several claims from one template, the first is changed.
     """
     funnels = [funnel for funnels in offer.failing() for funnel in funnels]
     made: list[Change] = []
@@ -330,7 +339,7 @@ def candidates(
 
 
 def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
-    """Return changes that may help against an error: another class, fewer devices, the feature gate that is off."""
+    """Return changes that may help against an error: another class, fewer devices, or turning on a feature gate."""
     made: list[Change] = []
     for want in placement.wants():
         if error.code == "class-missing" and want.full_name == error.request and error.missing is not None:
@@ -502,7 +511,7 @@ def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice], 
 
 
 def release(placement: Placement, key: str) -> Change:
-    """Return a change in which an allocated claim releases its devices."""
+    """Return the change that an allocated claim releases its devices."""
     namespace, _, name = key.partition("/")
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     pods = pods_using(claim)
@@ -538,7 +547,7 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
 
 
 def of_claims(placement: Placement) -> list[Change]:
-    """Return every constraint dropped, and every request of several: to try when no cause is visible."""
+    """Return the changes that drop a constraint, or one of several requests, to be tried if no cause is visible."""
     claims = list(enumerate(placement.claims))
     constraints = [
         _drop_constraint(placement, ConstraintElement(index, number))

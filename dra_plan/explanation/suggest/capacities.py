@@ -21,7 +21,7 @@ from .patches import Change, edit_want
 
 
 def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
-    """Yield another capacity, which the devices have and which was perhaps meant, or none at all."""
+    """Yield changes that request no capacity, or another one that the devices have and that was perhaps meant."""
     asked = (want.capacity or {}).get(missing.name)
     told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)
     published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
@@ -35,9 +35,9 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
 
 
 def of_short(want: Want, short: CapacityShort, removal: Removal, checks: Checks) -> Iterator[Change]:
-    """Yield a request for only as much of the capacity as is left and as the first device's policy allows.
+    """Yield a change that requests only as much of the capacity as is left and as the first device's policy allows.
 
-    Of a device that is requested as a whole, because no amount is named, each capacity may be short.
+    If the request names no amount, it is for the whole device, so any capacity of the device may be short.
     """
     most = _allowed(removal.devices[0].device.capacity[short.name].request_policy, short.left)
     if most <= 0:
@@ -83,7 +83,10 @@ def _allowed(policy: CapacityRequestPolicy | None, left: int) -> int:
 
 
 def of_policy(want: Want, refusal: PolicyViolated, removal: Removal) -> Iterator[Change]:
-    """Yield the most that the devices' request policies allow of it, if that is less than the request."""
+    """Yield a change that lowers the requested amount to the largest amount that the devices' request policies allow.
+
+    Nothing is yielded if this amount is not smaller than the requested one.
+    """
     name = asked_name(want, refusal.name)
     if name is None:
         return
@@ -112,6 +115,6 @@ def _lowered(want: Want, name: str, to: str, nano: int) -> Change:
 
 
 def asked_name(want: Want, name: str) -> str | None:
-    """Return the capacity as the request spells it, with or without the domain; None if it is not requested."""
+    """Return the capacity's name as the request writes it, with or without the domain, or None if it is absent."""
     identifier = name.rpartition("/")[2]
     return next((key for key in want.capacity or () if key.rpartition("/")[2] == identifier), None)

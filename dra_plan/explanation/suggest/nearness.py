@@ -19,10 +19,10 @@ _NEAR = 1 << 80
 
 
 def with_nearness(offer: NodeOffer, change: Change) -> Change:
-    """Return the change of a value with a size: how near its devices come to those that the selector asks for.
+    """Return the change with a size that says how close its devices are to those that the selector asks for.
 
-    If no device of the node is what the selector asks for, the one with the largest amounts is the nearest. Otherwise
-    the change says what the devices have of the amount that is compared, if that differs.
+    If no device of the node is what the selector asks for, the device with the largest amounts is the closest.
+    Otherwise, the change also says how much the devices have of the compared capacity, if the amounts differ.
     """
     told = change.told
     if not isinstance(told, SelectorChanged) or told.code != "change-value" or told.replacement is None:
@@ -49,7 +49,7 @@ MEMORY = "memory"
 
 
 def memory_of(device: PoolDevice) -> int:
-    """Return the memory of a device: its capacity, or what it takes of counters."""
+    """Return the memory of a device in nano-units. This is its capacity, or what it takes from counters."""
     capacity = device.device.capacity.items()
     own = [one.value for name, one in capacity if name.lower().endswith(MEMORY)]
     taken = (each for consumed in device.device.consumes_counters for each in consumed.counters.items())

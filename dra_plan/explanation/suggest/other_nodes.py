@@ -19,21 +19,21 @@ CONFIRM_STEPS = 2_000
 
 
 def applied(placement: Placement, made: Sequence[Change]) -> Placement:
-    """Return the placement with all changes made, in order."""
+    """Return the placement after all changes have been made, in order."""
     for change in made:
         placement = change.apply(placement)
     return placement
 
 
 class OtherNodes:
-    """The claims on each of the nodes to check, with the known results by node."""
+    """The placements of the claims on other nodes, to check changes there. Known results are given by node."""
 
     def __init__(self, placements: Iterable[Placement], known: Mapping[str, NodeOutcome]) -> None:
         self._placements, self._known = list(placements), known
         self._pools: dict[int, KnownPools] = {}
 
     def have_errors(self, made: Sequence[Change]) -> bool:
-        """Return whether a search ends with an error on one of the nodes, with the changes."""
+        """Return whether, with these changes, a search on any of the nodes ends with an error."""
         budget = Budget(len(self._placements) * CONFIRM_STEPS, CONFIRM_STEPS)
         alike: list[tuple[Placement, Allocator]] = []
         return any(self._answer(first, made, budget, alike).outcome is Outcome.ERROR for first in self._placements)

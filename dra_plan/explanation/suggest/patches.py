@@ -52,10 +52,10 @@ RANKS = tuple(CHANGES)
 def rank(told: SuggestedChange) -> int:
     """Return the position of a change in the order of suggestions.
 
-    A change that leaves less than half of the request, or makes an alternative accept what others are for, ranks like
-    one that leaves nothing of it; one that leaves half comes after the release of other devices. A device with a taint
-    that evicts is hardly usable: other devices come before it. Nobody misses a claim that no pod uses: its release
-    comes before asking for less.
+    A change that leaves less than half of the request, or makes an alternative accept devices that others are for, has
+    the same rank as dropping the request. A change that leaves half comes after the release of other devices. A device
+    with a taint that evicts pods is hardly usable, so other devices come before it. No pod misses a claim that no pod
+    uses, so the release of such a claim comes before requesting less.
     """
     if isinstance(told, ClaimReleased) and not told.pods:
         return RANKS.index("use-claim-template")
@@ -105,7 +105,7 @@ def _share_of_bound(told: SelectorChanged) -> Fraction | None:
 
 
 def gives_up_alternative(told: SuggestedChange) -> bool:
-    """Return whether an alternative no longer means the devices that it was listed for."""
+    """Return whether the change makes an alternative mean other devices than those for which it was listed."""
     if not isinstance(told, SelectorChanged):
         return False
     return "/" in told.request and told.code in ("change-value", "loosen-selector", "drop-selector")
@@ -117,14 +117,11 @@ Held = tuple[int, int, int, int]
 
 @dataclass(slots=True, frozen=True)
 class Change:
-    """One change.
+    """A change to be tried.
 
-    `told` is the description in documents.
-
-    `size` is the amount still requested, if that is a number: of two changes that differ only in size, the larger one
-    changes less.
-
-    `holds` is what a released claim holds, in the order in which claims are released.
+    `told` is its description in documents. `size` is the amount that is still requested, if it is a number: of two
+    changes that differ only in size, the larger one changes less. `holds` says what a released claim holds, and
+    releases are suggested in ascending order of it.
     """
 
     told: SuggestedChange
@@ -144,13 +141,13 @@ class Change:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The values that changes must agree on to be treated as one, regardless of the amounts that they leave."""
+        """A key that is equal for changes that are treated as one, regardless of the amounts that they leave."""
         told = asdict(self.told).items()
         return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement", "amount"))
 
 
 def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:
-    """Return a function that creates a placement in which the want's request, or alternative, is edited."""
+    """Return a function that returns a placement in which the request or alternative is edited."""
     return lambda placement: edits.edit_request(placement, want.claim_index, want.full_name, edit)
 
 
@@ -167,10 +164,10 @@ def patches(
     sources: Sequence[ObjectKey],
     templates: Sequence[ObjectKey | None],
 ) -> list[ObjectPatch]:
-    """Return one patch for each object of `changed` that differs from `first`, with all changes `made`.
+    """Return a patch for each object that differs between the placements `first` and `changed`.
 
-    `sources` are the objects that the claims come from; for generated claims `templates` are changed, too. Feature
-    gates are not objects: see `gates`.
+    The patches contain all changes `made`. `sources` are the objects that the claims come from. For generated claims,
+    their `templates` are changed too. Feature gates are not objects (see `gates`).
     """
     found = [*_of_claims(first, changed, sources, templates), *_of_classes(first, changed), *_of_node(first, changed)]
     for change in made:
@@ -184,7 +181,7 @@ def patches(
 
 
 def gates(made: Sequence[Change]) -> dict[str, bool]:
-    """Return the feature gates that the changes switch on."""
+    """Return the feature gates that the changes turn on."""
     return {change.told.gate: True for change in made if isinstance(change.told, GateEnabled)}
 
 
@@ -220,7 +217,7 @@ def _of_node(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
 
 
 def of_node_spec(before: Node, after: Node) -> ObjectPatch:
-    """Return the patch for a node that gets another spec."""
+    """Return the patch that replaces the spec of the node `before` by the spec of the node `after`."""
     operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
     return _patch(CORE_API, ("Node", "", before.metadata.name), operations)
 
@@ -228,12 +225,12 @@ def of_node_spec(before: Node, after: Node) -> ObjectPatch:
 def of_object(
     key: ObjectKey, version: str, operations: Iterable[PatchOperation], *, recreate: bool = False
 ) -> ObjectPatch:
-    """Return the patch for an object with these operations."""
+    """Return a patch that applies these operations to an object."""
     return _patch(version, key, list(operations), recreate=recreate)
 
 
 def pointer(*parts: str) -> str:
-    """Return the path of a field (RFC 6901)."""
+    """Return the path of a field as a JSON pointer (RFC 6901)."""
     return "".join(f"/{_escaped(part)}" for part in parts)
 
 
@@ -246,9 +243,9 @@ def of_tolerations(
     *,
     recreate: bool,
 ) -> ObjectPatch:
-    """Return the patch of an object with tolerations of pods at a path.
+    """Return the patch that changes the tolerations of pods at a path of an object.
 
-    An existing pod's tolerations can only be extended.
+    The tolerations of an existing pod can only be extended.
     """
     operations = list(_differences(_plain(list(before)), _plain(list(after)), path))
     return _patch(version, key, operations, recreate=recreate)
@@ -352,7 +349,7 @@ def _escaped(name: str) -> str:
 
 
 def of_class(inventory: Inventory, name: str, *, except_: Collection[ObjectKey]) -> list[ObjectName]:
-    """Return the claims and templates of the input that request devices of the class, without those in `except_`."""
+    """Return the claims and templates in the input that request devices of the class, except those in `except_`."""
     specs = [
         *((CLAIM, claim.metadata, claim.spec) for claim in inventory.claims),
         *((TEMPLATE, template.metadata, template.spec.spec) for template in inventory.templates),

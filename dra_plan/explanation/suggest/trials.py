@@ -83,9 +83,9 @@ _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen
 
 @dataclass(slots=True, frozen=True)
 class Suggestion:
-    """Changes with which the claims fit on `node`: tried, all together, in the requested release.
+    """Changes with which the claims fit on `node`. They were tried together, in the requested release.
 
-    `patches` and `gates` are the same changes, in the form for objects and for the release.
+    `patches` and `gates` are the same changes, in a form that can be applied to objects and to the release.
     """
 
     changes: tuple[Change, ...]
@@ -97,9 +97,9 @@ class Suggestion:
 class Asker(NamedTuple):
     """The functions with which trials check the other nodes of the cluster.
 
-    `confirmed` says whether changes cause an error on none of them; `fits_elsewhere`, for a set that already fits on
-    nodes without an error, where it does so with the changes, None for nowhere. `suggestion` builds the result of
-    changes that help.
+    `confirmed` returns whether changes cause no error on any of these nodes. `fits_elsewhere` is for a claim set that
+    already fits on some nodes without an error: it returns one on which the set still fits after the changes, or None.
+    `suggestion` builds the suggestion for changes that help.
     """
 
     confirmed: Callable[[Sequence[Change]], bool]
@@ -108,10 +108,10 @@ class Asker(NamedTuple):
 
 
 class Trials:
-    """The trial of changes on one node after another, with the changes that help.
+    """Tries changes on one node after another, and keeps the changes that help.
 
-    If the claims already fit on other nodes, and only an error on this node is an obstacle, it is enough that the
-    changes remove the error, and that the claims still fit there.
+    If the claims already fit on other nodes, and only an error on this node is in the way, it is enough that the
+    changes remove the error and that the claims still fit on the other nodes.
     """
 
     def __init__(self, asker: Asker, nowhere: frozenset[str] = frozenset()) -> None:
@@ -121,9 +121,10 @@ class Trials:
         self._found: dict[frozenset[tuple[str, ...]], Suggestion] = {}
 
     def found(self) -> list[Suggestion]:
-        """Return the changes that helped, single ones first, by plausibility.
+        """Return the changes that helped, sorted by plausibility. Single changes come first.
 
-        A selector is not dropped if less is enough, and no alternative gives up its devices if anything else helps.
+        It is not suggested to drop a selector if a smaller change is enough, or to give up the devices of an
+        alternative if anything else helps.
         """
         every = [change for found in self._found.values() for change in found.changes]
         less = {_selector(change) for change in every if change.code in _LESS_THAN_DROPPING}
@@ -136,7 +137,7 @@ class Trials:
         return sorted(real or helped, key=_order)[:MOST_SUGGESTIONS]
 
     def try_each(self, placement: Placement, changes: Sequence[Change]) -> None:
-        """Try each change alone."""
+        """Try each of the changes alone."""
         tries = 0
         for change in changes:
             known = self._found.get(frozenset({change.key}))
@@ -148,7 +149,7 @@ class Trials:
             self._try(placement, [change])
 
     def try_two(self, placement: Placement, changes: Sequence[Change]) -> None:
-        """Try each change with a second change, drawn from the obstacles that remain after the first."""
+        """Try each change together with a second change, which is for an obstacle that remains after the first."""
         last = self.tried + MOST_TRIES
         for first in _distinct([change for change in changes if change.code in _REPAIRS])[:MOST_FIRSTS]:
             for second in _seconds(placement, first, self._nowhere):
@@ -296,7 +297,7 @@ ENOUGH = 3
 
 
 class SuggestionSearch:
-    """The search for changes that would make a claim set fit, on the nodes of its groups.
+    """Searches for changes that would make a claim set fit, on the nodes of its groups.
 
     Clauses of selectors that are true `nowhere` in the cluster are not dropped from a class.
     """
@@ -322,7 +323,7 @@ class SuggestionSearch:
 
     @property
     def tried(self) -> int:
-        """The number of changes and pairs of changes that were tried."""
+        """The number of changes, and of pairs of changes, that were tried."""
         return self._trials.tried
 
     def found(self) -> list[Suggestion]:
@@ -330,9 +331,9 @@ class SuggestionSearch:
         return self._trials.found()
 
     def seek(self) -> None:
-        """Try changes on the nodes where they might help.
+        """Try changes on the nodes on which they might help.
 
-        If a node ends the attempt with an error, try them only on that node.
+        If an error on a node ends the attempt, changes are tried only on this node.
         """
         if not self._needed:
             return

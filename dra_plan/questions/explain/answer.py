@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(PrintedAnswer[ExplanationDocument]):
-    """The answer of `explain`; iterating yields plans with explanations. It also has the checks of single devices."""
+    """The result of `explain`. Iterating over it yields plans with explanations.
+
+    It also has the checks of single devices.
+    """
 
     plan: AllocationPlan
     devices: tuple[DeviceStory, ...] = ()
@@ -77,7 +80,10 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
 
     @property
     def verdict(self) -> str:
-        """The verdict on the only pod or workload, such as `Unschedulable`. Raises ValueError if there are others."""
+        """The verdict on the only pod or workload, such as `Unschedulable`.
+
+        Raises ValueError if there is not exactly one.
+        """
         if len(self.verdicts or ()) != 1:
             raise ValueError(f"{len(self.verdicts or ())} verdicts; see `verdicts`")
         return (self.verdicts or ())[0].verdict
@@ -144,10 +150,10 @@ def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
 def explain_claim_sets(
     inventory: Inventory, view: View, question: Question, *, devices: Iterable[str] = (), moves: int | None = None
 ) -> Explanation:
-    """Explain the claim sets of an input; `view` is the view of the same input.
+    """Explain the claim sets of an input. `view` must be the view of this input.
 
-    `devices` are DRIVER/POOL/DEVICE; up to `moves` running pods may be moved to make pending pods fit. Raises
-    UsageError if no slice has such a device, and otherwise the errors of `plan_claim_sets`.
+    `devices` are named DRIVER/POOL/DEVICE. Up to `moves` running pods may be moved to make pending pods fit. Raises
+    UsageError if no slice has one of the devices, and the same errors as `plan_claim_sets`.
     """
     from dra_plan.explanation.driver_pods import DriverPods
 
@@ -256,7 +262,10 @@ def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: s
 def explain_groups(
     inventory: Inventory, target: Target, groups: Sequence[PodGroup], question: Question
 ) -> list[ExplainedPodGroup]:
-    """Return why each of the groups starts or does not, as in `schedule` with all pods of the input."""
+    """Return, for each of the groups, why it starts or does not start.
+
+    As in `schedule`, all pods of the input compete.
+    """
     if not groups:
         return []
     asked = Question(infer_nodes=question.infer_nodes, max_steps=question.max_steps, timeout=question.timeout)

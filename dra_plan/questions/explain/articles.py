@@ -40,7 +40,10 @@ Verdicts = dict[tuple[str, str, str], OwnerVerdict]
 
 
 def by_owner(document: ExplanationDocument) -> Verdicts:
-    """Return the verdicts by kind, namespace and name; for unused claims, only rejections."""
+    """Return the verdicts by kind, namespace and name.
+
+    Of the verdicts on unused claims, only rejections are included.
+    """
     found = document.verdicts or ()
     return {
         (one.kind, one.namespace, one.name): one
@@ -50,7 +53,7 @@ def by_owner(document: ExplanationDocument) -> Verdicts:
 
 
 def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | None:
-    """Return the verdict on the owner of a claim set, or on its claim."""
+    """Return the verdict on the owner of a claim set, or on its claim, or None if there is no verdict."""
     owner = claim_set.owner
     if owner is not None:
         return verdicts.get((owner.kind, owner.namespace, owner.name))
@@ -59,7 +62,7 @@ def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | Non
 
 
 def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSummary) -> None:
-    """Insert the verdict before the text about devices in the article."""
+    """Insert the verdict into the article, before the text about devices."""
     article.tone, article.word, article.sentence = tone(verdict), _word(verdict), sentence(verdict)
     article.summary = [*told.lines(_below(verdict, claim_set)), *article.summary]
     if verdict.verdict in TRIED:
@@ -67,7 +70,7 @@ def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSumma
 
 
 def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -> told.Article:
-    """Return the article about an owner without claims to plan."""
+    """Return the article about an owner that has no claims to plan."""
     name = named(verdict.object)
     made = told.Article(key, name, tone(verdict), _word(verdict), sentence(verdict))
     said = list(_below(verdict, None)) if verdict.verdict not in UNTOLD else []
@@ -82,7 +85,7 @@ def _word(verdict: OwnerVerdict) -> str:
 
 
 def tone(verdict: OwnerVerdict) -> str:
-    """Return whether the verdict is good, bad or neither."""
+    """Return the tone for the verdict, which says whether it is good, bad or neither."""
     if verdict.depends_on_gates:
         return picks.BAD
     if verdict.verdict in _GOOD:
@@ -91,7 +94,7 @@ def tone(verdict: OwnerVerdict) -> str:
 
 
 def sentence(verdict: OwnerVerdict) -> str:
-    """Return the verdict without the name, and without what its word says already."""
+    """Return the verdict as a sentence, without the owner's name and without what its word already says."""
     said = headline([verdict]).removeprefix(named(verdict.object)).lstrip(": ")
     return words.capital(said.removeprefix("is Pending: "))
 
@@ -103,7 +106,7 @@ def _below(verdict: OwnerVerdict, claim_set: ClaimSetSummary | None) -> Iterator
 
 
 def title(verdicts: Sequence[OwnerVerdict]) -> str:
-    """Return the title of the page: the number of pods and workloads that get no node."""
+    """Return the title of the page, which is the number of pods and workloads that get no node."""
     noun = "pod" if all(one.kind == "Pod" for one in verdicts) else "workload"
     failing = [one for one in verdicts if tone(one) == picks.BAD]
     if len(verdicts) == 1:

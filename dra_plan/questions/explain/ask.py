@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ExplainOptions(ClaimSetOptions, total=False):
-    """The options that select claim sets, devices and nodes, and the number of moves."""
+    """The options that select claim sets, devices and nodes, and that limit the number of moves."""
 
     devices: Annotated[
         Names,
@@ -63,14 +63,14 @@ class ExplainOptions(ClaimSetOptions, total=False):
 
 @spelled_out
 def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptions]) -> Explanation:
-    """Return the verdict on each owner (`verdicts`), why claims fit or do not, and the changes that would help.
+    """Return the verdict on each owner (`verdicts`), why claims fit or do not fit, and the changes that would help.
 
-    The verdicts are those of `schedule` with all pending pods of the input; with `devices_only` or `together` there are
-    none. `devices` are DRIVER/POOL/DEVICE. With podgroup/NAME among the owners, the answer also explains why a pod
-    group starts or does not (`pod_groups`). With `moves`, the answer contains the running pods, up to this number, that
-    would have to leave for each pending pod. `groups` and `group` are node groups, as for `autoscale`: the answer then
-    includes the actions of the autoscaler. The other arguments and the errors are those of `allocate`; UsageError also
-    for an unknown device.
+    The verdicts are those of `schedule` with all pending pods of the input; if `devices_only` or `together` is set,
+    there are none. `devices` are named DRIVER/POOL/DEVICE. If there is a podgroup/NAME among the owners, the result
+    also says why this pod group starts or does not start (`pod_groups`). If `moves` is set, the result has, for each
+    pending pod, the running pods that would have to leave, at most this number. `groups` and `group` are node groups,
+    as for `autoscale`; the result then includes the actions of the autoscaler. The other arguments and the errors are
+    those of `allocate`. In addition, UsageError is raised for an unknown device.
     """
     from dra_plan.arguments import at_least_one, names
     from dra_plan.questions.explain.answer import explain_claim_sets

@@ -23,9 +23,9 @@ TAINT_RULES = "DRADeviceTaintRules"
 
 
 def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
-    """Return the gates that are off and seem to be on, with the objects of the input that show it.
+    """Return the gates that are off but seem to be on in the cluster, with the objects of the input that show this.
 
-    Gates that the caller has switched off are off, whatever the input shows.
+    Gates that the caller has turned off are not included, whatever the input shows.
     """
     signs = gates_of_groups(inventory)
     rules = inventory.taint_rules
@@ -39,7 +39,7 @@ def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
 
 
 def with_gates(target: Target, gates: Mapping[str, str]) -> Target:
-    """Return the target with these gates on, and those that they need."""
+    """Return the target with these gates turned on, and with the gates that they need."""
     needed = {name: True for gate in gates for name in switched_on_with(gate, target.version)}
     return releases.target(target.release, {**target.gates, **needed}, target.quirk_mode)
 
@@ -51,7 +51,7 @@ def _is_better(one: OwnerVerdict, other: OwnerVerdict) -> bool:
 def compared(
     verdicts: Sequence[OwnerVerdict], others: Sequence[OwnerVerdict], gates: Mapping[str, str]
 ) -> list[OwnerVerdict]:
-    """Return the verdicts, those that are worse with the gates with what they are then."""
+    """Return the verdicts. A verdict that is worse with these gates also has the verdict with the gates."""
     known = {(one.kind, one.namespace, one.name): one for one in others}
     made = []
     for one in verdicts:

@@ -23,7 +23,7 @@ MOST_PODS = 10
 def autoscaled_pods(
     cluster: LoadedCluster, question: Question, groups: object, group: Sequence[str]
 ) -> list[AutoscaledPod]:
-    """Return the explained pending pods, with the autoscaler's answer. Raises the same errors as `autoscale`."""
+    """Return the explained pending pods with the autoscaler's result. Raises the same errors as `autoscale`."""
     from dra_plan.questions.autoscale.ask import autoscale
     from dra_plan.questions.schedule.answer import choice
 
@@ -61,7 +61,10 @@ def _outcome(key: str, up: ScaleUpDocument) -> tuple[AutoscalerOutcome, Mapping[
 
 
 def autoscaler_lines(document: ExplanationDocument) -> Iterator[str]:
-    """Yield a sentence for each answer, with its pods if several pods are explained."""
+    """Yield a sentence for each result of the autoscaler.
+
+    If several pods are explained, each sentence names its pods.
+    """
     pods = document.autoscaler or []
     told: dict[str, list[AutoscaledPod]] = {}
     for pod in pods:

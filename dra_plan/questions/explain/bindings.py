@@ -23,7 +23,7 @@ MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
 
 
 def awaited_conditions(inventory: Inventory, pod: Pod) -> list[AwaitedCondition]:
-    """Return the binding conditions of the pod's devices that are not True, and failure conditions that are."""
+    """Return the binding conditions of the pod's devices that are not True, and failure conditions that are True."""
     return [condition for claim, result in _results(inventory, pod) for condition in _of_device(claim, result)]
 
 
@@ -43,7 +43,7 @@ def leaving_claims(inventory: Inventory, pod: Pod) -> list[LeavingClaim]:
 
 
 def devices_of(inventory: Inventory, pod: Pod) -> list[DeviceRequestAllocationResult]:
-    """Return the devices that the pod's claims have."""
+    """Return the devices that are allocated to the pod's claims."""
     return [result for _, result in _results(inventory, pod)]
 
 
@@ -54,7 +54,7 @@ def _results(inventory: Inventory, pod: Pod) -> Iterator[tuple[ResourceClaim, De
 
 
 def users_of(inventory: Inventory, namespace: str, claims: Sequence[str]) -> set[str]:
-    """Return the pods for which one of the claims is reserved."""
+    """Return the pods for which any of the claims is reserved."""
     own = [one for one in inventory.claims if one.metadata.namespace == namespace and one.metadata.name in claims]
     return {name for claim in own for name in _users(claim)}
 
@@ -92,7 +92,7 @@ def _of_device(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> I
 
 
 def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
-    """Return the volume claims of a bound pod that only one node may use, and that a pod on another node uses."""
+    """Return the volume claims of a bound pod that only one node may use but that a pod on another node uses."""
     namespace, node = pod.metadata.namespace, pod.spec.node_name
     modes = {
         one.metadata.name: one.spec.access_modes
@@ -122,7 +122,7 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
 
 
 def claims_of_lost_nodes(inventory: Inventory, pod: Pod, nodes: Container[str]) -> list[ClaimOfLostNode]:
-    """Return the claims of the pod whose devices can only be used on nodes that are not among these `nodes`."""
+    """Return the pod's claims whose devices can be used only on nodes that are missing from `nodes`."""
     pods = {one.metadata.name: one for one in inventory.pods if one.metadata.namespace == pod.metadata.namespace}
     found = []
     for claim in _claims_of(inventory, pod):
@@ -146,9 +146,9 @@ def _claims_of(inventory: Inventory, pod: Pod) -> list[ResourceClaim]:
 
 
 def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:
-    """Return the queue that the label for Kueue names, and what Kueue says.
+    """Return the queue that the Kueue label names, and Kueue's message, as fields of documents.
 
-    If the input has no queue of that name, those that exist.
+    If the input has no queue with this name, the fields name the existing queues.
     """
     queue, namespace = (of.metadata.labels or {}).get(KUEUE_QUEUE, ""), of.metadata.namespace
     controller = of.metadata.controller
@@ -163,7 +163,10 @@ def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:
 
 
 def is_unreachable(node: Node | None) -> bool:
-    """Return whether the kubelet of the node does not report, so that no pod there can end; None does not exist."""
+    """Return whether the node's kubelet does not report, so that no pod there can end.
+
+    `node` is None if it does not exist.
+    """
     return node is None or any(one.key in _UNREACHABLE for one in node.spec.taints)
 
 

@@ -26,9 +26,9 @@ MOST_NODES = 50
 
 
 class ClaimChanges:
-    """The changes that would make the claims of one pod fit.
+    """The changes that would make the claims of a pod fit.
 
-    `attempt` is its last failed attempt; `pods` are the owner's pods.
+    `attempt` is the pod's last failed attempt, and `pods` are the owner's pods.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class ClaimChanges:
 
     @cached_property
     def known(self) -> list[TriedChanges]:
-        """Return the changes found on all nodes that no other rule excludes."""
+        """Return the changes that were found on the nodes that no other rule excludes."""
         from dra_plan.explanation.document import SetParts
 
         if self._plan is None or self._plan.explanation is None:
@@ -47,7 +47,10 @@ class ClaimChanges:
         return list(map(self._of_all_claims, found))
 
     def later(self, names: Sequence[str]) -> list[TriedChanges]:
-        """Return the changes found on these nodes as they were at the last attempt, after other pods took devices."""
+        """Return the changes that help on these nodes in the state of the last attempt.
+
+        By then, other pods had taken devices.
+        """
         attempt, about = self._attempt, self._about
         if attempt is None or attempt.has_more:
             return []
@@ -80,7 +83,7 @@ class ClaimChanges:
         return structs.replace(of, patches=[*of.patches, *made]) if made else of
 
     def on(self, nodes: Sequence[Node]) -> list[TriedChanges]:
-        """Return the changes found on these nodes alone, one change each."""
+        """Return the changes that are found if only these nodes are searched. Each is a single change."""
         from dra_plan.explanation import explainer
         from dra_plan.explanation.document import suggestion
 
@@ -110,7 +113,10 @@ def _of_claim(operations: Sequence[PatchOperation]) -> list[PatchOperation]:
 
 
 def asking_less(of: TriedChanges) -> TriedChanges | None:
-    """Return a change of a count with one device less; None for other changes, and for less than half."""
+    """Return the change of a count with one device less.
+
+    Return None for other changes, and if less than half of the devices would be left.
+    """
     [first, *more] = of.changes
     if more or not isinstance(first, CountLowered) or first.from_ is None or 2 * (first.to - 1) < first.from_:
         return None

@@ -24,7 +24,10 @@ Term = Sequence[NodeSelectorRequirement]
 
 
 def conflict(term: Term) -> list[NodeSelectorRequirement]:
-    """Return the requirements for one label of which no value meets all; empty if there is none."""
+    """Return the requirements for a label that no value can meet together.
+
+    The list is empty if there is no such label.
+    """
     by_key: dict[str, list[NodeSelectorRequirement]] = {}
     for one in term:
         by_key.setdefault(one.key, []).append(one)
@@ -56,7 +59,7 @@ def _deciding(
 
 
 def text(of: NodeSelectorRequirement) -> str:
-    """Return `zone=a`, `zone in (a, b)`, `zone not in (a)`, `no label zone`."""
+    """Return the requirement as text, such as `zone=a`, `zone in (a, b)`, `zone not in (a)` or `no label zone`."""
     values = ", ".join(of.values)
     match of.operator:
         case "In" if len(of.values) == 1:
@@ -72,7 +75,10 @@ def text(of: NodeSelectorRequirement) -> str:
 
 
 def label_conflict(pod: Pod) -> LabelConflict | None:
-    """Return what the pod requires of the nodes, if no node can meet it: every term contradicts itself."""
+    """Return what the pod requires of nodes if every term contradicts itself, so that no node can meet it.
+
+    Return None if a node could meet the requirements.
+    """
     selected = selector_of(pod)
     required = required_terms(pod)
     terms = [term.match_expressions for term in required.node_selector_terms] if required is not None else [[]]
@@ -101,7 +107,7 @@ class _Reach(NamedTuple):
 
 
 def volumes_apart(inventory: Inventory, pod: Pod) -> VolumesApart | None:
-    """Return two of the pod's volume claims that no node can reach both, if there are any."""
+    """Return two of the pod's volume claims if no node can reach the volumes of both, or None if there are none."""
     for one, other in combinations(_reaches(inventory, pod), 2):
         found = [conflict([*mine, *theirs]) for mine, theirs in product(one.terms, other.terms)]
         if found and all(found):

@@ -29,7 +29,7 @@ PARTS = (*DETAILS, *SHAPES)
 
 
 class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The reasons why claim sets fit or do not, for each device, and the changes that would make them fit."""
+    """The reasons why claim sets fit or do not fit, for each device, and the changes that would make them fit."""
 
     kind: Literal["Explanation"] = "Explanation"
     verdicts: Annotated[
@@ -69,7 +69,7 @@ AutoscalerOutcome = Literal["Triggered", "NotTriggered", "Awaiting", "FitsExisti
 
 
 class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
-    """A pending pod, and the result of one loop of the Cluster Autoscaler for it."""
+    """A pending pod, and the result for it of one loop of the Cluster Autoscaler."""
 
     namespace: str
     name: Text
@@ -83,7 +83,7 @@ GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "A
 
 
 class TriedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in the last cycle of its group: its node, or the reason why it found none."""
+    """A pod in the last cycle of its group, with its node or the reason why it found none."""
 
     pod: Text
     node: str = ""
@@ -91,7 +91,7 @@ class TriedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
-    """A named pod group, and why it starts or does not, with all other pods of the input."""
+    """A named pod group, and why it starts or does not start when all other pods of the input compete."""
 
     namespace: str
     name: Text
@@ -117,7 +117,7 @@ leaves, and gets no node. Start: the pod in question starts."""
 
 
 class MoveStep(DocumentPart, frozen=True, kw_only=True):
-    """One step, possible as soon as the earlier steps are done."""
+    """A step that is possible as soon as all earlier steps are done."""
 
     action: MoveAction
     namespace: str
@@ -146,7 +146,7 @@ class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
 
 
 class AllowedRoom(DocumentPart, frozen=True, kw_only=True):
-    """The result if some of the pods left alone may move as well; a user recreates those without a controller."""
+    """The result if some of the pods that are left alone may move too. A user recreates those without a controller."""
 
     kinds: Annotated[list[AllowedReason], Meta(description="Pods left alone for these reasons are moved.")]
     outcome: RoomOutcome
@@ -156,7 +156,7 @@ class AllowedRoom(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomForPod(DocumentPart, frozen=True, kw_only=True):
-    """The moves with which a pending pod fits, or any one of several equal pods."""
+    """The moves with which a pending pod fits. If several pods are equal, any one of them fits."""
 
     pods: Annotated[list[ObjectName], Meta(description="The answer is about the first of them.", min_length=1)]
     outcome: RoomOutcome

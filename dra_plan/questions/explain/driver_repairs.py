@@ -33,7 +33,7 @@ _BROKEN = ("fault", "pending", "not-ready")
 
 
 class DriverRepairs:
-    """The pods of drivers in an input, of which `view` is a view."""
+    """Finds the pods of drivers in an input that need repair. `view` must be a view of the input."""
 
     def __init__(self, inventory: Inventory, view: View) -> None:
         self._inventory, self._view = inventory, view
@@ -43,7 +43,7 @@ class DriverRepairs:
         return DriverPods(self._inventory)
 
     def told(self, of: TriedChanges) -> TriedChanges:
-        """Return the changes with the driver's pods that are not ready where the slices of a pool are missing."""
+        """Return the changes. If slices of a pool are missing, the driver's pods that are not ready there are added."""
         if not any(isinstance(one, PoolAwaited) for one in of.changes):
             return of
         nodes = {node.metadata.name: node for node in self._inventory.nodes}
@@ -56,7 +56,10 @@ class DriverRepairs:
         return structs.replace(of, changes=[with_pods(one) for one in of.changes])
 
     def untried(self, made: OwnerVerdict, plan: ClaimSetPlan | None, found: Iterable[TriedChanges]) -> list[DriverPod]:
-        """Return the pods to repair on nodes where nothing but devices is missing, and that no found change names."""
+        """Return the pods of drivers to repair on nodes that lack only devices.
+
+        Nodes that one of the found changes names are left out.
+        """
         waited = {one.on for of in found for one in of.changes if isinstance(one, PoolAwaited)}
         if plan is None or plan.explanation is None:
             return []

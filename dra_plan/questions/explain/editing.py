@@ -27,7 +27,7 @@ CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_container
 
 
 class OwnedPods:
-    """A pod or workload of an input, and the location of its pod spec; unknown for a custom kind."""
+    """A pod or workload of an input, and the location of its pod spec, which is unknown for a custom kind."""
 
     def __init__(self, index: Index, owner: Owner) -> None:
         self._index, self._owner = index, owner
@@ -35,24 +35,27 @@ class OwnedPods:
 
     @property
     def inventory(self) -> Inventory:
-        """The unchanged input."""
+        """The input, which is not changed."""
         return self._index.inventory
 
     @property
     def spec(self) -> PodSpec | None:
-        """The spec of its pods; None if unknown."""
+        """The spec of the owner's pods, or None if its location is unknown."""
         return spec_of(self.object)
 
     @cached_property
     def waiting(self) -> list[Owner]:
-        """The pods of a workload without a node."""
+        """The pods of the workload that have no node. The list is empty for a pod."""
         if self.object is None or isinstance(self.object, Pod):
             return []
         pods = self._index.pods_of(self.object)
         return [owner_of(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
 
     def claims_from(self, template: str) -> list[ObjectKey]:
-        """Return the claims without devices that pending pods of a workload have from this template, unchanged."""
+        """Return the claims without devices that pending pods of the workload got from this template.
+
+        Claims whose spec differs from that of the template are left out.
+        """
         made = self._index.template(self._owner.namespace, template)
         names = {(owner.namespace, owner.name) for owner in self.waiting} if made is not None else set()
         pods = (pod for pod in self.inventory.pods if (pod.metadata.namespace, pod.metadata.name) in names)
@@ -75,11 +78,11 @@ class OwnedPods:
         return lambda of: edited(of, keys, lambda one: _with_spec(one, edit))
 
     def preempting(self) -> Inventory:
-        """Return the input with pods that may preempt others, regardless of their preemptionPolicy or class."""
+        """Return the input in which the pods may preempt others, regardless of their preemptionPolicy or class."""
         return self._with(preemption_policy="PreemptLowerPriority")
 
     def freed(self, held_by: str, held: Sequence[str]) -> Inventory | None:
-        """Return the input with the pods freed from what holds them back, to find other obstacles; None if unknown.
+        """Return the input without what holds the pods back, to find other obstacles, or None if this is unknown.
 
         Scheduling gates are removed, the scheduler is kube-scheduler's default, and claims that do not exist are not
         requested.
@@ -95,7 +98,7 @@ class OwnedPods:
         return None
 
     def without_volume_claims(self) -> Inventory:
-        """Return the input with the pods without their PersistentVolumeClaims, including generated ones."""
+        """Return the input in which the pods have no PersistentVolumeClaims, not even generated ones."""
 
         def without(spec: PodSpec) -> PodSpec:
             return structs.replace(spec, volumes=[each for each in spec.volumes if not is_claim(each)])
@@ -103,7 +106,7 @@ class OwnedPods:
         return self.editing(without)(self.inventory)
 
     def without_claims(self) -> Inventory:
-        """Return the input with the pods without their resource claims."""
+        """Return the input in which the pods have no resource claims."""
         return self._with(resource_claims=[])
 
     def _with(self, **fields: object) -> Inventory:
@@ -111,7 +114,7 @@ class OwnedPods:
 
 
 def with_admin_access(inventory: Inventory, namespace: str) -> Inventory:
-    """Return the input whose namespace allows claims with admin access."""
+    """Return the input in which the namespace allows claims with admin access."""
 
     def labelled(of: Namespace) -> Namespace:
         if of.metadata.name != namespace:
@@ -123,12 +126,12 @@ def with_admin_access(inventory: Inventory, namespace: str) -> Inventory:
 
 
 def found(inventory: Inventory, owner: Owner) -> Pod | AnyWorkload | None:
-    """Return the pod or workload of an input."""
+    """Return the pod or workload in the input, or None if it is not there."""
     return next((each for each in (*inventory.pods, *inventory.workloads) if owner_of(each) == owner), None)
 
 
 def edited(inventory: Inventory, keys: AbstractSet[Owner], edit: Callable[[Any], Any]) -> Inventory:
-    """Return the input with some of its pods and workloads edited."""
+    """Return the input after some of its pods and workloads have been edited."""
 
     def one(of: Any) -> Any:
         return edit(of) if owner_of(of) in keys else of
@@ -137,7 +140,7 @@ def edited(inventory: Inventory, keys: AbstractSet[Owner], edit: Callable[[Any],
 
 
 def spec_of(owner: Pod | AnyWorkload | None) -> PodSpec | None:
-    """Return the spec of the owner's pods; None if its location is unknown."""
+    """Return the spec of the owner's pods, or None if its location is unknown."""
     if owner is None or isinstance(owner, CustomWorkload):
         return None
     return owner.spec if isinstance(owner, Pod) else pod_template(owner).spec
@@ -158,7 +161,7 @@ def _with_spec(owner: Any, edit: EditSpec) -> Any:
 
 
 def with_containers(spec: PodSpec, edit: Callable[[Container], Container]) -> PodSpec:
-    """Return the spec with each container and init container edited."""
+    """Return the spec after each container and init container has been edited."""
     return structs.replace(spec, **{name: list(map(edit, getattr(spec, name))) for name in CONTAINER_LISTS.values()})
 
 

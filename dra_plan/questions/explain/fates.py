@@ -28,7 +28,7 @@ _HOLDERS: dict[str, HeldBy] = {
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """The result of one pod."""
+    """What happens to a pod."""
 
     verdict: Verdict
     record: PodRecord | None = None
@@ -38,24 +38,27 @@ class Fate:
 
     @property
     def is_good(self) -> bool:
-        """Return whether the pod has a node, or would get one."""
+        """Return whether the pod has a node or would get one."""
         return self.verdict in ("WouldBind", "WouldPreempt", "Bound")
 
 
 def decisive(fates: Sequence[Fate]) -> Fate | None:
-    """Return the result of the first pod that gets no node, else of the first; None without pods."""
+    """Return the result for the first pod that gets no node, or for the first pod if all get one.
+
+    Return None if there are no pods.
+    """
     return next((fate for fate in fates if not fate.is_good), fates[0] if fates else None)
 
 
 class Fates:
-    """The results of the pods of one input; pods that are not created have none."""
+    """Finds out what happens to the pods of an input. Pods that are not created have no result."""
 
     def __init__(self, index: Index) -> None:
         self._inventory, self._index = index.inventory, index
         self._pods = {owner_of(pod): pod for pod in index.inventory.pods}
 
     def of(self, run: VerdictRun, owner: Owner) -> list[Fate]:
-        """Return the results of the owner's pods that have no node in the input."""
+        """Return the results for the owner's pods that have no node in the input."""
         records = (record for record in run.records.get(owner, ()) if record.attempts or not record.node)
         return [self._fate(run, record) for record in records if not ended(record.pod) and run.is_made(record.pod)]
 

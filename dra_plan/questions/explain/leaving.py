@@ -18,9 +18,9 @@ MOST_NODES = 3
 
 
 def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequence[str]) -> Iterator[Remedy]:
-    """Yield the pods of one node that are being deleted as gone, if they may be in the way.
+    """Yield, for one node, the change that the pods that are being deleted there are gone, if they may be in the way.
 
-    They leave no room there, or use one of these `claims`, which the owner's pods use, too.
+    They are in the way if they leave too little room on the node, or use one of these `claims` of the owner's pods.
     """
     there: dict[str, list[Pod]] = {}
     for pod in inventory.pods:

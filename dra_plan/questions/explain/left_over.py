@@ -14,9 +14,10 @@ from dra_plan.documents.verdicts import OwnerVerdict
 
 
 def left_over(inventory: Inventory) -> frozenset[tuple[str, str]]:
-    """Return the claims that are reserved only for pods that the input lacks.
+    """Return the claims that are reserved only for pods that are missing from the input.
 
-    Their namespaces have running pods in the input, or the input has pods of several namespaces, as with `-A`.
+    A claim is included only if the input has running pods in its namespace, or running pods and pods of several
+    namespaces, as with `-A`.
     """
     pods = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods}
     running = {pod.metadata.namespace for pod in inventory.pods if pod.spec.node_name}
@@ -31,7 +32,7 @@ def left_over(inventory: Inventory) -> frozenset[tuple[str, str]]:
 
 
 def named_holders(of: OwnerVerdict, claim_set: ExplainedClaimSet | None) -> Iterator[ClaimHolder]:
-    """Yield the claims that the answer names as users of devices."""
+    """Yield the claims that the result names as users of devices."""
     for story in claim_set.stories if claim_set is not None else ():
         for request in story.requests:
             for removed in request.removed:

@@ -61,7 +61,7 @@ from dra_plan.text.verdicts import UNTOLD, eviction_lines, verdict_lines
 
 
 def markdown(document: ExplanationDocument, *, telling: Telling = BRIEF) -> str:
-    """Return the whole explanation; details that `telling` omits are collapsible."""
+    """Return the whole explanation as Markdown. Details that `telling` omits are collapsible."""
     owners, folded = owner_blocks(document), not telling.verbose
     told = [list(_owner_lines(block, folded=folded)) for block in owners]
     if len(owners) > MOST_BLOCKS and not telling.details:

@@ -45,7 +45,7 @@ _ORDER: tuple[Reason, ...] = ("NoController", "DaemonSet", "Static", "Disruption
 
 
 class MovablePod(NamedTuple):
-    """A running pod that may leave."""
+    """A running pod that may leave its node."""
 
     pod: Pod
     priority: int
@@ -54,12 +54,12 @@ class MovablePod(NamedTuple):
 
     @property
     def node(self) -> str:
-        """The node of the pod."""
+        """The name of the pod's node."""
         return self.pod.spec.node_name
 
 
 class Movables:
-    """The running pods as seen by a pending one: those that may leave, and those that must stay."""
+    """The running pods that may leave their nodes to make room for a pending pod, and those that must stay."""
 
     def __init__(
         self, ground: PlacementCluster, index: Index, wanting: PodToPlace, allowed: Set[AllowedReason] = frozenset()
@@ -85,7 +85,7 @@ class Movables:
         """The claims that are free once some of the pods have left, by the pods that use them."""
 
     def may_leave(self, pods: Iterable[MovablePod]) -> bool:
-        """Return whether the disruption budgets allow evicting all of these."""
+        """Return whether the disruption budgets allow all of these pods to be evicted."""
         counts = Counter(budget for each in pods for budget in self._over(each))
         return all(number <= self.allowed[budget] for budget, number in counts.items())
 
@@ -93,10 +93,11 @@ class Movables:
         return tuple(i for i, budget in enumerate(self._budgets) if covers(budget, movable.pod))
 
     def leaving(self, limit: int, *, preempting: bool) -> tuple[list[LeavingPod], int]:
-        """Return the pods for the program, and the price of one that leaves, of at most `limit`.
+        """Return the pods that may leave, in a form for the solver, and the price of each pod that leaves.
 
-        With `preempting`, pods of lower priority need no other node. That costs more than any node, but less than one
-        more pod that leaves; among them, the less important ones go.
+        At most `limit` pods leave. If `preempting` is set, pods with a lower priority do not need another node. Leaving
+        a pod without a node costs more than any node, but less than one more pod that leaves; less important pods cost
+        less.
         """
         priorities = sorted({each.priority for each in self.pods})
         ranks = {priority: min(rank, MOST_RANK) for rank, priority in enumerate(priorities)}
@@ -114,7 +115,7 @@ class Movables:
         ], price
 
     def far_reaching(self, inventory: Inventory) -> list[MovablePod]:
-        """Return the pods that hold devices which more than one node can reach."""
+        """Return the pods that hold devices that more than one node can reach."""
         pools = {(each.spec.driver, each.spec.pool.name) for each in inventory.slices if not each.spec.node_name}
         return [each for each in self.pods if any(_holds_of(claim, pools) for claim in self.claims[key_of(each)])]
 
@@ -166,13 +167,13 @@ def _names(pods: Iterable[Pod]) -> list[ObjectName]:
 
 
 def key_of(movable: MovablePod) -> PodKey:
-    """Return namespace and name of the pod."""
+    """Return the namespace and name of the pod."""
     return pod_key(movable.pod)
 
 
 @dataclass(frozen=True)
 class Given:
-    """The cluster, the release and the limits that every trial starts from."""
+    """The cluster, the release and the limits from which every trial starts."""
 
     inventory: Inventory
     target: Target
@@ -182,11 +183,11 @@ class Given:
     time: SearchTime = field(default_factory=SearchTime)
 
     def ground(self, inventory: Inventory) -> PlacementCluster:
-        """Return the placement cluster for this input after some edits."""
+        """Return the cluster in which pods are placed, for this input after some edits."""
         return PlacementCluster(inventory, self.target, self.question.max_steps, self.common, time=self.time)
 
     def evicted(self, inventory: Inventory, pods: Sequence[PodKey]) -> Inventory:
-        """Return the cluster after the eviction of these pods; a user recreates those without a controller."""
+        """Return the cluster after these pods have been evicted. A user recreates those without a controller."""
         for namespace, name in pods:
             index = self.index if inventory is self.inventory else Index(inventory)
             inventory = replaced(inventory, [pod_of(inventory, namespace, name)], index, recreates=True).inventory
@@ -194,7 +195,7 @@ class Given:
 
 
 class TrialEnd(enum.Enum):
-    """The result for a set of pods."""
+    """The result of a trial for a set of pods."""
 
     ALL = "all have a place"
     SOME = "those that may not be preempted have a place"
@@ -203,7 +204,7 @@ class TrialEnd(enum.Enum):
 
 @dataclass(frozen=True)
 class TriedSet:
-    """The pods that left, and their new placement. With `is_open`, a better one was not excluded."""
+    """The pods that left, and their new placement. If `is_open` is set, there may be a better placement."""
 
     pods: tuple[MovablePod, ...]
     outcome: TrialEnd
@@ -212,13 +213,16 @@ class TriedSet:
 
     @property
     def preempted(self) -> list[MovablePod]:
-        """Return the pods that left and get no other node."""
+        """Return the pods that left and do not get another node."""
         left = {each.pod.key for each in self.found.left}
         return [movable for movable in self.pods if movable.pod.key in left]
 
 
 def tried(given: Given, wanting: PodKey, pods: Sequence[MovablePod]) -> TriedSet:
-    """Try to place all pods once these have left; if that fails, all pods that must not be preempted."""
+    """Try to place the pending pod and all these pods after they have left.
+
+    If this fails, only the pods that must not be preempted have to be placed.
+    """
     edited = given.evicted(given.inventory, [key_of(movable) for movable in pods])
     ground = given.ground(edited)
     keys = [wanting, *map(key_of, pods)]

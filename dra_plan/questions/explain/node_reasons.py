@@ -66,11 +66,11 @@ _KINDS = ("selector", "pool")
 
 
 class DeviceReason(NamedTuple):
-    """The obstacle on a node.
+    """Why a pod's claims do not fit on a node.
 
-    `taken_before`: the claims would fit, but earlier pods take the devices. `most` is the maximum number of devices for
-    the failing request if nothing were allocated. `request` is its own name, and `offer` contains the devices of the
-    node.
+    `taken_before` means that the claims would fit, but pods before this one take the devices. `most` is the maximum
+    number of devices for the failing request if nothing were allocated. `request` is the name of this request, and
+    `offer` has the devices of the node.
     """
 
     leading: LeadingReason
@@ -82,7 +82,7 @@ class DeviceReason(NamedTuple):
     """The node and others with the same findings."""
 
     def together(self) -> NotTogether | None:
-        """Return the requirements that cannot be met together on the node, with the values of each side."""
+        """Return the requirements that cannot be met together on the node, with the values of each, or None."""
         from dra_plan.explanation.collisions import not_together
 
         blocking = self.group.blocking if self.group is not None else None
@@ -91,9 +91,10 @@ class DeviceReason(NamedTuple):
         return not_together(self.offer, blocking)
 
     def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
-        """Return the part of a selector that is false on the most devices of `offers`, if it reads only one value.
+        """Return the part of a selector that is false for the most devices of `offers`, if it reads only one value.
 
-        They are the offers of this node and of others with the same leading reason.
+        The offers are those of this node and of other nodes with the same leading reason. Return None if there is no
+        such part.
         """
         from dra_plan.explanation.absent import decisive_parts_of
         from dra_plan.explanation.hints import clause
@@ -108,13 +109,13 @@ class DeviceReason(NamedTuple):
         return clause(most) if most is not None and len(most.found) == 1 and not most.error else None
 
     def missing_drivers(self) -> list[MissingDriver]:
-        """Return the drivers that the claims want, and that publish only for other nodes."""
+        """Return the drivers that the claims want and that publish devices only for other nodes."""
         from dra_plan.explanation.driver_pods import missing_drivers
 
         return missing_drivers(self.offer) if self.offer is not None else []
 
     def pools_elsewhere(self) -> list[PoolElsewhere]:
-        """Return the pools whose devices are for nodes with other labels, if this one has no devices."""
+        """Return the pools whose devices are for nodes with other labels, if this node has no devices."""
         from dra_plan.explanation.driver_pods import texts_in
         from dra_plan.explanation.suggest.candidates import pools_elsewhere
 
@@ -124,7 +125,7 @@ class DeviceReason(NamedTuple):
         return pools_elsewhere(self.offer.placement, texts)
 
     def bad_pools(self) -> list[PoolName]:
-        """Return the pools that end the attempt, if that is the obstacle."""
+        """Return the pools that end the scheduling attempt, if they are the reason why the claims do not fit."""
         from dra_plan.explanation.parts import pool
 
         if self.offer is None or self.leading.code not in ABOUT_POOLS:
@@ -161,7 +162,7 @@ class DeviceReason(NamedTuple):
 
 
 class DeviceReasons:
-    """The obstacles of the claims of one pod, node by node."""
+    """Finds out, node by node, why the claims of a pod do not fit."""
 
     def __init__(
         self,
@@ -183,7 +184,7 @@ class DeviceReasons:
             self._look_at(attempt, _fitting(plan) if not attempt.has_more else frozenset())
 
     def of(self, node: str) -> DeviceReason | None:
-        """Return the obstacle on the node, if it was found."""
+        """Return why the claims do not fit on the node, or None if this was not found."""
         found = self._found.get(node)
         if found is None or self._attempt is None or found.leading.request is None:
             return found
@@ -192,11 +193,14 @@ class DeviceReasons:
 
     @property
     def are_elsewhere(self) -> bool:
-        """Return whether a claim has devices that a node cannot reach."""
+        """Return whether any claim has devices that a node cannot reach."""
         return any(found.leading.code == "claim-elsewhere" for found in self._found.values())
 
     def not_ready(self, node: Node) -> tuple[str, UnreadyPod] | None:
-        """Return a pod of a DaemonSet on the node that is not ready, and the driver that it is, or ""."""
+        """Return a DaemonSet's pod that is not ready on the node, and the driver to which it belongs, or None.
+
+        The driver is "" if the pod's claims do not need it.
+        """
         found = self._found.get(node.metadata.name)
         return self._drivers.unready_on(found.offer if found is not None else None, node)
 
@@ -282,10 +286,11 @@ class _AlikeNodes:
 
 
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
-    """Return the groups, closest to fitting first: fewest reasons, then where devices may come free, then most nodes.
+    """Return groups of the nodes that reject the pod, the nodes that are closest to fitting first.
 
-    Nodes that are reserved for the control plane, or that are not ready, come after these, and then those that the pod
-    can never use.
+    Groups with fewer reasons come first, then those where devices may become free, and then larger groups. Nodes that
+    are reserved for the control plane, or that are not ready, come after these. Nodes that the pod can never use come
+    last.
     """
     groups: dict[Any, _AlikeNodes] = {}
     nodes = there.nodes
@@ -305,7 +310,7 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
-    """Return the nodes with the number of pods below this priority, if other pods leave no room there."""
+    """Return the nodes. If other pods leave too little room, add how many pods there are below this priority."""
     if not any(one.is_of_room for one in of.about):
         return of
     there = [run.priority(pod) for node in of.nodes for pod in run.pods_on(node)]

@@ -33,7 +33,10 @@ MOST_USERS = 2
 
 
 class OnNodes(NamedTuple):
-    """The pod that nodes reject, the run that rejects it, and LimitRanges, finished pods and nodes of the input."""
+    """The rejected pod, the run in which it is rejected, and what the input says about the nodes.
+
+    `limit_ranges`, `finished` pods and `nodes` are those of the input.
+    """
 
     pod: Pod
     run: VerdictRun
@@ -44,33 +47,34 @@ class OnNodes(NamedTuple):
     nodes: Mapping[str, Node]
 
     def pods(self, node: str) -> list[Pod]:
-        """Return the final pods of a node."""
+        """Return the pods that are on the node at the end of the run."""
         return self.run.pods_on(node)
 
     def state_of(self, pod: str) -> str:
-        """Return "" for a pod that stays, "Leaving" for one that is being deleted, and "Stuck" if it cannot end."""
+        """Return "Leaving" for a pod that is being deleted, "Stuck" if it cannot end, and "" for any other pod."""
         found = self.leaving.get(pod)
         if found is None:
             return ""
         return "Stuck" if is_unreachable(self.nodes.get(found.spec.node_name)) else "Leaving"
 
     def is_promised(self, short: ResourceShort, node: str) -> bool:
-        """Return whether the node has enough of the resource, but not with the pods that are nominated to it."""
+        """Return whether the node has enough of the resource, unless the pods that are nominated to it are counted."""
         promised = self.run.nominated(node, self.pod)
         return bool(promised) and short.asked <= _free(self.run, short, node)
 
 
 def blocking_pod(of: Obstacle) -> str:
-    """Return the one pod that causes the obstacle, as NAMESPACE/NAME; "" if it has none."""
+    """Return the pod that alone causes the obstacle, as NAMESPACE/NAME, or "" if there is none."""
     return of.pod if isinstance(of, AffinityUnmet | PortTaken | VolumeInUse) else ""
 
 
 def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) -> NodeObstacle | None:
-    """Return the obstacle that nodes have in common, completed; None if it has no subject.
+    """Return the obstacle that the nodes have in common, with more details, or None if it has no subject.
 
-    A resource comes with its users, or with the amount that its device plugin lacks; too many pods, which is all that
-    the scheduler reports, with the limit of a node; a taint with the toleration that the pod has instead; the name of
-    another node with the DaemonSet that pins the pod to it; a pod in the way with whether it is being deleted.
+    A resource comes with its users, or with the amount that its device plugin lacks. Too many pods come with the node's
+    limit, because the scheduler reports only that there are too many. A taint comes with the toleration that the pod
+    has instead, the name of another node with the DaemonSet that requires it, and a pod with whether it is being
+    deleted.
     """
     of = node_obstacle(same, there.nodes)
     if of is None:

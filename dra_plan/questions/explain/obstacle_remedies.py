@@ -94,9 +94,10 @@ _OF_PROVIDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One or more changes found together, and the function that applies them to an input, or None if it is unknown.
+    """One or more changes that were found together, and the function that applies them to an input.
 
-    `fixed`: an existing pod cannot be changed in this way. `patches` are those of a change found elsewhere.
+    The function returns None if it is unknown how to apply them. `fixed` means that an existing pod cannot be changed
+    like this. `patches` are those of a change that was found elsewhere.
     """
 
     told: tuple[SuggestedChange, ...]
@@ -106,7 +107,7 @@ class Remedy:
 
 
 def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
-    """Return the input without these pods, by NAMESPACE/NAME, and what they held."""
+    """Return the input without these pods, which are given as NAMESPACE/NAME, and without what they held."""
     if not pods:
         return inventory
     from dra_plan.whatif.edits import depart  # most inputs have no such pods, and start-up time matters
@@ -115,7 +116,7 @@ def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
 
 
 def deletions(pods: Iterable[str]) -> tuple[ObjectPatch, ...]:
-    """Return the patches that delete these pods, by NAMESPACE/NAME."""
+    """Return the patches that delete these pods, which are given as NAMESPACE/NAME."""
     keys = [("Pod", *pod.split("/", 1)) for pod in pods]
     gone = [PatchOperation(op="remove", path="")]
     return tuple(patches.of_object((kind, namespace, name), "v1", gone) for kind, namespace, name in keys)
@@ -126,14 +127,14 @@ _OF_SANDBOXES = ("sandbox.gke.io/runtime",)
 
 
 class ObstacleRemedies:
-    """Finds the changes for one owner, obstacle by obstacle."""
+    """Finds changes that would help one owner, obstacle by obstacle."""
 
     def __init__(self, inventory: Inventory, owner: Owner, pods: OwnedPods) -> None:
         self._inventory, self._owner, self._pods = inventory, owner, pods
         self._nodes = {node.metadata.name: node for node in inventory.nodes}
 
     def of(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
-        """Yield the changes that would remove an obstacle on these nodes."""
+        """Yield the changes that would remove this obstacle on the nodes of the group."""
         node = self._nodes[group.nodes[0]]
         match one.kind:
             case "Taint":
@@ -190,7 +191,7 @@ class ObstacleRemedies:
         return Remedy((told,), apply, patches=(patches.of_node_spec(node, after), *deletions(leaving)))
 
     def one_more(self, group: RefusingNodes) -> Remedy | None:
-        """Return one more node like these, if other pods leave no room there and nothing else is in the way."""
+        """Return the addition of a node like these, if they only have too little room left by other pods."""
         node = self._nodes[group.nodes[0]]
         if not all(one.is_of_room or (one.devices is not None and not one.never) for one in group.about):
             return None
@@ -245,7 +246,7 @@ class ObstacleRemedies:
         )
 
     def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
-        """Yield one requirement, which each listed value meets, instead of several that exclude each other."""
+        """Yield the change that merges requirements that exclude each other into one that each listed value meets."""
         spec, label = self._pods.spec, conflict.label
         required = required_terms(Pod(spec=spec)) if spec is not None else None
         if spec is None or required is None:
@@ -389,7 +390,10 @@ class ObstacleRemedies:
             yield Remedy((told,), _serving(one.metadata.name, resource))
 
     def fewer(self, verdict: OwnerVerdict) -> Remedy | None:
-        """Return the workload with only as many pods as find nodes; None if that says nothing."""
+        """Return the change that lowers the workload's replicas to the number of pods that find nodes.
+
+        Return None if there is no such change, for example for a gang, or if no pod finds a node.
+        """
         workload = self._pods.object
         if workload is None or isinstance(workload, Pod | CustomWorkload | CronJob) or workload.kind == "DaemonSet":
             return None

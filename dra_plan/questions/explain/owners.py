@@ -65,7 +65,7 @@ ONE_MORE = "  The following is about one more pod like these."
 
 
 class Telling(NamedTuple):
-    """The level of detail: every story of nodes, and owners in full."""
+    """The level of detail of an explanation: whether to show all groups of nodes, and owners in full."""
 
     verbose: bool = False
     details: bool = False
@@ -75,7 +75,7 @@ BRIEF = Telling()
 
 
 def one_line(block: OwnerBlock) -> str:
-    """Return the verdict, or the result for devices, and the obstacles on the nodes closest to fitting."""
+    """Return the verdict or the result for devices, with the obstacles on the nodes that are closest to fitting."""
     if not block.verdicts or is_lone_claim(block):
         return headline(block.claim_sets[0], names(block.claim_sets))
     if block.unplanned is not None and is_told_by_what_it_has(block):
@@ -84,15 +84,18 @@ def one_line(block: OwnerBlock) -> str:
 
 
 def is_told_by_what_it_has(block: OwnerBlock) -> bool:
-    """Return whether the state of the owner contains more than its verdict: its node, devices, or end."""
+    """Return whether the owner's state says more than its verdict.
+
+    It does if the owner has a node or devices, or has ended.
+    """
     unplanned = block.unplanned
     return block.verdicts[0].verdict in UNTOLD and unplanned is not None and unplanned.state != "WithoutClaims"
 
 
 def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
-    """Yield the lines about equal owners: the verdict, then devices, the changes that would help, or the state.
+    """Yield the lines about equal owners: the verdict, and then the devices, the changes that help, or the state.
 
-    With `folded`, stories of nodes that do not fit on a screen are only counted.
+    If `folded` is set, explanations of nodes that do not fit on a terminal are only counted.
     """
     if not block.verdicts or is_lone_claim(block):
         name = names(block.claim_sets)
@@ -125,7 +128,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
 
 
 def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
-    """Yield the lines about one claim set, or several by their names."""
+    """Yield the lines about a claim set, or about several sets with this common `name`."""
     yield from _fold([headline(of, name)], of, None, folded=False)
 
 
@@ -195,7 +198,7 @@ def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
 
 
 def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
-    """Return whether the verdict already has the obstacles on each node."""
+    """Return whether the verdict already shows the obstacles on each node."""
     nodes = verdict.told_nodes if verdict is not None else []
     return bool(nodes) and not is_told_elsewhere(nodes, of.fitting_nodes)
 
@@ -289,7 +292,7 @@ ANEW = (
 
 
 def edits_generated(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> bool:
-    """Return whether one of the suggestions changes a template from which a claim was already generated."""
+    """Return whether any of the suggestions changes a template from which a claim has already been generated."""
     if of is None:
         return False
     is_tried = verdict is not None and verdict.verdict in TRIED
@@ -303,7 +306,10 @@ def _edits_generated(of: TriedChanges) -> bool:
 
 
 def nothing_helps(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> str:
-    """Return the sentence that nothing helped, if devices are the only obstacle or changes were tried; otherwise ""."""
+    """Return a sentence that says that no change helps, or "".
+
+    It is returned if devices are the only obstacle, or if changes were tried.
+    """
     nodes = verdict.told_nodes if verdict is not None else []
     alone = not (verdict is not None and verdict.of_all_nodes) and only_devices(nodes)
     if of is None or not alone or not has_suggestions(of):
@@ -348,16 +354,16 @@ def _help_lines(told: list[str], verdict: OwnerVerdict | None, *, folded: bool) 
 
 
 def help_heading(told: list[str], verdict: OwnerVerdict | None) -> tuple[str, str]:
-    """Return the title above these suggestions, and what is said of trials after it."""
+    """Return the title above these suggestions, and a remark that says which of them were tried."""
     untried = len(verdict.repairs) if verdict is not None else 0
     return suggestions.heading(len(told) - untried, untried)
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
-    """Return the changes that would help, one per line; claims of which any one must be released share a line.
+    """Return the changes that would help, one on each line. Claims of which any one must be released share a line.
 
-    The suggestions of the verdict were tried with the whole scheduler; without it, they are those that make the claims
-    fit. Before them stand the drivers' pods to repair, which is not tried.
+    The suggestions of the verdict were tried with the whole scheduler. If there is no verdict, the suggestions are
+    those that make the claims fit. Pods of drivers that need repair come first; this is not tried.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
         who_fits = "the claim" if verdict.kind == "ResourceClaim" else "the pod"
@@ -369,7 +375,7 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
 
 
 def explained(document: ExplanationDocument) -> list[str]:
-    """Return what claim sets explained without the whole scheduler do not cover: copies, and rules."""
+    """Return what the explanation does not cover if the whole scheduler was not run: copies, and rules."""
     if document.verdicts is not UNSET:
         return []
     claim_sets = document.claim_sets

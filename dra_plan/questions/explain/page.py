@@ -33,7 +33,7 @@ from dra_plan.text.verdicts import UNTOLD
 
 
 def page(answer: Explanation, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `explain`. It has a picture if the cluster can be drawn."""
     made = of_text(answer.document, "explain")
     made.scenes = drawn(inventory, view)
     if answer.document.moves and made.scenes:
@@ -44,7 +44,7 @@ def page(answer: Explanation, inventory: Inventory | None, view: View | None) ->
 
 
 def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | None, view: View | None) -> None:
-    """Add the claim sets with their stories; then the named devices, owners and groups."""
+    """Add the claim sets with their explanations to the page, and then the named devices, owners and groups."""
     document = answer.document
     names = [claim_set_name(one) for one in document.claim_sets]
     verdicts = articles.by_owner(document)
@@ -145,7 +145,7 @@ _WORDS = {
 
 
 def fill_moves(made: Page, rooms: list[RoomForPod], view: View | None) -> None:
-    """Add a pick for each pending pod. The pictures, if there are any, are those of `SCENES`."""
+    """Add a pick for each pending pod to the page. The pictures, if there are any, are those of `SCENES`."""
     made.harm_word = "has to move"
     made.opens_on = len(made.picks) if rooms else None
     if len(rooms) == 1:

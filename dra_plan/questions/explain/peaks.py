@@ -33,7 +33,10 @@ def asked_of(container: Container, resource: str) -> int:
 
 
 def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
-    """Return the containers that together request the most of the resource; of two equal sums the first."""
+    """Return the containers that together request the most of the resource.
+
+    If two sets of containers request the same amount, return the first.
+    """
     sidecars: list[Container] = []
     sums: list[Sequence[Container]] = []
     for container in spec.init_containers:
@@ -46,15 +49,15 @@ def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
 
 
 def overhead_of(spec: PodSpec, resource: str) -> int:
-    """Return the overhead of the pod's RuntimeClass."""
+    """Return the amount of the resource that the pod's RuntimeClass adds as overhead."""
     return amounts(spec.overhead).get(resource, 0)
 
 
 def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[str]:
-    """Return `init container migrate 4`, `overhead 250m`: the requests, if not only the containers have them.
+    """Return the parts of the pod's total request, such as `init container migrate 4` or `overhead 250m`.
 
-    A request that a LimitRange added when the pod was created comes with the name of the LimitRange, if only one can
-    have done so.
+    The list is empty if only the containers have requests. A request that a LimitRange added when the pod was created
+    comes with the name of the LimitRange, if only one can have added it.
     """
     spec = pod.spec
     if spec.resources is not None:
@@ -92,7 +95,7 @@ def _sum(containers: Iterable[Container], resource: str) -> int:
 
 
 def defaulted(inventory: Inventory, asked: Pod | AnyWorkload, over: Sequence[str]) -> list[DefaultedRequest]:
-    """Return the requests that a LimitRange adds to the pod for resources whose quota is exceeded."""
+    """Return the requests that a LimitRange adds to the pod, for resources whose quota is exceeded."""
     from dra_plan.controllers import limits
 
     namespace = asked.metadata.namespace

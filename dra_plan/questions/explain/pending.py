@@ -65,7 +65,7 @@ _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
 
 
 class PendingPods:
-    """The verdicts on the pods of `owners` that have no node; the simulation runs once for all.
+    """Finds the verdicts on the pods of `owners` that have no node. The simulation runs only once for all of them.
 
     After the `deadline`, in monotonic time, open results are Undecided.
     """
@@ -93,7 +93,7 @@ class PendingPods:
 
     @cached_property
     def about(self) -> RunQuestion:
-        """Return the input as accepted by the API server, and the limits of runs."""
+        """Return the input without objects that the API server rejects, and the limits for runs."""
         asked = self._question
         taken = accepted(self._inventory, self._view.target, everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
@@ -106,7 +106,7 @@ class PendingPods:
 
     @cached_property
     def run(self) -> VerdictRun:
-        """Return the run of all pending pods."""
+        """Return the run in which all pending pods are scheduled."""
         planned = self._plan.claim_sets
         return VerdictRun(self.about, self.owners_of, self._common, self._is_explained, planned=planned)
 
@@ -131,7 +131,7 @@ class PendingPods:
         return accepted(labelled, self._view.target, everybody, self._question.runtime_config).inventory
 
     def verdict(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate], fate: Fate) -> OwnerVerdict:
-        """Return the verdict on several pods: that of the decisive one."""
+        """Return the verdict on one or several pods, which is the verdict on the decisive pod."""
         record, run = fate.record, self.run
         made = structs.replace(
             made,
@@ -179,7 +179,7 @@ class PendingPods:
 
     @cached_property
     def trials(self) -> OwnerTrials:
-        """Return the trials of changes."""
+        """Return the object that tries changes for owners."""
         ground = TrialGround(
             index=self._accepted,
             about=self.about,
@@ -354,11 +354,11 @@ class PendingPods:
         return missing
 
     def plan_of(self, owner: Owner) -> ClaimSetPlan | None:
-        """Return the first of the plans of the owner's claim sets."""
+        """Return the first plan for a claim set of the owner, or None if there is none."""
         return self._sets.get(owner)
 
     def fates(self, owner: Owner) -> list[Fate]:
-        """Return the results of the owner's pods that have no node in the input."""
+        """Return the results for the owner's pods that have no node in the input."""
         return self._fates.of(self.run, owner)
 
 

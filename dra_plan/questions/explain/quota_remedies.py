@@ -28,7 +28,7 @@ MOST_PODS = 2_000
 
 
 class QuotaRaise(NamedTuple):
-    """The raises, the patches that make them, and the input with them."""
+    """A raise of quotas, with the patches that make it and the input after it."""
 
     told: list[QuotaRaised]
     patches: list[ObjectPatch]
@@ -36,7 +36,7 @@ class QuotaRaise(NamedTuple):
 
 
 def raised(inventory: Inventory, waiting: Sequence[Pod], is_own: Callable[[Pod], bool]) -> QuotaRaise | None:
-    """Return the smallest raise with which all of the owner's pods are created; None if no raise does that."""
+    """Return the smallest raise of quotas with which all of the owner's pods are created, or None if there is none."""
     if len(waiting) > MOST_PODS:
         return None
     changed = inventory

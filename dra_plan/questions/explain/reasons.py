@@ -57,7 +57,7 @@ MOST_AFTER = 200
 
 @dataclass(frozen=True, slots=True)
 class RunQuestion:
-    """The question of a run: the input, and the limits of its searches."""
+    """The input of a run, and the limits of its searches."""
 
     inventory: Inventory
     view: View
@@ -67,10 +67,10 @@ class RunQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DeviceAttempt:
-    """The failed claims of a pod, and the cluster at that time.
+    """The claims with which a pod failed to be scheduled, and the cluster at that time.
 
-    `nodes` are those that reject the pod for devices; `claims` are those that waited for devices; `has_more` means that
-    one of them is for extended resources, which the pod's claim set does not have.
+    `nodes` are the nodes that rejected the pod because of devices. `claims` are the claims that waited for devices.
+    `has_more` means that one of these is for extended resources, so that the pod's claim set does not have it.
     """
 
     nodes: tuple[Node, ...]
@@ -82,7 +82,7 @@ class DeviceAttempt:
     """The extended resource that each class serves: the scheduler names the requests for these."""
 
     def resource_of(self, request: str) -> str:
-        """Return the request's extended resource if it is in the scheduler's own claim, and otherwise its name."""
+        """Return the extended resource of a request in the scheduler's own claim, or the name of any other request."""
         for claim in self.claims if self.has_more else ():
             for each in claim.spec.devices.requests:
                 if each.name == request and each.exactly is not None and _OF_SCHEDULER.fullmatch(request):
@@ -102,7 +102,7 @@ def _resources(inventory: Inventory) -> Mapping[str, str]:
 
 
 class VerdictRun:
-    """A simulation of all pods, or of selected ones, and the results by owner."""
+    """A simulation in which all pods, or selected pods, are scheduled, and the results by owner."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class VerdictRun:
                 plugin.take_over(plan.claim_set.claims, plan.nodes)
 
     def is_made(self, pod: Pod) -> bool:
-        """Return whether neither a quota nor a limit prevents the creation of the pod."""
+        """Return whether the pod is created, because neither a quota nor a limit prevents this."""
         return pod.key not in self._kept_out
 
     def _is_chosen(self, pod: Pod) -> bool:
@@ -216,7 +216,7 @@ class VerdictRun:
 
     @property
     def not_tried(self) -> int:
-        """Return the number of pods left untried because of the attempt limit."""
+        """Return the number of pods that were not tried because the limit on attempts was reached."""
         if self.is_late:
             return 0
         return sum(record.ran_out and not record.attempts for record in self.result.pods)
@@ -228,31 +228,31 @@ class VerdictRun:
         return cluster.revision, cluster.journal.end()
 
     def came_first(self, pod: Pod) -> bool:
-        """Return whether the cluster was unchanged at the pod's last failure: then no other pod is an obstacle."""
+        """Return whether the cluster was still unchanged at the pod's last failure, so no other pod is an obstacle."""
         return self._seen_by.get(pod_uid(pod)) == self._start
 
     def victims(self, pod: Pod) -> list[Eviction]:
-        """Return the evictions for the pod, or for its group."""
+        """Return the evictions that make room for the pod or for its group."""
         group = pod.spec.scheduling_group
         named = f"podgroup/{pod.metadata.namespace}/{group.pod_group_name}" if group is not None else ""
         return [*self._victims.get(pod.key, ()), *(self._victims.get(named, ()) if named else ())]
 
     def pods_on(self, node: str) -> list[Pod]:
-        """Return the final pods of a node."""
+        """Return the pods that are on a node at the end of the run."""
         return [info.pod for info in self.infos_on(node)]
 
     def infos_on(self, node: str) -> Iterable[PodInfo]:
-        """Return the final pods of a node with their requests."""
+        """Return the pods that are on a node at the end of the run, with their requests."""
         return self.simulation.cluster.nodes[node].pods.values()
 
     def nominated(self, node: str, pod: Pod) -> list[PodInfo]:
-        """Return the pods that are nominated to the node in the end, and whose room there this pod may not take."""
+        """Return the pods that are nominated to the node at the end and whose room the given pod may not take."""
         info = self.simulation.cluster.info(pod)
         found = self.simulation.handle.nominator.at_least(node, info.priority, info.uid)
         return [other for other in found if other.uid not in self.simulation.cluster.nodes[node].pods]
 
     def priority(self, pod: Pod) -> int:
-        """Return the pod's priority."""
+        """Return the priority of the pod."""
         return self.simulation.cluster.info(pod).priority
 
 
@@ -264,7 +264,7 @@ CONDITION = "PodScheduled"
 
 
 def last_message(pod: Pod, record: PodRecord | None, info: ClusterInfo | None) -> LastMessage | None:
-    """Return the PodScheduled condition of a pod without a node; None if it has no message."""
+    """Return the PodScheduled condition of a pod without a node, or None if it has no message."""
     found = next((each for each in pod.status.conditions if each.type == CONDITION and each.status == "False"), None)
     if found is None or not found.message or (info is not None and info.anonymized):
         return None  # an anonymized input has a pseudonym for a text with names
@@ -334,7 +334,7 @@ def _of_nodes(refusals: NodeRefusals) -> str:
 
 
 def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
-    """Return the condition by which a Deployment or ReplicaSet reports that the API server rejects its pods."""
+    """Return the condition in which a Deployment or ReplicaSet reports that its pods are rejected, or None."""
     conditions = workload.status.conditions if isinstance(workload, Workload) else []
     found = (each for each in conditions if each.type == "ReplicaFailure" and each.status == "True" and each.message)
     return next(found, None)
@@ -347,12 +347,12 @@ _CLASS = re.compile(r"\bno PriorityClass with name ([a-z0-9][-a-z0-9.]*) was fou
 
 
 def class_named(text: str) -> str:
-    """Return the PriorityClass for whose absence the API server rejects pods, from its own text; "" for others."""
+    """Return the PriorityClass that is missing according to the API server's message, or "" for other messages."""
     found = _CLASS.search(text)
     return found[1] if found is not None else ""
 
 
 def quota_named(text: str) -> str:
-    """Return the ResourceQuota for which the API server rejects pods, from its own text; "" for other rejections."""
+    """Return the ResourceQuota that a rejection by the API server names in its text, or "" for other rejections."""
     found = _QUOTA.search(text)
     return found[1] if found is not None else ""

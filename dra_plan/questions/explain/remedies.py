@@ -69,9 +69,9 @@ MOST_CHANGES = 2
 
 
 class Trial(NamedTuple):
-    """The result for the owner's pods in a changed input: the node of the first that fits, and the number.
+    """The result for the owner's pods in a changed input: the node of the first pod that fits, and the number that fit.
 
-    `evicts` are the pods (NAMESPACE/NAME) that make room for the first.
+    `evicts` are the pods (NAMESPACE/NAME) that make room for the first pod.
     """
 
     node: str
@@ -85,7 +85,7 @@ Tries = Callable[[Inventory], Trial | None]
 
 
 class Remedies:
-    """Finds changes that help one owner; `claims` are the changes of its claims."""
+    """Finds changes that help an owner. `claims` are the changes that would make its claims fit."""
 
     def __init__(self, index: Index, owner: Owner, tries: Tries, claims: ClaimChanges) -> None:
         self._inventory, self._owner, self._tries, self._claims = index.inventory, owner, tries, claims
@@ -99,7 +99,7 @@ class Remedies:
         """The number of changes, and combinations, that were tried."""
 
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
-        """Return the changes that helped; if nothing helps all of its pods, those that help some of them."""
+        """Return the changes that helped all of the owner's pods or, if there are none, those that helped some."""
         fewer = self._of_obstacles.fewer(verdict) if 0 < verdict.would_bind < verdict.pods else None
         enough = self._helping([(fewer,)], verdict) if fewer is not None else []
         found = self._claims.known or (self._claims.later(_of_devices(verdict)) if _is_crowded_out(verdict) else [])

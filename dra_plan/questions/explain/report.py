@@ -38,7 +38,7 @@ CODES = {
 
 
 def content(document: ExplanationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the result for each owner, and the warnings."""
+    """Return the result for each owner, and the warnings, as the content of CI reports."""
     if document.verdicts is UNSET:
         found = document.claim_sets
         return claim_sets.content(

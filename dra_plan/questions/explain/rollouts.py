@@ -31,7 +31,7 @@ LEAST_UNAVAILABLE = 1
 
 
 def rollout_suggestions(index: Index, view: View, owner: Owner, question: Question) -> list[TriedChanges]:
-    """Return the change that unblocks the rollout of the owner's Deployment, if all its pods fit then."""
+    """Return the change that unblocks the rollout of the owner's Deployment, if all its pods fit after this change."""
     deployment = _updating(index, owner, stuck=True)
     if deployment is None:
         return []
@@ -44,7 +44,10 @@ def rollout_suggestions(index: Index, view: View, owner: Owner, question: Questi
 
 
 def place_after_rollout(index: Index, view: View, owner: Owner, question: Question) -> str:
-    """Return the node of a new pod once the rolling update has deleted old ones, as things are; "" if there is none."""
+    """Return the node that a new pod gets when the rolling update has deleted old pods, or "" if it gets none.
+
+    Nothing else is changed.
+    """
     deployment = _updating(index, owner, stuck=False)
     if deployment is None:
         return ""

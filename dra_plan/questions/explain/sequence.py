@@ -33,17 +33,17 @@ Meant = Mapping[tuple[PodKey, str], AllocationResult]
 
 @dataclass
 class CarriedMoves:
-    """The cluster in its present state, and the steps that led there."""
+    """The cluster after some steps, and these steps."""
 
     inventory: Inventory
     steps: list[MoveStep] = field(default_factory=list)
 
 
 def carried_out(given: Given, wanting: PodKey, chosen: TriedSet) -> CarriedMoves | None:
-    """Return the steps of a placement, with the devices that the scheduler itself chooses if possible.
+    """Return the steps that lead to a placement, with the devices that the scheduler itself chooses if possible.
 
     Return None if the scheduler does not bind the pod at the end. Raises UnverifiedPlacementError if a step that should
-    be possible is not, or if a previously running pod is pending at the end.
+    be possible is not, or if a pod that was running before is pending at the end.
     """
     for strict in (False, True):
         done = _Sequence(given, wanting, chosen, strict=strict).run()

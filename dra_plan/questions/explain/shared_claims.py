@@ -30,9 +30,9 @@ from dra_plan.questions.explain.spec_edits import plain
 
 
 def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> list[SharedClaim]:
-    """Return the claims that the pods of the owner share with others of the same controller.
+    """Return the claims that the owner's pods share with other pods of the same controller.
 
-    They have devices already, or get them if some of the pods would be bound (`would_bind`).
+    The claims already have devices, or get them if some of the pods would be bound (`would_bind`).
     """
     asked = found(index.inventory, owner)
     spec = spec_of(asked)
@@ -89,7 +89,10 @@ def _only_node(index: Index, claim: ResourceClaim) -> str:
 
 
 def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) -> Iterator[Remedy]:
-    """Yield a template for each claim that the verdict names as shared; the pods name the template instead."""
+    """Yield changes with a new template for each claim that the verdict names as shared.
+
+    The pods then name the template.
+    """
     namespace = verdict.namespace
     known = {one.metadata.name for one in inventory.templates if one.metadata.namespace == namespace}
     claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == namespace}

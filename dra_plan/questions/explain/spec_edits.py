@@ -33,7 +33,7 @@ _WEIGHT = 100
 
 
 def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec with the spread constraints of this topology key as preferences, without minDomains."""
+    """Return the spec in which spread constraints for this topology key are only preferences, without minDomains."""
     made = [
         structs.replace(one, when_unsatisfiable=ANYWAY, min_domains=None) if one.topology_key == key else one
         for one in spec.topology_spread_constraints
@@ -42,7 +42,7 @@ def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
 
 
 def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
-    """Return the spec whose spread over this topology key asks for only so many domains."""
+    """Return the spec in which the spread constraints for this topology key require at most this number of domains."""
     made = [
         structs.replace(one, min_domains=least) if one.topology_key == key and (one.min_domains or 0) > least else one
         for one in spec.topology_spread_constraints
@@ -51,7 +51,7 @@ def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
 
 
 def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec whose spread over this topology key does not count nodes that the pod does not tolerate."""
+    """Return the spec whose spread constraints for this topology key count only nodes whose taints it tolerates."""
     made = [
         structs.replace(one, node_taints_policy=HONOR) if one.topology_key == key else one
         for one in spec.topology_spread_constraints
@@ -60,7 +60,7 @@ def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
 
 
 def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec with the required anti-affinity terms of this topology key as preferred ones."""
+    """Return the spec in which the required anti-affinity terms for this topology key are only preferred."""
     away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
     if spec.affinity is None or away is None:
         return spec
@@ -91,7 +91,7 @@ def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
 
 
 def asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
-    """Return the spec with another value of a label, in its node selector and its required terms."""
+    """Return the spec in which the node selector and the required terms ask for another value of a label."""
     if spec.node_selector.get(label) == before:
         spec = structs.replace(spec, node_selector={**spec.node_selector, label: after})
 
@@ -103,7 +103,7 @@ def asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodS
 
 
 def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
-    """Return the spec with another label instead of this one, in its node selector and its required terms."""
+    """Return the spec in which the node selector and the required terms ask for another label instead of this one."""
     selector = {other if key == label else key: value for key, value in spec.node_selector.items()}
 
     def asks(one: NodeSelectorRequirement) -> NodeSelectorRequirement:
@@ -113,7 +113,7 @@ def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
 
 
 def merging_requirements(spec: PodSpec, label: str) -> PodSpec:
-    """Return the spec that accepts each value that it lists for a label, with one expression in each term."""
+    """Return the spec in which each term has one expression for a label, which accepts every value listed for it."""
     selected = [spec.node_selector[label]] if label in spec.node_selector else []
     spec = structs.replace(spec, node_selector={key: one for key, one in spec.node_selector.items() if key != label})
 
@@ -149,12 +149,12 @@ def _with_terms(spec: PodSpec, edit: Callable[[NodeSelectorTerm], NodeSelectorTe
 
 
 def lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
-    """Return the spec in which a container, or init container, requests this amount of a resource."""
+    """Return the spec in which a container or init container requests this amount of a resource."""
     return with_containers(spec, lambda one: _asking(one, name, resource, to))
 
 
 def asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
-    """Return the spec whose containers request another resource instead of this one."""
+    """Return the spec in which containers request another resource instead of this one."""
 
     def renamed(amounts: Mapping[str, Any]) -> dict[str, Any]:
         return {other if name == resource else name: amount for name, amount in amounts.items()}
@@ -184,7 +184,11 @@ def _asking(container: Container, name: str, resource: str, to: str) -> Containe
 
 
 def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
-    """Yield the differences of pods changed here; members that may contain defaults are written as a whole."""
+    """Yield the operations that change the spec of pods, at `path`, from `before` to `after`.
+
+    Only differences that edits of this module can make are found. Members that may contain defaults are written as a
+    whole.
+    """
     for label, value in after.node_selector.items():
         if before.node_selector.get(label) != value:
             op = "replace" if label in before.node_selector else "add"
@@ -260,7 +264,7 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
 
 
 def plain(of: object) -> Any:
-    """Return the value as in a manifest, without empty members."""
+    """Return the value as it is in a manifest, without empty members."""
     return _filled(msgspec.to_builtins(of))
 
 

@@ -18,7 +18,10 @@ StayingReason = Literal["NoController", "DaemonSet", "Static", "Leaving"]
 
 
 def why_it_stays(pod: Pod) -> StayingReason | None:
-    """Return why nothing would start the pod elsewhere: it ends, belongs to its node, or nothing recreates it."""
+    """Return why the pod would not be started elsewhere: it ends, belongs to its node, or is not recreated by anything.
+
+    Return None if it would be.
+    """
     from dra_plan.whatif.edits import belongs_to_node  # only released claims need it, and start-up time matters
 
     if pod.metadata.deletion_timestamp is not None:
@@ -32,7 +35,10 @@ def why_it_stays(pod: Pod) -> StayingReason | None:
 
 
 def with_staying(of: TriedChanges, pods: Mapping[str, Pod]) -> TriedChanges:
-    """Return the changes; a claim that is released says why its pods stay, if all of them do. `pods` are by key."""
+    """Return the changes. If none of the pods that use a claim to be released would leave, the change says why.
+
+    `pods` are given by key.
+    """
     if not any(isinstance(one, ClaimReleased) for one in of.changes):
         return of
     return structs.replace(

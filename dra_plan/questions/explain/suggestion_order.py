@@ -15,7 +15,7 @@ from dra_plan.planner.claim_sets import ClaimSetPlan
 
 
 def ordered(found: Iterable[TriedChanges], hardware: frozenset[str]) -> list[TriedChanges]:
-    """Return the suggestions, the best first; `hardware` are the domains of the devices that the owner asks for."""
+    """Return the suggestions, the best first. `hardware` are the domains of the devices that the owner requests."""
     every = sorted(found, key=lambda one: suggestion_rank(one.changes))
     added = [one for one in every if any(isinstance(change, NodeAdded) for change in one.changes)]
     if not added:
@@ -39,7 +39,7 @@ def _domain(key: str) -> str:
 
 
 def hardware_domains(spec: PodSpec | None, plan: ClaimSetPlan | None) -> frozenset[str]:
-    """Return the domains of the extended resources and device classes that pods ask for."""
+    """Return the domains of the extended resources and device classes that pods request."""
     containers = [*spec.containers, *spec.init_containers] if spec is not None else []
     names = {name for one in containers for name in (*one.resources.requests, *one.resources.limits) if "/" in name}
     requests = [one for claim in plan.claim_set.claims for one in claim.spec.devices.requests] if plan else []

@@ -15,7 +15,7 @@ from dra_plan.text.naming import target
 
 
 def parse(option: str, telling: Telling = BRIEF) -> Format[ExplanationDocument]:
-    """Return the format for `-o OPTION`; `telling` is the level of detail of the text.
+    """Return the format for `-o OPTION`. `telling` is the level of detail of the text.
 
     Raises UsageError for an unknown format or a malformed template.
     """
@@ -31,7 +31,10 @@ def parse(option: str, telling: Telling = BRIEF) -> Format[ExplanationDocument]:
 
 
 def render(document: ExplanationDocument, screen: Screen | None, *, telling: Telling = BRIEF) -> str:
-    """Return the whole explanation; on a terminal wrapped, with bold headings. `telling` is the level of detail."""
+    """Return the whole explanation as text. On a terminal, it is wrapped and has bold headings.
+
+    `telling` is the level of detail.
+    """
     owners = owner_blocks(document)
     if len(owners) > MOST_BLOCKS and not telling.details:
         blocks = [[one_line(block) for block in owners]]

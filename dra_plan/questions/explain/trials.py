@@ -53,10 +53,10 @@ WithNodes = Callable[[OwnerVerdict, Owner, PodRecord, NodeRefusals, VerdictRun],
 
 @dataclass(frozen=True, slots=True)
 class TrialGround:
-    """The starting point of trials: the input as accepted by the API server, and its run.
+    """What all trials start from: the input without objects that the API server rejects, and its run.
 
-    `closely` are the owners examined closely, `is_explained` returns whether a pod belongs to them; `at_length` is true
-    if there are few enough of them to try changes.
+    `closely` are the owners that are examined closely, and `is_explained` returns whether a pod belongs to one of them.
+    `at_length` says whether these owners are few enough to try changes.
     """
 
     index: Index
@@ -83,9 +83,10 @@ class OwnerTrials:
         self._repairs = DriverRepairs(ground.index.inventory, ground.about.view)
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict with the result without gates, suspension, volumes, or faulty or missing claims.
+        """Return the verdict, with the result that the pods would have without what holds them back or rejects them.
 
-        Of pods whose admin access is rejected: the result once their namespace has the label.
+        This may be scheduling gates, suspension, volumes, or claims that are faulty or missing. If the API server
+        rejects admin access, the result is that after the namespace gets the label that allows it.
         """
         if not self._is_tried(owner) or not self._ground.at_length:
             return made
@@ -128,7 +129,10 @@ class OwnerTrials:
         return None
 
     def with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
-        """Return the verdict with the pods that it would preempt, if only its preemptionPolicy prevents this."""
+        """Return the verdict.
+
+        If only its preemptionPolicy prevents the pod from preempting others, these pods are added.
+        """
         if made.verdict != "Unschedulable" or pod.spec.preemption_policy != "Never" or not self._is_tried(owner):
             return made
         run = self._changed(OwnedPods(self._ground.index, owner).preempting(), owner)
@@ -137,9 +141,9 @@ class OwnerTrials:
         )
 
     def with_remedies(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
-        """Return the verdict with helpful changes; for owners in short form, the changes that make their claims fit.
+        """Return the verdict with changes that help. For owners in short form, these only make their claims fit.
 
-        `pod` is the one of the verdict.
+        `pod` is the pod to which the verdict applies.
         """
         of_devices = made.refused_by == [DEVICES]  # a claim that no node can serve: it may be changed
         if made.verdict not in TRIED or (made.of_all_nodes and not of_devices):
@@ -173,7 +177,7 @@ class OwnerTrials:
         )
 
     def with_quotas(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict on pods that a quota keeps from being created, with the raise that gives them nodes."""
+        """Return the verdict on pods that a quota keeps from being created, with a raise of the quota that helps."""
         ground = self._ground
         if not (ground.at_length and self._is_tried(owner) and made.over):
             return made
@@ -265,7 +269,7 @@ def _is_about_claims(made: OwnerVerdict) -> bool:
 
 
 def everybody(_pod: Pod) -> bool:
-    """Return True: select every pod."""
+    """Return True, which selects every pod."""
     return True
 
 

@@ -59,9 +59,9 @@ def verdicts(
     refusals: OwnerRefusals,
     deadline: float | None,
 ) -> list[OwnerVerdict]:
-    """Return the verdicts on all subjects: first pods and workloads, then claims, in the order of `plan`.
+    """Return the verdicts on all subjects: first pods and workloads, and then claims, in the order of `plan`.
 
-    `inventory` already has its nodes; after the `deadline`, in monotonic time, open results are Undecided.
+    `inventory` must already have its nodes. After the `deadline`, in monotonic time, open results are Undecided.
     """
     found = _Verdicts(inventory, view, question, plan, refusals, deadline)
     return [*(found.of_owner(owner) for owner in found.owners), *found.of_claims()]

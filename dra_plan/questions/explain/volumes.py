@@ -30,7 +30,8 @@ MOST_VOLUMES = 2
 def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
     """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
 
-    A claim that is not in the input is omitted if no claim of its namespace is, and they may not have been listed.
+    A claim that is missing from the input is left out if the input has no claims of its namespace at all, and these may
+    not have been listed.
     """
     namespace = pod.metadata.namespace
     claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}

@@ -85,7 +85,10 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Reject the pod if one of its claims is missing. Return Skip if it has neither disks nor claims."""
+        """Reject the pod if one of its claims is missing.
+
+        Return Skip if it has neither inline disks nor exclusive claims.
+        """
         volumes = self._handle.cluster.info(pod).volumes
         namespace = pod.metadata.namespace
         exclusive = set()
@@ -107,21 +110,21 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Count the claims that the pod `added` uses."""
+        """Count the claims of the pod `added` as used."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use += _shared(kept, added)
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Treat the claims that the pod `removed` used as free."""
+        """Treat the claims of the pod `removed` as free."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use -= _shared(kept, removed)
         return None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if one of its pods uses a disk of the pod.
+        """Reject the node if a pod there already uses a disk that this pod needs.
 
-        Reject every node if another pod uses one of its claims.
+        While another pod uses one of this pod's exclusive claims, every node is rejected.
         """
         kept: _RestrictionState = state.read(self.name)
         if kept.disks and any(_conflict(kept.disks, info.volumes.disks) for info in node.volume_pods.values()):

@@ -43,9 +43,9 @@ def content(
     rules: dict[str, RuleText] | None = None,
     details: Callable[[E], str] = lambda _claim_set: "",
 ) -> Content:
-    """Return each claim set's result in an AllocationPlan or an Explanation, `more` checks, and the warnings.
+    """Return the results for the claim sets of an AllocationPlan or an Explanation, `more` checks, and the warnings.
 
-    `details` adds lines to a failed claim set.
+    `details` returns lines to add to a failed claim set.
     """
     checks = [_check(claim_set, gate, origins, details) for claim_set in claim_sets]
     failed, notes = of_warnings(warnings, gate)

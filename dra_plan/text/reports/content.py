@@ -17,7 +17,7 @@ from dra_plan.text.gate import Gate
 
 
 class Level(StrEnum):
-    """The severity of an entry."""
+    """The severity of an entry in a report."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -25,7 +25,7 @@ class Level(StrEnum):
 
 
 class Replacement(NamedTuple):
-    """A range of characters in the entry's file, and the replacement."""
+    """A range of characters in the file of an entry, and the text that replaces it."""
 
     line: int
     column: int
@@ -35,9 +35,9 @@ class Replacement(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One reported entry with its position. Lines and columns count from 1; 0 and empty texts mean unknown.
+    """A reported problem with its position. Lines and columns count from 1; 0 and empty texts mean unknown.
 
-    `end_column` is the column after the last character; `object` is KIND NAMESPACE/NAME; `path` is the field in it;
+    `end_column` is the column after the last character. `object` is KIND NAMESPACE/NAME, and `path` is the field in it.
     `details` has more lines, for formats with enough space.
     """
 
@@ -61,13 +61,13 @@ class Entry(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Return `SOURCE:LINE:COLUMN` as far as known."""
+        """Return the place of the entry as `SOURCE:LINE:COLUMN`, without the parts that are unknown."""
         numbers = [str(number) for number in (self.line, self.column if self.line else 0) if number]
         return ":".join([self.source, *numbers]) if self.source else ""
 
 
 class Result(StrEnum):
-    """The result of a check: passed, failed, or not decidable."""
+    """The result of a check: passed, failed, or undecidable."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -87,7 +87,7 @@ SEARCH_ENDED = "The search was cut short"
 
 
 class RuleText(NamedTuple):
-    """The meaning of a code, and the advice on how to fix it."""
+    """The meaning of a code, and advice on how to fix the problem."""
 
     title: str
     help: str
@@ -95,10 +95,10 @@ class RuleText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One report: its command and its input.
+    """The content of a report on one command.
 
-    `notes` are the entries that do not make anything fail. `anchor` is the input at which an entry without a position
-    is shown, in formats that require a position. `aborted` means that there is no result because the input or the query
+    `notes` are entries that do not make anything fail. `anchor` is the input at which an entry without a position is
+    shown, in formats that require a position. `aborted` means that there is no result because the input or the query
     was invalid.
     """
 
@@ -110,7 +110,7 @@ class Content:
     aborted: bool = False
 
     def entries(self) -> Iterator[Entry]:
-        """Yield all entries: the checks' entries, then the notes."""
+        """Yield all entries: first those of the checks, and then the notes."""
         yield from (check.entry for check in self.checks if check.entry is not None)
         yield from self.notes
 
@@ -131,12 +131,15 @@ STDIN_NAME = "stdin"
 
 
 def file_of(entry: Entry, content: Content) -> str:
-    """Return the file under which to show the entry, which is its own, or else the run's first file."""
+    """Return the file under which the entry is shown.
+
+    This is its own file or, if it has none, the first file of the run.
+    """
     return relative(entry.source or content.anchor or CLUSTER)
 
 
 def relative(source: str) -> str:
-    """Return the path relative to the working directory, without `./`; unchanged if it lies outside."""
+    """Return the path relative to the working directory, without `./`. A path outside of it is returned unchanged."""
     if source == STDIN:
         return STDIN_NAME
     path, here = Path(os.path.normpath(source)), Path.cwd()
@@ -144,15 +147,17 @@ def relative(source: str) -> str:
 
 
 def uri(path: str) -> str:
-    """Return a path from `relative` as a URI reference."""
+    """Return a path, as returned by `relative`, as a URI reference."""
     return Path(path).as_uri() if Path(path).is_absolute() else quote(path, errors="surrogateescape")
 
 
 def fingerprints(content: Content) -> list[tuple[Entry, str]]:
-    """Return each entry with its fingerprint, which is unique in the report because repeated entries are counted.
+    """Return the entries with their fingerprints.
 
-    The fingerprint consists of code, file, object, field and message. It does not contain the line, so that an
-    insertion above does not change it.
+    Repeated entries are counted, so that fingerprints in a report are unique.
+
+    The fingerprint consists of the code, file, object, field and message. It does not contain the line, so that it does
+    not change if lines are inserted above.
     """
     seen: Counter[str] = Counter()
     found = []
@@ -164,7 +169,7 @@ def fingerprints(content: Content) -> list[tuple[Entry, str]]:
 
 
 def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase], list[Entry]]:
-    """Return the warnings that the gate counts as failed checks, and the others as notes."""
+    """Return the warnings that make the gate fail as failed checks, and the other warnings as notes."""
     told = list(warnings)
     failed = of_plain_warnings(one for one in told if gate.counts(one))
     notes = of_plain_warnings(one for one in told if not gate.counts(one))
@@ -172,7 +177,7 @@ def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase
 
 
 def of_plain_warnings(warnings: Iterable[Notice]) -> list[Entry]:
-    """Return the warnings as entries, regardless of the gate."""
+    """Return the warnings as entries. No gate is applied."""
     return [_entry(warning) for warning in warnings]
 
 
@@ -187,6 +192,6 @@ def _entry(warning: Notice) -> Entry:
 
 
 def split(source: str) -> tuple[str, int]:
-    """Split `FILE:LINE` into file and line; the line is 0 if there is none."""
+    """Split `FILE:LINE` into the file and the line, which is 0 if there is none."""
     file, colon, line = source.rpartition(":")
     return (file, int(line)) if colon and line.isdecimal() else (source, 0)

@@ -29,10 +29,10 @@ COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"
 
 
 def github(content: Content) -> str:
-    """Return one command per line; an empty string if there is nothing to report.
+    """Return a workflow command on each line, or an empty string if there is nothing to report.
 
-    The most severe entries come first: GitHub shows the first ten of each level in a step next to the lines, and the
-    others in the log. An entry that is like another one is counted there.
+    The most severe entries come first, because GitHub shows the first ten of each level in a step next to the lines,
+    and the others in the log. Entries that are like an earlier one are only counted in its command.
     """
     entries = list(content.entries())
     alike = Counter(entry.like for entry in entries if entry.like)
@@ -74,7 +74,7 @@ SEVERITIES = {Level.ERROR: "major", Level.WARNING: "minor", Level.INFO: "info"}
 
 
 def gitlab(content: Content) -> str:
-    """Return the array; it is empty if there is nothing to report.
+    """Return the report as a JSON array, which is empty if there is nothing to report.
 
     Facts about the release are omitted, because they do not belong to a line in a file, and a merge request cannot
     change them.
@@ -95,10 +95,10 @@ def _issue(entry: Entry, fingerprint: str, content: Content) -> dict[str, Any]:
 
 
 def junit(content: Content) -> str:
-    """Return one test suite. A failed check is a failure; an undecided or unreadable check is an error.
+    """Return the report as a test suite. A failed check is a failure; an undecided or unreadable check is an error.
 
-    Entries that do not make anything fail go to the suite's error output, so that failing test cases always mean a
-    nonzero exit status.
+    Entries that do not make anything fail are written to the suite's error output, so that failing test cases always
+    mean a nonzero exit status.
     """
     from junitparser import SystemErr, TestSuite
 
@@ -141,7 +141,7 @@ Data = dict[str, Any]
 
 
 def sarif(content: Content) -> str:
-    """Return a log of one run; its results are empty if there is nothing to report."""
+    """Return the report as a log with one run. It has no results if there is nothing to report."""
     codes = sorted({entry.code for entry in content.entries()})
     driver = {
         "name": "dra-plan",

@@ -18,9 +18,9 @@ PAGE = "html"
 
 
 class Wanted(NamedTuple):
-    """One requested report. If there is no file, the report goes to standard error, among the log lines.
+    """A requested report. If it has no file, it is written to standard error, among the log lines.
 
-    `render` builds it from the content of a report; None for a page.
+    `render` builds it from the content of a report, and is None for a page.
     """
 
     name: str
@@ -69,7 +69,7 @@ RULES = {
 
 
 def content(error: Exception, command: str, anchor: str) -> Content:
-    """Return one failed check per fault in the input, or one for the error as a whole."""
+    """Return a failed check for each mistake in the input, or one failed check for the error as a whole."""
     checks = tuple(ReportCase(_name(entry), Result.BROKEN, entry) for entry in _entries(error))
     return Content(command, checks, rules=RULES, anchor=anchor, aborted=True)
 

@@ -12,7 +12,7 @@ RULE = RuleText("The API server rejects an object", "dra-plan validate says what
 
 
 def checks(refusals: Refusals) -> list[ReportCase]:
-    """Return the checks, each named after the code and the object."""
+    """Return a check for each finding about a rejected object, named after the code and the object."""
     return [
         ReportCase(
             f"{one.code} {one.object}",

@@ -10,8 +10,8 @@ from pathlib import Path
 def write(file: str, text: str | bytes) -> None:
     """Write `text` to `file`, encoded as UTF-8 unless it is bytes.
 
-    Raises OSError on failure; the file is then unchanged.
-    A device or a pipe, which cannot be replaced, is written to directly.
+    Raises OSError on failure; the file is then unchanged. A device or a pipe, which cannot be replaced, is written to
+    directly.
     """
     path = Path(file)
     data = text.encode() if isinstance(text, str) else text
