@@ -111,11 +111,15 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
     """Return whether one device story suffices: the nodes are alike, with no other obstacle, and none is `fitting`.
 
-    A request with alternatives has a line, which is shorter than their stories.
+    If a request has alternatives, or devices of the right kind have too little left, a line says it sooner.
     """
-    if len(groups) > 1 or not only_devices(groups) or any(one.alternatives for group in groups for one in group.about):
+    if len(groups) > 1 or not only_devices(groups) or any(_is_nearly(one) for group in groups for one in group.about):
         return False
     return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
+
+
+def _is_nearly(of: NodeObstacle) -> bool:
+    return bool(of.alternatives) or any(one.step == "counter" for one in of.removed)
 
 
 def only_devices(groups: Sequence[RefusingNodes]) -> bool:
