@@ -115,11 +115,16 @@ def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bo
     """Return whether the explanation of devices on one node is enough.
 
     It is if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not enough
-    for a request with alternatives, whose line about the nodes is shorter.
+    if a request has alternatives, or if devices of the right kind have too little left: the line about the nodes then
+    says it sooner.
     """
-    if len(groups) > 1 or not only_devices(groups) or any(one.alternatives for group in groups for one in group.about):
+    if len(groups) > 1 or not only_devices(groups) or any(_is_nearly(one) for group in groups for one in group.about):
         return False
     return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
+
+
+def _is_nearly(of: NodeObstacle) -> bool:
+    return bool(of.alternatives) or any(one.step == "counter" for one in of.removed)
 
 
 def only_devices(groups: Sequence[RefusingNodes]) -> bool:

@@ -11,6 +11,7 @@ from tests.build import (
     Object,
     allocated,
     claim,
+    counters,
     device,
     device_class,
     first_of,
@@ -22,6 +23,7 @@ from tests.build import (
     slice_,
 )
 
+PROFILE = f'device.attributes["{GPU}"].profile'
 MEMORY = f'device.capacity["{GPU}"].memory'
 
 
@@ -116,3 +118,24 @@ def test_many_different_values_are_counted() -> None:
     asked = claim("c", request("gpu", count=2), constraints=[match(f"{GPU}/root", "gpu")])
     pair = [node("a"), node("b", cpu="0"), slice_("a", *roots), device_class(), asked, pod("p", claims={"g": "c"})]
     assert "gpu (2 devices) needs the same root; no two of the 4 free devices have the same" in text(*pair)
+
+
+def test_counters_that_are_used_up_come_before_devices_of_other_kinds() -> None:
+    """Though the nodes are alike, with nothing but devices in the way; the slots that are free are shown."""
+    places = {f"slot-{at}": "1" for at in range(4)}
+    parts = [device(f"small-{at}", profile="small", consumes={"card": {f"slot-{at}": "1"}}) for at in range(4)]
+    large = device("large", profile="large", consumes={"card": places})
+    objects: list[Object] = [
+        device_class(),
+        claim("c", request("mig", f'{PROFILE} == "large"')),
+        pod("p", claims={"g": "c"}),
+    ]
+    for name in "ab":
+        held = [allocated(f"old-{name}", f"{name}/small-1", pod=f"w-{name}")]
+        held += [running(f"w-{name}", name, claims={"g": f"old-{name}"})]
+        objects += [node(name), slice_(name, *parts, large, of=2, number=0), counters(name, {"card": places}), *held]
+    said = text(*objects)
+    used = "1 counter card/slot-1: 1 needed, 0 left (used by default/old-a (pod w-a))"
+    assert f"2 nodes (a, b): devices: mig needs 1, none available (on a: {used})" in said
+    assert "slot 0-3: . X . ." in said
+    assert 'profile is "small"' not in said

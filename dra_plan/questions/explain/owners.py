@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import UNSET, structs
@@ -55,6 +56,10 @@ MOST_HELP = 4
 
 MOST_BLOCKS = 4
 """The number of owners that are shown at length unless named; beyond it, each has one line."""
+
+
+MOST_SLOTS = 3
+"""The number of counter sets whose slots are shown for nodes that are not."""
 
 
 WHOLE = "-v shows"
@@ -165,7 +170,9 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
         paragraphs = paragraphs[:kept]
         if any(story.devices for story in stories if story not in shown):
             rest = _not_told(len(stories) - kept, are_named=are_named)
-        hidden = [line for story in stories if story not in shown for line in lacks_lines(story)]
+        unshown = [story for story in stories if story not in shown]
+        slots = (line for story in unshown for line in obstacles.slot_lines(story.counter_sets))
+        hidden = [*(line for story in unshown for line in lacks_lines(story)), *islice(slots, MOST_SLOTS)]
     yield from head
     for each in paragraphs:
         yield from each
