@@ -143,4 +143,4 @@ def test_what_leaves_a_pod_refused_does_not_help() -> None:
     assert (told["verdict"], told["forbidden"], told.get("suggestions", [])) == ("Refused", 1, [])
     with_room = [quota(pods="3") if each["kind"] == "ResourceQuota" else each for each in objects]
     found = verdict([*with_room, node("b", cpu="1")], "deploy/w")["suggestions"]
-    assert [[change["code"] for change in each["changes"]] for each in found] == [["add-node"], ["lower-request"]]
+    assert [[change["code"] for change in each["changes"]] for each in found] == [["lower-request"]]

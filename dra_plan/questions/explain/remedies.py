@@ -53,11 +53,11 @@ MOST_TRIALS = 8
 
 
 MOST_NODE_TRIALS = 10_000
-"""The maximum number of nodes in the clusters of all trials together."""
+"""The maximum number of nodes in the clusters of all trials of one kind together."""
 
 
-MOST_NEW = 2
-"""The number of kinds of nodes of which one more is tried."""
+MOST_ALIKE = 2
+"""The number of kinds of nodes of which one more is tried, and of pods that might leave."""
 
 
 MOST_LOWERED = 4
@@ -112,11 +112,20 @@ class Remedies:
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
         helped = _different([one for one in helped if not one.would_bind] or helped)
         if not any(isinstance(change, NodeAdded) for one in helped for change in one.changes):
-            helped += self._helping(islice(self._one_more(verdict), min(MOST_NEW, self._most)), verdict)[:1]
-        removed = self._helping(removals(self._inventory, verdict, self._priority), verdict)
-        helped += [one for one in removed if not one.would_bind][:1]
+            helped += self._first_of(self._one_more(verdict), verdict, for_some=not helped)
+        helped += self._first_of(removals(self._inventory, verdict, self._priority), verdict)
         helped += enough
         return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
+
+    def _first_of(
+        self, combinations: Iterator[tuple[Remedy, ...]], verdict: OwnerVerdict, *, for_some: bool = False
+    ) -> list[TriedChanges]:
+        """Return the first of equally good changes that helps all pods, or some; in large clusters, one is tried."""
+        for one in islice(combinations, min(MOST_ALIKE, max(1, self._most - 1))):
+            helped = [each for each in self._helping([one], verdict) if for_some or not each.would_bind]
+            if helped:
+                return helped
+        return []
 
     def _for_all(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the changes of counts that help only some pods, lowered further until they help all of them."""
@@ -152,22 +161,24 @@ class Remedies:
             self._tried.add(key)
             self.tried += 1
             trial = self._tries(changed)
-            if trial is not None and len(changes) > 1 and self._lacks(trial.node, verdict) < len(changes):
-                parts = self._helping([(one,) for one in remedies if len(one.told) < len(changes)], verdict)
-                if parts:  # what the others remove is on another node
-                    helped += parts
-                    continue
-            if trial is not None and (trial.is_whole or trial.bound > verdict.would_bind):
-                made = [patch for one in remedies for patch in one.patches]
-                made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
-                made += [*_of_nodes(before, changed), *_of_classes(before, changed)]
-                some = 0 if trial.is_whole else trial.bound
-                helped.append(
-                    TriedChanges(
-                        changes=changes, node=trial.node, evicts=list(trial.evicts), patches=made, would_bind=some
-                    )
-                )
+            if trial is None or not (trial.is_whole or trial.bound > verdict.would_bind):
+                continue
+            made = [patch for one in remedies for patch in one.patches]
+            made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
+            made += [*_of_nodes(before, changed), *_of_classes(before, changed)]
+            some = 0 if trial.is_whole else trial.bound
+            together = TriedChanges(
+                changes=changes, node=trial.node, evicts=list(trial.evicts), patches=made, would_bind=some
+            )
+            helped += self._parts(remedies, trial, verdict) or [together]
         return helped
+
+    def _parts(self, remedies: Sequence[Remedy], trial: Trial, verdict: OwnerVerdict) -> list[TriedChanges]:
+        """Return single ones of these changes that are enough, because the others are about other nodes."""
+        number = sum(len(one.told) for one in remedies)
+        if len(remedies) < MOST_CHANGES or self._lacks(trial.node, verdict) >= number:
+            return []
+        return self._helping(((one,) for one in remedies), verdict)
 
     def _lacks(self, node: str, verdict: OwnerVerdict) -> int:
         """Return the number of obstacles on a node; 0 on a new one. So many changes are all needed."""
