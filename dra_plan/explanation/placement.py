@@ -134,7 +134,7 @@ class Placement:
         """The allocated claims that matter here: those that have devices in a pool of this node."""
         found: dict[str, ResourceClaim] = {}
         for pool in self.pool_ids():
-            found.update(self.view.holders.get(pool, {}))
+            found.update((claim.key, claim) for claim in self.view.holders.get(pool, ()))
         return tuple(found.values())
 
     # Other placements

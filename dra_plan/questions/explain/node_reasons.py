@@ -246,13 +246,16 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     Nodes that are reserved for the control plane, or that are not ready, come last.
     """
     groups: dict[Any, _AlikeNodes] = {}
+    causes: dict[int, Any] = {}
+    """The causes of rejections, which many nodes share, by their identity."""
     nodes = there.nodes
     place = {name: at for at, name in enumerate(nodes)}
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
+        if id(refusals) not in causes:
+            causes[id(refusals)] = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals)
         leading = _leading(refusals, name, of_devices)
-        causes = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals)
-        key = causes, _key_of(leading), _not_ready(there, name) if _has_none(leading) else ""
+        key = causes[id(refusals)], _key_of(leading), _not_ready(there, name) if _has_none(leading) else ""
         group = groups.setdefault(key, _AlikeNodes())
         group.nodes.append(name)
         group.refusals.append(refusals)

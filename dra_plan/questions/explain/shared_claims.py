@@ -90,6 +90,8 @@ def _only_node(index: Index, claim: ResourceClaim) -> str:
 
 def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) -> Iterator[Remedy]:
     """Yield a template for each claim that the verdict names as shared; the pods name the template instead."""
+    if not verdict.shared_claims:
+        return
     namespace = verdict.namespace
     known = {one.metadata.name for one in inventory.templates if one.metadata.namespace == namespace}
     claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == namespace}
