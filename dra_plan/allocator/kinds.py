@@ -266,7 +266,7 @@ class NodeStates:
             known = self._plain[slice_] = (
                 is_own
                 and None not in self._kinds.of(slice_)
-                and not any(device.device.consumes_counters for device in slice_.devices)
+                and not any(device.consumes_counters for device in spec.devices)
             )
         return known
 

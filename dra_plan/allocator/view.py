@@ -99,15 +99,16 @@ class View:
         return AllocatedState.of(self.claims, consumable_capacity=self.target.features.consumable_capacity)
 
     @cached_property
-    def holders(self) -> Mapping[PoolID, Mapping[str, ResourceClaim]]:
-        """The allocated claims that hold devices of each pool, by NAMESPACE/NAME, in the order of `claims`."""
-        found: dict[PoolID, dict[str, ResourceClaim]] = {}
+    def holders(self) -> Mapping[PoolID, Sequence[ResourceClaim]]:
+        """The allocated claims that hold devices of each pool, in the order of `claims`."""
+        found: dict[PoolID, list[ResourceClaim]] = {}
         for claim in self.claims:
-            if claim.allocation is not None:
-                for result in claim.allocation.devices.results:
-                    pool = result.driver, result.pool  # equal to its PoolID, and quicker to make
-                    held = found[pool] if pool in found else found.setdefault(PoolID(*pool), {})
-                    held[claim.key] = claim
+            allocation = claim.allocation
+            for result in allocation.devices.results if allocation is not None else ():
+                pool = result.driver, result.pool  # equal to its PoolID, and quicker to make
+                held = found[pool] if pool in found else found.setdefault(PoolID(*pool), [])
+                if not held or held[-1] is not claim:
+                    held.append(claim)
         return found
 
     @cached_property

@@ -140,7 +140,7 @@ class Placement:
         """The allocated claims that matter on this node, because they have devices in one of its pools."""
         found: dict[str, ResourceClaim] = {}
         for pool in self.pool_ids():
-            found.update(self.view.holders.get(pool, {}))
+            found.update((claim.key, claim) for claim in self.view.holders.get(pool, ()))
         return tuple(found.values())
 
     # Other placements

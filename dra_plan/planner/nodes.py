@@ -452,7 +452,8 @@ def _namespaces(inventory: Inventory) -> Iterator[Notice]:
     if was_listed(inventory, "Namespace"):
         return
     known = {namespace.metadata.name for namespace in inventory.namespaces}
-    asking = {meta.namespace for meta, spec in _claim_specs(inventory) if _with_admin_access(spec)}
+    asked = {(meta.namespace, id(spec)): spec for meta, spec in _claim_specs(inventory)}  # many share one
+    asking = {namespace for (namespace, _), spec in asked.items() if _with_admin_access(spec)}
     unknown = sorted(asking - known)
     if unknown:
         yield Notice(

@@ -185,8 +185,10 @@ def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
     for slice_ in inventory.slices:
         for name in _of_slice(slice_):
             yield name, f"ResourceSlice {slice_.metadata.name}"
-    for claim in inventory.claims:
-        if _derives(claim.spec):
+    specs = {id(claim.spec): claim.spec for claim in inventory.claims}  # many claims share one
+    deriving = {key for key, spec in specs.items() if _derives(spec)}
+    for claim in inventory.claims if deriving else ():
+        if id(claim.spec) in deriving:
             yield "derivedAttributes", f"ResourceClaim {claim.key}"
     for template in inventory.templates:
         if _derives(template.spec.spec):

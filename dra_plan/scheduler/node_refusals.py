@@ -83,20 +83,32 @@ def _as_if_not_asked(plugins: Sequence[FilterPlugin], pod: Pod) -> Iterator[None
 def _of_nodes(
     framework: Framework, plugins: list[FilterPlugin], state: CycleState, pod: Pod, first: Mapping[str, Status]
 ) -> dict[str, tuple[NodeRefusal, ...]]:
-    """Return the rejections of each node: the `first` one, then those of the other plugins, in their order."""
+    """Return the rejections of each node: the `first` one, then those of the other plugins, in their order.
+
+    Nodes with the same rejections share one object.
+    """
     known_nodes, first = framework.handle.cluster.nodes, dict(first)
     nodes = {name: node for name in first if (node := known_nodes.get(name)) is not None}
     by_name = {plugin.name: plugin for plugin in plugins}
     found: dict[str, list[NodeRefusal]] = {}
+    made: dict[tuple[int, tuple[Obstacle, ...]], tuple[NodeRefusal, Status]] = {}
+
+    def refusal(status: Status, plugin: FilterPlugin | None, node: NodeInfo) -> NodeRefusal:
+        obstacles = () if plugin is None else tuple(plugin.obstacles(state, pod, node))
+        key = id(status), obstacles
+        if key not in made:
+            made[key] = _refusal(status, obstacles), status  # which keeps its identity
+        return made[key][0]
+
     for name, node in nodes.items():
-        known = by_name.get(first[name].plugin)
-        found[name] = [_refusal(first[name], () if known is None else known.obstacles(state, pod, node))]
+        found[name] = [refusal(first[name], by_name.get(first[name].plugin), node)]
     for plugin in plugins:
         others = [node for name, node in nodes.items() if first[name].plugin != plugin.name]
         for node, status in zip(others, framework.ask_filter_each(plugin, state, pod, others), strict=True):
             if status is not None and status.rejected:
-                found[node.name].append(_refusal(status, plugin.obstacles(state, pod, node)))
-    return {name: tuple(refusals) for name, refusals in found.items()}
+                found[node.name].append(refusal(status, plugin, node))
+    shared: dict[tuple[int, ...], tuple[NodeRefusal, ...]] = {}
+    return {name: shared.setdefault(tuple(map(id, each)), tuple(each)) for name, each in found.items()}
 
 
 def _besides(

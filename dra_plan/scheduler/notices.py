@@ -80,9 +80,11 @@ def _of_groups(groups: Iterable[PodGroup]) -> dict[str, str]:
 
 
 def _is_of_a_group(claim: ResourceClaim) -> bool:
-    owner, status = claim.metadata.controller, claim.status
-    if owner is not None and owner.kind == "PodGroup":
-        return True
+    if claim.metadata.owner_references:
+        owner = claim.metadata.controller
+        if owner is not None and owner.kind == "PodGroup":
+            return True
+    status = claim.status
     return (
         status is not None
         and bool(status.reserved_for)

@@ -35,7 +35,6 @@ from dra_plan.questions.explain.document import (
     TriedPod,
 )
 from dra_plan.questions.explain.left_over import left_over, named_holders
-from dra_plan.questions.schedule.answer import choice, schedule_pods
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.notices import GroupSummary, gate_notices
@@ -242,6 +241,7 @@ def _with_gates(
 
 def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:
     from dra_plan.questions.explain.rooms import rooms
+    from dra_plan.questions.schedule.answer import choice
 
     if question.names_groups and not question.owners:
         return []
@@ -268,6 +268,8 @@ def explain_groups(
     """
     if not groups:
         return []
+    from dra_plan.questions.schedule.answer import schedule_pods
+
     asked = Question(infer_nodes=question.infer_nodes, max_steps=question.max_steps, timeout=question.timeout)
     outcome = schedule_pods(inventory, target, asked).outcome
     known = {f"{each.namespace}/{each.name}": each for each in outcome.groups}

@@ -21,11 +21,13 @@ def left_over(inventory: Inventory) -> frozenset[tuple[str, str]]:
     """
     pods = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods}
     running = {pod.metadata.namespace for pod in inventory.pods if pod.spec.node_name}
+    if not running:
+        return frozenset()
     namespaces, found = {namespace for namespace, _ in pods}, set()
     for claim in inventory.claims:
         namespace = claim.metadata.namespace
         users = claim.status.reserved_for if claim.status is not None else []
-        is_known = namespace in running or (bool(running) and len(namespaces) > 1)
+        is_known = namespace in running or len(namespaces) > 1
         if is_known and users and all(each.resource == "pods" and (namespace, each.name) not in pods for each in users):
             found.add((namespace, claim.metadata.name))
     return frozenset(found)

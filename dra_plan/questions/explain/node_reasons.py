@@ -293,13 +293,19 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     last.
     """
     groups: dict[Any, _AlikeNodes] = {}
+    causes: dict[int, Any] = {}
+    """The keys of rejections, by the rejections' identity: many nodes share them, unless a key depends on the node."""
     nodes = there.nodes
     place = {name: at for at, name in enumerate(nodes)}
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
+        shared = causes.get(id(refusals))
+        if shared is None:
+            shared = tuple((each.plugin, _texts(each), _keys(each.obstacles, name, there)) for each in refusals)
+            if not any(isinstance(one, ResourceShort) for each in refusals for one in each.obstacles):
+                causes[id(refusals)] = shared
         leading = _leading(refusals, name, of_devices)
-        causes = tuple((each.plugin, _texts(each), _keys(each.obstacles, name, there)) for each in refusals)
-        key = causes, _key_of(leading), of_devices.not_ready(nodes[name]) if _has_none(leading) else None
+        key = shared, _key_of(leading), of_devices.not_ready(nodes[name]) if _has_none(leading) else None
         group = groups.setdefault(key, _AlikeNodes())
         group.nodes.append(name)
         group.refusals.append(refusals)

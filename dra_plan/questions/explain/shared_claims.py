@@ -93,6 +93,8 @@ def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) 
 
     The pods then name the template.
     """
+    if not verdict.shared_claims:
+        return
     namespace = verdict.namespace
     known = {one.metadata.name for one in inventory.templates if one.metadata.namespace == namespace}
     claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == namespace}

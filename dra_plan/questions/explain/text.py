@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dra_plan.questions.explain.autoscaler import autoscaler_lines
 from dra_plan.questions.explain.blocks import owner_blocks
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import group_lines, nothing, room_lines
@@ -19,12 +18,13 @@ def parse(option: str, telling: Telling = BRIEF) -> Format[ExplanationDocument]:
 
     Raises UsageError for an unknown format or a malformed template.
     """
-    from dra_plan.questions.explain import markdown
 
     def as_text(document: ExplanationDocument, screen: Screen | None) -> str:
         return render(document, screen, telling=telling)
 
     def as_markdown(document: ExplanationDocument, _screen: Screen | None) -> str:
+        from dra_plan.questions.explain import markdown
+
         return markdown.markdown(document, telling=telling)
 
     return choose(option, {"text": whole(as_text), "markdown": whole(as_markdown), **DATA})
@@ -44,7 +44,10 @@ def render(document: ExplanationDocument, screen: Screen | None, *, telling: Tel
     blocks += [list(group_lines(group)) for group in document.pod_groups or ()]
     blocks += [list(room_lines(room)) for room in document.moves or ()]
     blocks += [list(device_lines(story)) for story in document.devices]
-    blocks += [[line] for line in autoscaler_lines(document)]
+    if document.autoscaler:
+        from dra_plan.questions.explain.autoscaler import autoscaler_lines
+
+        blocks += [[line] for line in autoscaler_lines(document)]
     blocks = [*([*part.lines] for part in refusals.paragraphs(document.refusals)), *blocks]
     if not blocks:
         blocks = [[nothing(document.not_pending or 0)]]

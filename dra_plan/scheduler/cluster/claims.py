@@ -36,14 +36,28 @@ class StoredClaims:
     def __init__(self) -> None:
         self._found: dict[int, tuple[ResourceClaim, ResourceClaim]] = {}
         """The claims by the identity of the given one, which is kept alive."""
-        self._last: Sequence[ResourceClaim] | None = None
+        self._last: Sequence[ResourceClaim] = ()
         self._last_by_key: dict[ClaimKey, ResourceClaim] = {}
 
     def by_key(self, claims: Sequence[ResourceClaim]) -> dict[ClaimKey, ResourceClaim]:
         """Return a new dictionary of the claims by namespace and name, in which each claim has a UID."""
-        if claims is not self._last:
+        changed = self._changed(claims)
+        if changed is None:
             self._last, self._last_by_key = claims, {claim_key(claim): claim for claim in self.of(claims)}
-        return self._last_by_key.copy()
+            changed = ()
+        return self._last_by_key | {claim_key(claim): claim for claim in self.of(changed)}
+
+    def _changed(self, claims: Sequence[ResourceClaim]) -> Sequence[ResourceClaim] | None:
+        """Return the claims that differ from the last ones in contents alone; None if other things differ."""
+        last = self._last
+        if claims is last:
+            return ()
+        if not len(claims) == len(last) == len(self._last_by_key):
+            return None
+        pairs = [(old, new) for old, new in zip(last, claims, strict=True) if old is not new]
+        if any(claim_key(old) != claim_key(new) for old, new in pairs):
+            return None
+        return [new for _, new in pairs]
 
     def of(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
         """Return the claims in the same order. Each of them has a UID."""

@@ -548,6 +548,8 @@ def scheduling_order(nodes: Iterable[Node]) -> list[Node]:
     zones: dict[str, list[Node]] = {}
     for node in nodes:
         zones.setdefault(zone_of(node), []).append(node)
+    if len(zones) == 1:
+        return next(iter(zones.values()))
     ordered: list[Node] = []
     for turn in range(max(map(len, zones.values()), default=0)):
         ordered += [members[turn] for members in zones.values() if turn < len(members)]

@@ -67,6 +67,8 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
     name = plugin_names.TAINT_TOLERATION
     looks_at_object_alone = True
 
+    _untolerated = unresolvable("node(s) had untolerated taint(s)").by(name)
+
     def __init__(self, target: Target) -> None:
         self._names_taint = target.rules.names_untolerated_taint
 
@@ -77,7 +79,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
             return None
         if self._names_taint:
             return unresolvable(f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}")
-        return unresolvable("node(s) had untolerated taint(s)")
+        return self._untolerated
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
         """Return the first taint that blocks the pod."""
