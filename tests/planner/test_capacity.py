@@ -212,6 +212,17 @@ def test_a_daemon_set_has_one_pod_a_node(there: tuple[str, ...], more: int) -> N
     assert sum(one["outcome"] == "Bound" and bool(one.get("attempts")) for one in pods) == more
 
 
+def test_a_daemon_set_with_all_its_pods_is_left_out_unless_named() -> None:
+    shape = pod(labels={"app": "agent"}, tolerations=[])
+    agent = workload("DaemonSet", "agent", shape, selector={"matchLabels": {"app": "agent"}})
+    there = placed("agent-a", "a", metadata={"labels": {"app": "agent"}, **owned("DaemonSet", "agent")})
+    cluster = Cluster.of([*gpus("a"), template("one"), pod("waits", templates={"gpu": "one"}), agent, there])
+    for names, owners in {(): ["waits"], ("ds/agent", "po/waits"): ["waits", "agent"]}.items():
+        document = cluster.capacity(*names).to_dict()
+        assert [item["owner"]["name"] for item in document["items"]] == owners
+        assert [kind["stranded"] for kind in document["fleet"]["kinds"]] == [0]
+
+
 def test_a_daemon_that_a_node_refuses_is_told() -> None:
     cluster = daemons()
     found = scheduled(cluster.without("resourceslice/b-gpu.example.com"))

@@ -148,10 +148,10 @@ def test_that_a_pod_is_beyond_help_may_hang_on_a_tie() -> None:
         numbers[name] = Cluster.of(objects).grow(like=name)
     told = {name: {pod.name: pod.fits_alone for pod in plan.document.beyond_help} for name, plan in numbers.items()}
     assert told == {"a": {"huge": False}, "c": {"big": True, "huge": False}}
-    assert str(numbers["a"]).startswith("No matter how many of these nodes are added, 1 pod stays pending:")
+    assert str(numbers["a"]).startswith("1 pod stays pending, no matter how many nodes like those below are added:")
     assert str(numbers["c"]).startswith(
         "If the first of equally good nodes is always chosen, 2 pods stay pending,"
-        " no matter how many of these nodes are added:"
+        " no matter how many nodes like those below are added:"
     )
     assert numbers["c"].document.tied
 
@@ -217,7 +217,7 @@ def test_what_no_number_of_nodes_helps_is_said_first() -> None:
         ("gated", "waiting for scheduling gates: [wait]"),
     ]
     assert plan.document.kinds[0].count == 1
-    assert str(plan).startswith("No matter how many of these nodes are added, 2 pods stay pending:\n")
+    assert str(plan).startswith("2 pods stay pending, no matter how many nodes like those below are added:\n")
 
 
 def test_a_gang_needs_a_spare_node_for_each_of_its_pods() -> None:

@@ -42,6 +42,9 @@ def test_a_recorded_pod_whose_template_was_not_recorded() -> None:
     assert waiting == found(device_class(), template(), recorded)
     assert waiting - with_claim == {"DRA202"}
     assert with_claim - waiting == {"DRA203"}
+    recorded["status"] = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "pod-gpu-abcde"}]}
+    known = found(device_class(), template(), recorded, claim(name="pod-gpu-abcde"))
+    assert known.isdisjoint({"DRA202", "DRA203"}), "the claim is there, so its template no longer matters"
 
 
 def test_a_spec_of_a_template_in_a_claim() -> None:

@@ -224,7 +224,7 @@ def _alone(pod: ChangedPod) -> str:
     taken, freed = (listed([f"{one.namespace}/{one.name}" for one in by]) for by in (pod.taken_by, pod.freed_by))
     said = f" (only because {taken} took its devices)" if taken else ""
     said += f" (only because {freed} no longer {'takes' if len(pod.freed_by) == 1 else 'take'} them)" if freed else ""
-    return said or (" (fits if no other pod is pending)" if pod.fits_alone else "")
+    return said or (" (would fit if no other pod were pending)" if pod.fits_alone else "")
 
 
 def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
@@ -353,7 +353,7 @@ def ends(document: DiffDocument) -> Iterator[str]:
     counts = Counter(one.change for one in document.claim_sets)
     pods = Counter(pod.change for pod in document.pods)
     held = Counter(word for _, word in _by_claim(document))
-    titles = ("Claim sets", counts), ("Pods", pods), ("Allocated claims", held)
+    titles = ("Workloads", counts), ("Pods", pods), ("Allocated claims", held)
     for title, found in titles:
         if found:
             yield f"{title}: {', '.join(f'{number} {change(word)}' for word, number in found.items())}."

@@ -23,8 +23,8 @@ def _fewer_may_do(document: GrowthDocument) -> str:
     options = [part for like, count in fewer.items() if count for part in ("--add-nodes", f"{count}={like}")]
     command = " ".join(["dra-plan place ...", *([shlex.join(options)] if options else [])])
     return (
-        "This is the number of nodes that the scheduler needs if it chooses the nodes itself. With a better choice, "
-        f"fewer nodes may be enough. To try one node fewer with the same files: `{command}`."
+        "kube-scheduler chooses a node for one pod after the other. If you choose them, fewer new nodes may be enough. "
+        f"To try one node fewer with the same files: `{command}`."
     )
 
 
@@ -56,9 +56,9 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
         number = len(document.beyond_help)
         stay = f"{counted(number, 'pod')} {'stays' if number == 1 else 'stay'} pending"
         if order := in_this_order(document, helpless=True):
-            yield f"{order.strip().capitalize()}, {stay}, no matter how many of these nodes are added:"
+            yield f"{order.strip().capitalize()}, {stay}, no matter how many nodes like those below are added:"
         else:
-            yield f"No matter how many of these nodes are added, {stay}:"
+            yield f"{stay.capitalize()}, no matter how many nodes like those below are added:"
         made = Table(("POD", "MESSAGE"), flexible=(0, 1))
         for names, message in alike(document.beyond_help):
             made.add(names, message)
@@ -126,7 +126,7 @@ def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
 
 def _least(document: GrowthDocument) -> str:
     cost = f"; this one costs {document.at_most}" if _priced(document) else ""
-    said = f"{'No cheaper combination is' if cost else 'Fewer nodes are not'} enough"
+    said = f"{'No cheaper combination is' if cost else 'Fewer nodes are not'} enough for kube-scheduler"
     if document.exact:
         return f"{said}{cost}."
     return f"{said}{cost}, but not every smaller number was tried."

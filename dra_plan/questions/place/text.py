@@ -19,7 +19,7 @@ from dra_plan.text.devices import devices_of
 from dra_plan.text.folding import device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import device_name, target
-from dra_plan.text.words import MOST, cell, counted, listed
+from dra_plan.text.words import MOST, cell, counted, listed, scheduler_says
 
 _TEMPLATES: dict[str, tuple[str, ...]] = {
     "Deployment": ("template",),
@@ -227,7 +227,7 @@ FEWEST = 2
 
 
 def _in_the_way(proof: ImpossibilityProof) -> Iterator[str]:
-    yield proof.message
+    yield scheduler_says(proof.message)
     if proof.in_the_way is not None:
         for obstacle in proof.in_the_way.obstacles:
             yield from _obstacle(obstacle, proof.in_the_way)
