@@ -20,12 +20,12 @@ from .base import (
     ObjectName,
     SchedulerText,
     Text,
-    one_of,
 )
 from .devices import ClaimHolder, TaintName
 from .node_obstacles import NodeObstacle, RefusingNodes
 from .stories import AbsentName, DriverPod, SharedClaim, UnreadyPod
 from .suggestions import TriedChanges
+from .volume_needs import VolumeClaimNeeds, VolumeElsewhere, VolumesApart
 
 Verdict = Literal[
     "WouldBind",
@@ -168,82 +168,6 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
     rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint, if one does.")] = ""
 
 
-class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
-    """A volume of a claim's class, and the reasons why the volume controller does not bind it to the claim.
-
-    If `faults` is empty, the controller binds it.
-    """
-
-    name: str
-    faults: list[Annotated[str, one_of("held", "small", "form", "deleted", "phase", "selector", "access-modes")]] = []
-    phase: str = ""
-    size: str = ""
-    holder: Annotated[str, Meta(description="held: the claim in spec.claimRef, as NAMESPACE/NAME.")] = ""
-
-
-class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim whose volume, or whose StorageClass, keeps a pod away from nodes."""
-
-    name: str
-    missing: Annotated[bool, Meta(description="True if there is no such claim in the namespace.")] = False
-    volume: Annotated[str, Meta(description="The volume to which the claim is bound; empty if it is not bound.")] = ""
-    storage_class: str = ""
-    class_missing: Annotated[
-        bool, Meta(description="True if the StorageClass is not in the input, although other classes are.")
-    ] = False
-    near: Annotated[str, Meta(description="A StorageClass or a claim that has a similar name.")] = ""
-    classes: Annotated[
-        list[str], Meta(description="The existing StorageClasses, if the claim names none, or one that is missing.")
-    ] = []
-    classless: Annotated[bool, Meta(description="True if the claim names no StorageClass, not even the empty one.")] = (
-        False
-    )
-    default_class: Annotated[
-        str, Meta(description="The default StorageClass, which applies to claims that name none.")
-    ] = ""
-    size: Annotated[str, Meta(description="The amount of storage that the claim requests, if it has no volume.")] = ""
-    provisions: Annotated[
-        bool | None,
-        Meta(description="True if the class has a provisioner, which creates volumes; null if this is not known."),
-    ] = None
-    volumes: Annotated[
-        list[UnmatchedVolume],
-        Meta(description="If the claim has no volume: the existing volumes of its class, the best match first."),
-    ] = []
-    waits: Annotated[
-        bool, Meta(description=("True if the volume is created only when the pod has a node (WaitForFirstConsumer)."))
-    ] = False
-    labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
-    nowhere: Annotated[bool, Meta(description="True if no node in the input can use the volume.")] = False
-    stateful_set: Annotated[
-        str, Meta(description="The StatefulSet that creates the claim from one of its templates.")
-    ] = ""
-    template_class: Annotated[
-        str,
-        Meta(description="The StorageClass in this template, if it is not in the input, although other classes are."),
-    ] = ""
-
-
-class VolumePlace(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim, and the values of a node label with which its volume can be used."""
-
-    claim: str
-    values: list[str]
-
-
-class VolumesApart(DocumentPart, frozen=True, kw_only=True):
-    """Two PersistentVolumeClaims of a pod whose volumes cannot both be used from any node."""
-
-    label: Annotated[str, Meta(description="The node label for which the two volumes require different values.")]
-    places: list[VolumePlace]
-    at_once: Annotated[
-        list[str], Meta(description="The StorageClasses that create volumes before the pod has a node (Immediate).")
-    ] = []
-    waiting: Annotated[
-        list[str], Meta(description="The StorageClasses of the same provisioner that wait until the pod has a node.")
-    ] = []
-
-
 class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
     """A condition of an allocated device that the scheduler waits for before it binds the pod."""
 
@@ -266,25 +190,11 @@ class ClaimOfLostNode(DocumentPart, frozen=True, kw_only=True):
     claim: str
     node_name: str
     pods: Annotated[
-        list[str], Meta(description="Other pods that use the claim: only when they end are they free.")
+        list[str],
+        Meta(description="The other pods that use the claim. Its devices are free once they have ended."),
     ] = []
-    deleted: Annotated[bool, Meta(description="All of them are being deleted.")] = False
-    finalizers: Annotated[list[str], Meta(description="What keeps them from being gone.")] = []
-
-
-class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that only one node may use, where a pod on another node uses it.
-
-    The explained pod is bound to a node and uses the claim as well.
-    """
-
-    claim: str
-    pod: str
-    node_name: str
-    deleted: Annotated[bool, Meta(description="True if the other pod is being deleted.")] = False
-    unreachable: Annotated[
-        bool, Meta(description="True if the node of the other pod does not exist, or its kubelet does not report.")
-    ] = False
+    deleted: Annotated[bool, Meta(description="True if all of these pods are being deleted.")] = False
+    finalizers: Annotated[list[str], Meta(description="The finalizers that keep these pods from being deleted.")] = []
 
 
 class LabelConflict(DocumentPart, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from dra_plan.documents.reasons import LeadingReason, NodeReason, Reason
 from dra_plan.documents.stories import AbsentName, ChosenDevice, NodeStory, PassedAlternative, StoryRequest
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.explanation.suggest.admissions import suggestion_rank
-from dra_plan.explanation.suggest.candidates import near_slices
+from dra_plan.explanation.suggest.node_labels import near_slices
 from dra_plan.explanation.suggest.trials import MOST_SUGGESTIONS, Suggestion
 
 from . import collisions, parts

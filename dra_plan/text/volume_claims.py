@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.api.well_known import HOSTNAME
-from dra_plan.documents.verdicts import UnmatchedVolume, VolumeClaimNeeds, VolumesApart
+from dra_plan.documents.volume_needs import UnmatchedVolume, VolumeClaimNeeds, VolumesApart
 from dra_plan.text import words
 
 

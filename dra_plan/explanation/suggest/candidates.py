@@ -1,7 +1,7 @@
 """Changes that might make a claim set fit, which are candidates drawn from the findings and not tried here.
 
-Other classes come first, then labels that a node lacks, and changes to selectors (those to capacities are in
-`capacities`); then all candidates for a node together: these, others for the reasons that reject devices, and those
+Other classes come first, then changes to selectors (those to capacities are in `capacities`, labels that a node lacks
+in `node_labels`), and then all candidates for a node together: these, others for the reasons that reject devices, and those
 for errors and pools.
 """
 
@@ -11,10 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
 from dra_plan.allocator import PoolDevice, PoolID, PoolState, SelectorError
-from dra_plan.allocator.pools import PoolSlice, targets
 from dra_plan.allocator.reasons import (
     AttributeMissing,
     BindingConditionsOff,
@@ -29,20 +26,17 @@ from dra_plan.allocator.reasons import (
 )
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
 from dra_plan.allocator.taints import tainted
-from dra_plan.api.core import NodeSelector, NodeSelectorTerm
 from dra_plan.api.resource import (
     DeviceClass,
     DeviceTaint,
     DeviceTaintRule,
     DeviceToleration,
     ResourceClaim,
-    ResourceSliceSpec,
 )
 from dra_plan.cel.parts import clauses, references, strings
 from dra_plan.cel.rewrite import without_clause
-from dra_plan.documents.base import ClaimName, PoolName
+from dra_plan.documents.base import ClaimName
 from dra_plan.documents.devices import TaintName
-from dra_plan.documents.stories import NearSlice, PoolElsewhere
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
     ClaimReleased,
@@ -66,10 +60,11 @@ from dra_plan.explanation.names import claim_name, pods_using, pool_name, reques
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed
 from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
-from dra_plan.near import misspelt, nearest
+from dra_plan.near import nearest
 
 from .capacities import of_missing, of_policy, of_short
 from .nearness import memory_of, with_nearness
+from .node_labels import missing_labels
 from .patches import Change, Held, edit_want
 
 # -- other device classes ----------------------------------------------------------------------------------------------
@@ -132,106 +127,6 @@ def _named(device_class: DeviceClass, devices: list[PoolDevice]) -> set[str]:
     """Return the drivers that the selectors of the class name."""
     named = {text for s in device_class.spec.selectors if s.cel is not None for text in strings(s.cel.expression)}
     return {device.id.driver for device in devices} & named
-
-
-# -- labels of nodes ---------------------------------------------------------------------------------------------------
-
-MOST_LABELS = 4
-"""The number of label sets to try."""
-
-
-def missing_labels(placement: Placement) -> list[dict[str, str]]:
-    """Return the sets of labels with which the node would match the node selector of a slice or device.
-
-    Each set occurs only once.
-    """
-    found: list[dict[str, str]] = []
-    for _, labels in _unselected(placement):
-        if labels not in found and _is_missing(placement, labels) and _keeps_slices(placement, labels):
-            found.append(labels)
-        if len(found) == MOST_LABELS:
-            break
-    return found
-
-
-def _unselected(placement: Placement) -> Iterator[tuple[PoolSlice, dict[str, str]]]:
-    """Yield slices whose node selector does not match the node, each with the labels that it lacks for a term."""
-    for slice_ in placement.view.gatherer.shared_slices:
-        spec = slice_.object.spec
-        if (spec.node_selector is None or targets(slice_, placement.node)) and not spec.per_device_node_selection:
-            continue
-        for selector in _selectors(spec):
-            for term in selector.node_selector_terms:
-                labels = _satisfying(term, placement.node.metadata.labels or {})
-                if labels:
-                    yield slice_, labels
-
-
-def _is_missing(placement: Placement, labels: dict[str, str]) -> bool:
-    """Return whether the node lacks these labels, or has similar values: other values say where the node is."""
-    present = placement.node.metadata.labels or {}
-    return all(key not in present or misspelt(present[key], [value]) is not None for key, value in labels.items())
-
-
-def _keeps_slices(placement: Placement, labels: dict[str, str]) -> bool:
-    """Return whether all slices that reach the node still do so with these labels: its pods may have their devices."""
-    present = placement.node.metadata.labels or {}
-    if labels.keys().isdisjoint(present):
-        return True
-    changed = replace(placement.node, metadata=replace(placement.node.metadata, labels={**present, **labels}))
-    shared = (one for one in placement.view.gatherer.shared_slices if targets(one, placement.node))
-    return all(targets(one, changed) for one in shared)
-
-
-def near_slices(placement: Placement) -> list[NearSlice]:
-    """Return the slices for which the node has a label with a similar value instead of the required value."""
-    present, found = placement.node.metadata.labels or {}, list[NearSlice]()
-    for slice_, labels in _unselected(placement):
-        [(label, wanted), *more] = labels.items()
-        if more or misspelt(present.get(label, ""), [wanted]) is None:
-            continue
-        pool = slice_.object.spec.pool.name
-        found.append(NearSlice(slice=slice_.name, pool=pool, label=label, wanted=wanted, found=present[label]))
-    return found[:MOST_LABELS]
-
-
-def pools_elsewhere(placement: Placement, texts: Collection[str]) -> list[PoolElsewhere]:
-    """Return the pools that are for nodes with labels that this node lacks.
-
-    If `texts` contain names of drivers, only pools of these drivers are returned.
-    """
-    named = {pool.driver for pool in placement.view.gatherer.slices}.intersection(texts)
-    found: dict[PoolName, PoolElsewhere] = {}
-    for slice_, labels in _unselected(placement):
-        pool = PoolName(driver=slice_.object.spec.driver, pool=slice_.object.spec.pool.name)
-        if not named or pool.driver in named:
-            wanted = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-            found.setdefault(pool, PoolElsewhere(pool=pool, labels=wanted))
-    return list(found.values())[:MOST_LABELS]
-
-
-def _selectors(spec: ResourceSliceSpec) -> Iterator[NodeSelector]:
-    if spec.node_selector is not None:
-        yield spec.node_selector
-    if spec.per_device_node_selection:
-        yield from (device.node_selector for device in spec.devices if device.node_selector is not None)
-
-
-def _satisfying(term: NodeSelectorTerm, present: dict[str, str]) -> dict[str, str] | None:
-    """Return the labels missing for a term of `In` and `Exists`; None for a term that labels alone can't satisfy."""
-    if term.match_fields or not term.match_expressions:
-        return None
-    labels: dict[str, str] = {}
-    for requirement in term.match_expressions:
-        if requirement.operator == "In" and requirement.values:
-            if present.get(requirement.key) not in requirement.values:
-                labels[requirement.key] = requirement.values[0]
-        elif requirement.operator == "Exists":
-            if requirement.key not in present:
-                labels[requirement.key] = "true"
-        else:
-            return None
-    return labels
 
 
 # -- selectors ---------------------------------------------------------------------------------------------------------

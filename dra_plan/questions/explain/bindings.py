@@ -14,7 +14,8 @@ from dra_plan.claims.index import only_nodes
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import named_claims
 from dra_plan.documents.base import DeviceName
-from dra_plan.documents.verdicts import AwaitedCondition, ClaimOfLostNode, LeavingClaim, VolumeElsewhere
+from dra_plan.documents.verdicts import AwaitedCondition, ClaimOfLostNode, LeavingClaim
+from dra_plan.documents.volume_needs import VolumeElsewhere
 from dra_plan.near import the_nearest
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 

@@ -117,7 +117,7 @@ class DeviceReason(NamedTuple):
     def pools_elsewhere(self) -> list[PoolElsewhere]:
         """Return the pools whose devices are for nodes with other labels, if this node has no devices."""
         from dra_plan.explanation.driver_pods import texts_in
-        from dra_plan.explanation.suggest.candidates import pools_elsewhere
+        from dra_plan.explanation.suggest.node_labels import pools_elsewhere
 
         if self.offer is None or self.leading.code != "no-devices":
             return []

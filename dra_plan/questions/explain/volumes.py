@@ -13,7 +13,7 @@ from dra_plan.api.core import NodeSelector, NodeSelectorTerm, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from dra_plan.api.workloads import Workload
-from dra_plan.documents.verdicts import UnmatchedVolume, VolumeClaimNeeds
+from dra_plan.documents.volume_needs import UnmatchedVolume, VolumeClaimNeeds
 from dra_plan.near import nearest, the_nearest
 from dra_plan.planner.nodes import omits_volume_claims
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
