@@ -86,7 +86,10 @@ class GateOptions(TypedDict, total=False):
         str | None,
         Flag(
             "--kubernetes-version",
-            "Kubernetes release to simulate (default: the release of the input, or 1.36).",
+            (
+                "The Kubernetes release to simulate. By default, this is the release of the input, or "
+                "1.36 if the input does not show its release."
+            ),
             metavar="VERSION",
             complete="versions",
         ),
@@ -95,7 +98,7 @@ class GateOptions(TypedDict, total=False):
         Mapping[str, bool] | None,
         Flag(
             "--feature-gates",
-            "Feature gates whose values differ from the release's defaults.",
+            "Turn these feature gates on or off. All other feature gates keep the release's defaults.",
             metavar="A,B=false",
             complete="gates",
             kind=list[str] | None,
@@ -111,7 +114,7 @@ class QuirkOptions(GateOptions, total=False):
         str,
         Flag(
             "--quirks",
-            "upstream: reproduce the release's known bugs; fixed: behave as the API documents.",
+            "Reproduce the release's known bugs (upstream), or behave as the API documentation specifies (fixed).",
             metavar="upstream|fixed",
             complete="upstream|fixed",
         ),
@@ -122,7 +125,12 @@ class ReleaseOptions(QuirkOptions, total=False):
     """The options that select the release to simulate."""
 
     strict_version: Annotated[
-        bool, Flag("--strict-version", "Exit with status 2 if this version has not been recorded.")
+        bool,
+        Flag(
+            "--strict-version",
+            "Exit with status 2 if dra-plan has no recorded data for the Kubernetes version, instead of using the "
+            "nearest recorded version.",
+        ),
     ]
 
 
@@ -148,7 +156,10 @@ class ServedVersions(TypedDict, total=False):
         Mapping[str, bool] | None,
         Flag(
             "--runtime-config",
-            ("API versions enabled in addition to the stable ones, as in kube-apiserver's --runtime-config."),
+            (
+                "Assume that the API server serves these API versions in addition to the stable ones, as "
+                "with kube-apiserver's --runtime-config."
+            ),
             metavar="GROUP/VERSION=true,...",
             kind=list[str] | None,
             read=_served,
@@ -163,7 +174,7 @@ class Chosen(InNamespace, total=False):
         str | LabelSelector | None,
         Flag(
             "--selector -l",
-            "Use only objects with these labels, for example a=b,c!=d,e in (f,g).",
+            "Use only objects whose labels match, for example a=b,c!=d,e in (f,g).",
             metavar="LABELS",
             kind=str | None,
         ),
@@ -177,7 +188,7 @@ class Bounded(TypedDict, total=False):
         int | None,
         Flag(
             "--max-steps",
-            "Maximum number of search steps per node; if it is reached, the result is Undecided (default: 250,000).",
+            "Stop the search on a node after N steps, with the result Undecided (default: 250,000).",
             metavar="N",
             least=1,
         ),
@@ -189,7 +200,12 @@ class Timed(TypedDict, total=False):
 
     timeout: Annotated[
         float | None,
-        Flag("--timeout", "Time limit for the whole run (default: no limit).", metavar="SECONDS", least=0.0),
+        Flag(
+            "--timeout",
+            "Stop after this time, and report what is still unknown as Undecided (default: no limit).",
+            metavar="SECONDS",
+            least=0.0,
+        ),
     ]
 
 
@@ -200,7 +216,10 @@ class Ties(TypedDict, total=False):
         str | None,
         Flag(
             "--ties",
-            ("Which node to choose if several have the highest score: the first (default) or a random one (--seed)."),
+            (
+                "If several nodes have the highest score, choose the first one (first, the default) or "
+                "one at random (random)."
+            ),
             metavar="first|random",
             complete="first|random",
         ),
@@ -215,7 +234,7 @@ class SomeNodes(TypedDict, total=False):
         Names,
         Flag(
             "--node",
-            "Use only these nodes, selected by name or label; can be repeated.",
+            "Use only the nodes with these names or labels. Can be repeated.",
             metavar="NAME,...|LABELS",
             complete="nodes",
             kind=list[str] | None,
@@ -229,7 +248,7 @@ class WithoutNodes(TypedDict, total=False):
 
     infer_nodes: Annotated[
         bool,
-        Flag("--infer-nodes", ("Create missing Node objects from the slices (the labels of these nodes are unknown).")),
+        Flag("--infer-nodes", ("Create missing Node objects from the slices. The labels of these nodes are unknown.")),
     ]
 
 
@@ -238,7 +257,7 @@ class DevicesOnly(TypedDict, total=False):
 
     devices_only: Annotated[
         bool,
-        Flag("--devices-only", "Ignore cordons, taints, node names and node affinity."),
+        Flag("--devices-only", "Check only devices, and ignore cordons, taints, node names and node affinity."),
     ]
 
 

@@ -1,9 +1,15 @@
-"""The smallest parts of sentences, shared by all modules that print text: lists of names, and values."""
+"""The smallest parts of sentences, shared by all modules that print text: lists of names, values, and a command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+
+DUMP = (
+    "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,"
+    "resourceclaims,resourceclaimtemplates -A -o json > cluster.json"
+)
+"""The command that creates a file for most questions with kubectl alone."""
 
 NAMES = 3
 """The number of names that a sentence lists before it counts the rest."""

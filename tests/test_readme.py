@@ -86,13 +86,13 @@ def test_paragraphs_are_short() -> None:
 RECORDED = ROOT / "tests" / "conformance"
 GROUPS = {
     "allocations": ["cases", "cases-1.34", "cases-1.35", "cases-1.36.3", "cases-1.37"],
-    "hard searches": ["hard", "quirks"],
-    "whole schedules": ["schedule", "gang", "gang-quirks", "volume", "nodealloc"],
-    "copies": ["capacity"],
+    "difficult allocations": ["hard", "quirks"],
+    "complete scheduling runs": ["schedule", "gang", "gang-quirks", "volume", "nodealloc"],
+    "numbers of copies": ["capacity"],
     "objects": ["validate"],
     "CEL": ["cel", "cel_cost"],
-    "controllers": ["control", "settled"],
-    "scale-up": ["autoscale"],
+    "final states": ["control", "settled"],
+    "decisions": ["autoscale"],
 }
 
 

@@ -28,10 +28,9 @@ INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered"
 
 
 class Allocator:
-    """An allocator for one set of claims, which treats each node independently. It is thread-safe.
+    """An allocator for one set of claims, which searches each node on its own. It is thread-safe.
 
-    `max_steps` limits each search (None means `DEFAULT_MAX_STEPS`); `deadline` is a monotonic time at which searches
-    end.
+    Each search takes at most `max_steps` steps (`DEFAULT_MAX_STEPS` if None), and ends at `deadline`, a monotonic time.
     """
 
     def __init__(
@@ -75,11 +74,11 @@ class Allocator:
         return self._view.requests(self.claims_to_allocate)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
-        """Return the result for a node.
+        """Return the outcome for a node.
 
-        The call changes nothing. The result never depends on other nodes, except through counter tables, which upstream
-        stores by pool name (Q1). A node that looks like an earlier one is not searched again unless a probe is passed
-        to observe the search.
+        The call changes nothing. The outcome never depends on other nodes, except through counter tables, which
+        upstream stores by pool name (Q1). If an earlier node looked the same to the claims, its outcome is reused,
+        unless a probe is passed to observe the search.
         """
         name = node.metadata.name
         sighted: set[Quirk] = set()
@@ -141,7 +140,7 @@ class Allocator:
             self.likeness.remember(signature, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
-        """Estimate how many steps the plain search needs for this result, up to the first solution or to the end."""
+        """Estimate how many steps the plain search needs to reach the solution in `answer`, or to end without one."""
         return self._search(node, self._view.gatherer.gather(node)).effort(answer.allocations)
 
     def _search(self, node: Node, pools: Sequence[Pool], probe: Probe | None = None) -> Search:

@@ -34,7 +34,10 @@ _NOT_COUNTABLE = "capacity request cannot be represented in the device's range a
 
 
 class UncountableError(DraPlanError):
-    """An amount whose steps cannot be counted, in upstream's words; it ends the pod's allocation."""
+    """The error raised if the steps of an amount cannot be counted.
+
+    Its text is upstream's, and it ends the pod's allocation.
+    """
 
 
 MOST_DEMANDS = 10_000
@@ -43,12 +46,15 @@ MOST_DEMANDS = 10_000
 
 @lru_cache(maxsize=16)
 def steps_of(features: Features, rules: Rules, quirks: Quirks) -> Steps:
-    """Return the step rules of a release with these features, rules and quirks; the same object on every call."""
+    """Return the step rules of a release with these features, rules and quirks.
+
+    Every call with equal arguments returns the same object.
+    """
     return Steps(features, rules, quirks)
 
 
 class Steps:
-    """A release's rules for counting steps."""
+    """The rules by which a release counts the steps of a capacity range."""
 
     def __init__(self, features: Features, rules: Rules, quirks: Quirks) -> None:
         self._fractional = features.fractional_ranges
@@ -60,17 +66,20 @@ class Steps:
 
     @classmethod
     def of(cls, target: Target) -> Steps:
-        """Return the target's step rules."""
+        """Return the step rules of the target."""
         return steps_of(target.features, target.rules, target.quirks)
 
     def demand(self, requests: Mapping[str, QuantityText] | None, device: PoolDevice) -> Demand:
-        """Return the amounts that a request with these capacity requests takes; they are equal for equal devices."""
+        """Return the demand of these capacity requests on a device. Equal devices have equal demands."""
         asked = tuple([(name, str(written)) for name, written in requests.items()]) if requests else ()
         key = (asked, device.id.driver, device.capacity_key)
         return self._demands.of(key, lambda: demand(requests, device, self, self._quirks))
 
     def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
-        """Return the smallest allowed amount that is enough. Raises UncountableError where the release fails."""
+        """Return the smallest amount that the range allows and that is not less than `amount`.
+
+        Raises UncountableError where the release fails.
+        """
         least = quantity.parse(valid.min if valid.min is not None else 0)
         if amount < least:
             return least
@@ -137,7 +146,10 @@ def _is_thousandths(amount: Quantity) -> bool:
 
 
 class Portion(NamedTuple):
-    """A share of one capacity: the amount, the device's total, and the amount as text for the result."""
+    """A share of one capacity of a device.
+
+    It holds the amount, the total capacity of the device, and the amount as it is written in the allocation result.
+    """
 
     name: str
     amount: int
@@ -146,9 +158,10 @@ class Portion(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a request needs from each capacity of a device, or why the device cannot serve it, with relevant quirks.
+    """What a request needs from each capacity of a device, or the reason why the device cannot serve it.
 
-    A `problem`, in upstream's words, ends the pod's allocation, so the rejection no longer matters.
+    `sighted` are the quirks that affect the result. A `problem`, which is worded as upstream words it, ends the pod's
+    allocation, so the rejection no longer matters.
     """
 
     portions: tuple[Portion, ...]
@@ -158,7 +171,7 @@ class Demand(NamedTuple):
 
 
 def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, steps: Steps, quirks: Quirks) -> Demand:
-    """Return the amounts that such a request takes from every capacity of the device, requested or not."""
+    """Return the amounts that the requests take from each capacity of the device, even if it is not requested."""
     capacities = device.device.capacity
     wanted: dict[str, QuantityText] = {}
     for name, written in (requests or {}).items():
@@ -189,7 +202,11 @@ def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, step
 def short(
     portions: tuple[Portion, ...], persisted: Mapping[str, int] | None, taken: Mapping[str, int] | None
 ) -> CapacityShort | None:
-    """Return the first capacity with too little left after the persisted shares and this search's shares, or None."""
+    """Return the first capacity that has too little left, or None.
+
+    What is left is the total capacity without the shares in the cluster (`persisted`) and without those of this search
+    (`taken`).
+    """
     for name, amount, total, _ in portions:
         used = (persisted.get(name, 0) if persisted else 0) + (taken.get(name, 0) if taken else 0)
         if used + amount > total:
@@ -208,9 +225,10 @@ def _qualified(name: str, device: DeviceID, capacities: Mapping[str, DeviceCapac
 
 
 def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: Steps, sighted: list[Quirk]) -> Quantity:
-    """Return the amount consumed, rounded by the policy; if none is requested, the default or the whole capacity.
+    """Return the amount that a request consumes, rounded as the request policy says.
 
-    Raises UncountableError.
+    If the request does not state an amount, the policy's default counts, or else the whole capacity. Raises
+    UncountableError.
     """
     policy = capacity.request_policy
     if requested is None:
@@ -230,7 +248,7 @@ def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: St
 def violates(
     amount: Quantity, policy: CapacityRequestPolicy | None, steps: Steps, quirks: Quirks, sighted: list[Quirk]
 ) -> bool:
-    """Return whether the amount is neither the default nor allowed by the range or the values."""
+    """Return whether the amount is neither the default of the policy nor allowed by its range or its values."""
     if policy is None:
         return False
     if policy.default is not None:
@@ -254,7 +272,10 @@ def violates(
 
 
 class CounterTable:
-    """The remaining counters in a table before the search, and the counter that is already overcommitted."""
+    """The counters that remain in a table before the search.
+
+    `negative` is the first counter that is already overcommitted, or None.
+    """
 
     __slots__ = ("left", "negative", "pool")
 
@@ -265,10 +286,13 @@ class CounterTable:
 
 
 class Counters:
-    """The counter tables of one allocator, which are created on first use and kept for all nodes, as upstream does.
+    """The counter tables of one allocator.
 
-    `slices` are the slices in the whole cluster, by pool; if they are not passed, no tables are created in advance.
-    `shared_names` returns the pool names that refer to counters from several drivers; it is called only if they matter.
+    As in upstream, a table is created when it is first used, and is then kept for all nodes.
+
+    `slices` are the slices in the whole cluster, by pool; without `slices`, no table is created in advance.
+    `shared_names` returns the pool names that refer to counters of several drivers; it is called only if these names
+    matter.
     """
 
     def __init__(
@@ -285,13 +309,16 @@ class Counters:
         self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
 
     def key(self, device: PoolDevice) -> Hashable:
-        """Return the key of the table against which the device is charged."""
+        """Return the key of the table to which the device is charged."""
         if not self._rules.counter_slices:
             return device.slice.name
         return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
 
     def table(self, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterTable:
-        """Return the device's table; with Q1 it may have been created for another driver's pool."""
+        """Return the counter table of the device.
+
+        With Q1, this table may have been created for another driver's pool.
+        """
         key = self.key(device)
         table = self._tables.get(key)
         if table is None:
@@ -301,9 +328,10 @@ class Counters:
         return table
 
     def foreseen(self, device: PoolDevice, pool: Pool) -> CounterTable | None:
-        """Return the device's table if it is already certain, or None while the order of access may still matter (Q1).
+        """Return the device's counter table if it is already certain; otherwise return None.
 
-        The call does not settle the order.
+        With Q1, a table may depend on which device is charged first. The call does not create the table, so the order
+        stays open.
         """
         table = self._tables.get(self.key(device))
         if table is not None or not self._is_the_same_for_all(pool):
@@ -322,7 +350,10 @@ class Counters:
         return pool.id.pool not in self._shared_names()
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
-        """Return the set totals minus the consumption of allocated devices, by (set, counter); they may be negative."""
+        """Return what remains of each counter, by set and name, after the consumption of allocated devices.
+
+        An amount may be negative.
+        """
         own = not self._rules.counter_slices
         left = {
             (counter_set.name, name): quantity.parse(counter.value).nano
@@ -351,7 +382,10 @@ class Counters:
     def short(
         self, device: PoolDevice, table: CounterTable, spent: Mapping[tuple[Hashable, str, str], int]
     ) -> CounterShort | None:
-        """Check like `refuses`, but for a given table and given running totals."""
+        """Return the first counter that the device would overdraw, or None.
+
+        This is the same check as in `refuses`, but for a given table and given running totals.
+        """
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
             return CounterShort(*table.negative, 0, table.left[table.negative])
         key, left = self.key(device), table.left
@@ -373,7 +407,10 @@ def _devices(slices: Iterable[PoolSlice]) -> Iterable[PoolDevice]:
 
 
 def summed(consumption: Consumption) -> Consumption:
-    """Merge entries for the same counter, for devices that name a counter set twice."""
+    """Return the consumption with at most one entry for each counter.
+
+    Entries for the same counter are added up, because a device may name a counter set twice.
+    """
     if len(consumption) == len({(counter_set, name) for counter_set, name, _ in consumption}):
         return consumption
     totals: dict[tuple[str, str], int] = {}
@@ -383,7 +420,7 @@ def summed(consumption: Consumption) -> Consumption:
 
 
 def shared_names(slices: Iterable[ResourceSlice]) -> frozenset[str]:
-    """Return the pool names under which several drivers have devices that consume counters."""
+    """Return the pool names under which devices of several drivers consume counters."""
     drivers: dict[str, set[str]] = {}
     for slice_ in slices:
         if any(device.consumes_counters for device in slice_.spec.devices):

@@ -24,7 +24,11 @@ UNKNOWN: AttributeValue = ("unknown", None)
 
 @dataclass(slots=True, eq=False, frozen=True)
 class Constraint:
-    """The base of both constraints: the `index` in the claim, and the `requests` it applies to (all, if empty)."""
+    """The base class of both kinds of constraint.
+
+    `index` is the constraint's position in the claim; `requests` are the requests that it applies to, and if `requests`
+    is empty, it applies to all.
+    """
 
     claim: int
     index: int
@@ -36,30 +40,30 @@ class Constraint:
     """True if values should be sets but are not (P11)."""
 
     def applies(self, request: str, full_name: str) -> bool:
-        """Return whether a request, or an alternative named `REQUEST/ALTERNATIVE`, is constrained."""
+        """Return whether the constraint applies to a request, or to an alternative named `REQUEST/ALTERNATIVE`."""
         return not self.requests or request in self.requests or full_name in self.requests
 
     def value(self, device: PoolDevice) -> AttributeValue | None:
-        """Return the value the device offers, or None if it lacks the attribute."""
+        """Return the device's value for the attribute, or None if the device lacks the attribute."""
         attribute = look_up(device, self.attribute)
         if attribute is None:
             return None
         return _as_set(attribute) if self.lists else _as_scalar(attribute)
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> ConstraintReason | None:
-        """Return why the device cannot join the devices taken so far, or None."""
+        """Return the reason why the device cannot join the devices taken so far, or None if it can."""
         raise NotImplementedError
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Add a device that was not rejected to those taken."""
+        """Add a device to the devices taken so far. The constraint must not reject the device."""
         raise NotImplementedError
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Add a device permanently, although it is not taken (Q21)."""
+        """Add a device permanently, although the device is not taken (Q21)."""
         raise NotImplementedError
 
     def misreads(self, device: PoolDevice) -> bool:
-        """Return whether the device offers a list that the constraint should support but does not (P11)."""
+        """Return whether the device's value is a list that the constraint should support but does not (P11)."""
         return self.blind and self.value(device) is UNKNOWN
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base keeps everything
@@ -72,14 +76,18 @@ class Constraint:
 
 
 class MatchAttribute(Constraint):
-    """A constraint that all devices offer the same value, or, for lists, that all have a value in common."""
+    """A constraint that all devices have the same value for an attribute.
+
+    If values are lists, all devices must have an element in common.
+    """
 
     __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
-        """Reject a value that differs from that of earlier devices.
+        """Return the reason why the device cannot join the devices taken so far, or None if it can.
 
-        The first device determines the value, even if no other value can be equal to it.
+        The device must have the attribute, and its value must agree with that of the earlier devices. The first device
+        determines the value, even if no other device can have an equal value.
         """
         offered = self.value(device)
         if offered is None:
@@ -92,7 +100,10 @@ class MatchAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - all requests share the value
-        """Record the first device's value, or, for lists, narrow the value to what all devices have in common."""
+        """Record the value of the first device.
+
+        If values are lists, keep only the elements that all devices have in common.
+        """
         offered = self.value(device)
         count, pinned = ledger.pins.get(self, (0, None))
         if self.lists and offered is not None:
@@ -102,20 +113,26 @@ class MatchAttribute(Constraint):
             ledger.pin(self, pinned if count else offered)
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - as in take
-        """Record the first device's value permanently; for later devices, only increase the number of devices."""
+        """Record the first device's value permanently. Later devices only increase the number of devices."""
         count, pinned = ledger.pins.get(self, (0, None))
         ledger.leak_pin(self, pinned if count else self.value(device))
 
 
 @dataclass(slots=True, eq=False, frozen=True)
 class DistinctAttribute(Constraint):
-    """A constraint that no two devices offer the same value, or, for lists, that no two have a value in common."""
+    """A constraint that no two devices have the same value for an attribute.
+
+    If values are lists, no two devices may have an element in common.
+    """
 
     remembers_last: bool = False
     """Q2: only the last value of each request is remembered, and releasing any device forgets it."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """Reject a value that an earlier device also has, and a device whose list is not read."""
+        """Return the reason why the device cannot join the devices taken so far, or None if it can.
+
+        The device must have the attribute, its value must be readable, and no earlier device may have the same value.
+        """
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
@@ -129,19 +146,25 @@ class DistinctAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Remember the value for the device, or with Q2 for its request."""
+        """Remember the value of the device.
+
+        With Q2, it is remembered for the request and replaces the request's earlier value.
+        """
         ledger.remember(self, self._slot(device, request), self.value(device))
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Remember the value permanently."""
+        """Remember the value of the device permanently."""
         ledger.leak_remember(self, self._slot(device, request), self.value(device))
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:
-        """Return whether the request's slot is already filled (Q2)."""
+        """Return whether taking another device would overwrite a value that is remembered for the request (Q2)."""
         return self.remembers_last and request in ledger.remembered.get(self, {})
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:
-        """Forget the slot of the request, even if an earlier device filled it (Q2); return True if it was filled."""
+        """Forget the value that is remembered for the request, even if an earlier device set it (Q2).
+
+        Return whether there was one.
+        """
         if not self.remembers_last:
             return False
         lost = request in ledger.remembered.get(self, {})
@@ -153,7 +176,7 @@ class DistinctAttribute(Constraint):
 
 
 def make(claim: int, index: int, constraint: DeviceConstraint, features: Features, quirks: Quirks) -> Constraint | None:
-    """Return the constraint in a claim, or None if it is of neither kind (or the caller has disabled its kind)."""
+    """Return the constraint, or None if the constraint is of neither kind or if its kind is switched off."""
     requests = frozenset(constraint.requests)
     lists = features.list_attributes and not quirks.list_constraints_as_scalars
     blind = features.list_attributes and quirks.list_constraints_as_scalars
@@ -167,7 +190,10 @@ def make(claim: int, index: int, constraint: DeviceConstraint, features: Feature
 
 
 def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
-    """Return the attribute by its qualified name; a bare name belongs to the driver's own domain."""
+    """Return the device's attribute with this qualified name, or None.
+
+    A name without a domain belongs to the domain of the driver.
+    """
     attributes = device.device.attributes
     attribute = attributes.get(name)
     if attribute is not None:

@@ -39,7 +39,10 @@ class DeviceID(NamedTuple):
 
 
 def named_device(text: str) -> DeviceID:
-    """Return the device named by DRIVER/POOL/DEVICE; the pool name may contain slashes. Otherwise raise UsageError."""
+    """Return the device named by DRIVER/POOL/DEVICE. The pool name may contain slashes.
+
+    Raises UsageError if the text does not have this form.
+    """
     driver, _, rest = text.partition("/")
     pool, _, device = rest.rpartition("/")
     if not (driver and pool and device):
@@ -52,10 +55,10 @@ def named_device(text: str) -> DeviceID:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolProblem:
-    """A contradiction within a pool; `str()` returns upstream's text.
+    """A contradiction within a pool; `str()` returns the text that upstream has for it.
 
-    Either a `device` name occurs twice, or, if `twice` is set, a `counter_set` does. Otherwise a device consumes a
-    counter set that does not exist, or a `counter` that the set does not have.
+    If `twice` is set, the name of a `device`, or of a `counter_set` if there is no device, occurs twice. Otherwise, the
+    device consumes a counter set that does not exist, or a `counter` that the set does not contain.
     """
 
     device: str = ""
@@ -73,7 +76,7 @@ class PoolProblem:
         return f"counter set {self.counter_set} not found"
 
     def concerns(self, spec: ResourceSliceSpec) -> bool:
-        """Return whether the problem involves a slice."""
+        """Return whether the slice with this spec is involved in the problem."""
         if self.device:
             return any(device.name == self.device for device in spec.devices)
         if self.twice:

@@ -37,9 +37,9 @@ class ReadNames(NamedTuple):
 
 
 def read_names(claims: Iterable[ClaimRequests]) -> ReadNames | None:
-    """Return the attributes that the claims read.
+    """Return the attributes that the claims read, or None if the claims cannot be used.
 
-    Return None if a selector does not compile, or if a request or constraint cannot be used.
+    Claims cannot be used if a selector does not compile, or if there is a problem with a request or constraint.
     """
     claims = list(claims)
     wants = [want for ready in claims for options in ready.requests for want in options]
@@ -65,7 +65,7 @@ def _conditions(wants: Iterable[Want]) -> list[SelectorCondition]:
 
 
 class DeviceFacts(NamedTuple):
-    """The facts that a search can read from a device, regardless of the devices in use."""
+    """What a search can read from a device, except who uses the device."""
 
     driver: str
     values: tuple[DeviceAttribute | None, ...]
@@ -79,7 +79,10 @@ class DeviceFacts(NamedTuple):
 
 
 class DeviceKinds:
-    """The kinds of the devices in slices, as numbers; None for a device that cannot be compared."""
+    """The kinds of the devices in slices, as numbers.
+
+    A device that cannot be compared with others has None instead of a number.
+    """
 
     def __init__(self, names: ReadNames) -> None:
         self._names = names
@@ -98,14 +101,14 @@ class DeviceKinds:
         self.states = NodeStates(self)
 
     def of(self, slice_: PoolSlice) -> tuple[int | None, ...]:
-        """Return the kind number of each device in the slice."""
+        """Return the number of the kind of each device in the slice."""
         found = self._by_slice.get(slice_)
         if found is None:
             found = self._by_slice[slice_] = self._found(slice_)
         return found
 
     def of_device(self, device: PoolDevice) -> int | None:
-        """Return the kind number of a device."""
+        """Return the number of the device's kind."""
         return self.of(device.slice)[device.slice.devices.index(device)]
 
     def _found(self, slice_: PoolSlice) -> tuple[int | None, ...]:
@@ -200,7 +203,9 @@ def _constraint_names(attribute: str, driver: str) -> tuple[str, str | None]:
 
 
 class NodeStates:
-    """The states of nodes, as numbers; nodes in one state have devices of the same kinds and use, in the same order.
+    """The states of nodes, as numbers.
+
+    Two nodes are in the same state if they have devices of the same kinds, used in the same way, in the same order.
 
     A search for claims that read nothing else has the same result on all nodes in one state. A node has a state only if
     it sees no devices except its own, and if the use of one device does not affect another.
@@ -219,9 +224,9 @@ class NodeStates:
         self._plain: dict[PoolSlice, bool] = {}
 
     def get(self, node: str, version: int, pools: Callable[[], Sequence[Pool]], state: AllocatedState) -> int | None:
-        """Return a node's state, which stays the same as long as the node's version does.
+        """Return the number of the node's state, or None if the node has no state.
 
-        None if the node has no state.
+        The state stays the same as long as the node's version does.
         """
         known = self._known.get(node)
         if known is None or known[0] != version:
@@ -267,13 +272,13 @@ class NodeStates:
 
 
 class KnownKinds:
-    """The kinds of the devices in one cluster's slices, by the attributes that are read."""
+    """The kinds of the devices in one cluster's slices, cached by the attributes that the claims read."""
 
     def __init__(self) -> None:
         self._found: dict[Hashable, DeviceKinds] = {}
 
     def of(self, claims: Sequence[ClaimRequests]) -> DeviceKinds | None:
-        """Return the kinds for these claims; None if the claims cannot be used (`read_names`)."""
+        """Return the kinds of devices for these claims, or None if the claims cannot be used (see `read_names`)."""
         names = read_names(claims)
         if names is None:
             return None

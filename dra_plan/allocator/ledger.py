@@ -22,7 +22,10 @@ Undo = tuple[Callable[..., None], Any, Any]
 
 
 class Ledger:
-    """Everything taken so far in one search. Its fields may be read, but are written only by the methods."""
+    """A record of everything taken so far in one search.
+
+    Its fields may be read by all code, but only its methods write them.
+    """
 
     __slots__ = (
         "admin_taken",
@@ -73,26 +76,26 @@ class Ledger:
             undo(first, second)
 
     def settle(self) -> None:
-        """Make everything taken permanent; it can no longer be undone.
+        """Make everything taken so far permanent, so that it can no longer be undone.
 
-        The undo records refer to the ledger, so the ledger refers to itself. Once they are dropped, the ledger and the
-        search are freed as soon as they are unused; otherwise they would not be collected for a while.
+        The undo records refer to the ledger, so the ledger refers to itself. Once these records are dropped, the ledger
+        and its search are freed as soon as they are unused; otherwise the garbage collector would free them later.
         """
         self.trail.clear()
 
     # -- devices -------------------------------------------------------------------------------------------------
 
     def take(self, device: DeviceID, claim: int) -> None:
-        """Assign a dedicated device to a claim."""
+        """Record that a claim takes a device for exclusive use."""
         self._append(self.taken, device, claim)
 
     def leak_take(self, device: DeviceID, claim: int) -> None:
-        """Assign a dedicated device to a claim permanently (Q21)."""
+        """Record permanently that a claim takes a device for exclusive use (Q21)."""
         self.leaks += 1
         self.taken[device] = (*self.taken.get(device, ()), claim)
 
     def take_as_admin(self, device: DeviceID, claim: int) -> None:
-        """Record that a claim uses a device with admin access, which leaves it free for other claims."""
+        """Record that a claim uses a device with admin access, which leaves the device free for other claims."""
         self._append(self.admin_taken, device, claim)
 
     def _append(self, table: dict[DeviceID, tuple[int, ...]], device: DeviceID, claim: int) -> None:
@@ -111,12 +114,12 @@ class Ledger:
     # -- counters ------------------------------------------------------------------------------------------------
 
     def charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Charge a table's counters."""
+        """Add the consumption to what is taken from a counter table."""
         _add(self.counters, table, consumption)
         self.trail.append((self._refund, table, consumption))
 
     def leak_charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Charge a table's counters permanently (Q4, Q5, Q21)."""
+        """Add the consumption permanently to what is taken from a counter table (Q4, Q5, Q21)."""
         self.leaks += 1
         _add(self.counters, table, consumption)
         _add(self.leaked, table, consumption)
@@ -165,12 +168,15 @@ class Ledger:
     # -- constraints ---------------------------------------------------------------------------------------------
 
     def pin(self, constraint: Hashable, value: Any) -> None:
-        """Count one more device that shares `value`."""
+        """Record that one more device has `value` in common with the devices of a matchAttribute constraint."""
         self._pin(constraint, value)
         self.trail.append((self._unpin, constraint, None))
 
     def leak_pin(self, constraint: Hashable, value: Any) -> None:
-        """Count one more device for a matchAttribute constraint permanently (Q21)."""
+        """Record permanently that one more device has `value` in common with a constraint's devices (Q21).
+
+        This applies to matchAttribute constraints.
+        """
         self.leaks += 1
         self._pin(constraint, value)
 
@@ -179,7 +185,10 @@ class Ledger:
         self.pins[constraint] = (count + 1, value)
 
     def narrow(self, constraint: Hashable, value: Any) -> None:
-        """Count one more device and narrow the common values to `value`; both are undone."""
+        """Record one more device for a constraint, and replace the values that its devices have in common by `value`.
+
+        Both can be undone.
+        """
         before = self.pins.get(constraint, (0, None))
         self.pins[constraint] = (before[0] + 1, value)
         self.trail.append((self.pins.__setitem__, constraint, before))
@@ -200,7 +209,7 @@ class Ledger:
         self.remembered.setdefault(constraint, {})[slot] = value
 
     def leak_forget(self, constraint: Hashable, slot: Any) -> None:
-        """Empty the slot of a check that is rolled back, although an earlier device may have filled it (Q2)."""
+        """Empty the slot of a check that is rolled back, although an earlier device may have filled the slot (Q2)."""
         self.remembered.get(constraint, {}).pop(slot, None)
 
     def _forget(self, constraint: Hashable, slot: Any) -> None:
@@ -246,11 +255,12 @@ def _put(table: dict[DeviceID, Any], device: DeviceID, value: Any) -> None:
 
 @dataclass(slots=True)
 class AllocatedState:
-    """The devices in use.
+    """The devices that are in use.
 
-    `dedicated` contains devices assigned whole, with the claim that holds each; no other request may get them. `shared`
-    contains devices allocated in shares, with the claims that hold a share. `aggregate` is the capacity that those
-    shares consume, in nano-units by capacity name; a share that consumes no capacity is only in `shared`.
+    `dedicated` contains the devices that are assigned whole, with the claim that holds each device; no other request
+    may get them. `shared` contains the devices that are allocated in shares, with the claims that hold a share.
+    `aggregate` is the capacity that those shares consume, in nano-units by capacity name; if the shares of a device
+    consume no capacity, the device is only in `shared`.
     """
 
     dedicated: dict[DeviceID, str] = field(default_factory=dict)
@@ -272,14 +282,14 @@ class AllocatedState:
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
-        """Return the state that results from those of these claims that are allocated."""
+        """Return the devices that these claims hold. Claims that are not allocated hold none."""
         state = cls()
         for claim in claims:
             state.add(claim, consumable_capacity=consumable_capacity)
         return state
 
     def copy(self) -> AllocatedState:
-        """Return the same state, which changes on its own. Only for a state without open forks."""
+        """Return an independent copy of this state. There must be no open forks."""
         shared = {device: [*claims] for device, claims in self.shared.items()}
         aggregate = {device: {**amounts} for device, amounts in self.aggregate.items()}
         made = AllocatedState({**self.dedicated}, shared, aggregate)
@@ -289,7 +299,10 @@ class AllocatedState:
         return made
 
     def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
-        """Add the devices that a claim holds; none if it is not allocated, and none with admin access."""
+        """Add the devices that a claim holds.
+
+        A claim that is not allocated holds none, and devices with admin access are not added.
+        """
         status = claim.status
         if status is None or status.allocation is None:
             return
@@ -322,7 +335,10 @@ class AllocatedState:
                 total[name] = total.get(name, 0) + quantity.parse(amount).nano
 
     def remove(self, claim: ResourceClaim, *, consumable_capacity: bool) -> bool:
-        """Remove what `add` added for the claim; return False if the state must be rebuilt from all claims."""
+        """Remove the devices that `add` added for the claim.
+
+        Return False if this is not possible; the state must then be rebuilt from all claims.
+        """
         status = claim.status
         if status is None or status.allocation is None:
             return True
@@ -365,21 +381,21 @@ class AllocatedState:
 
     @property
     def not_kept(self) -> tuple[str, ...]:
-        """The fields that are put back device by device."""
+        """The names of the fields that a fork does not save, because they are restored device by device."""
         return self.__slots__
 
     def forked(self) -> None:
-        """Keep devices that change from now on."""
+        """Start a fork: from now on, the previous use of every device that changes is kept."""
         self._kept.append({})
 
     def committed(self) -> None:
-        """Leave what has changed since the last fork."""
+        """End the last fork and keep what has changed since it started."""
         kept = self._kept.pop()
         if self._kept:
             self._kept[-1] = kept | self._kept[-1]
 
     def reverted(self) -> None:
-        """Put back the devices that have changed since the last fork."""
+        """End the last fork and restore the devices that have changed since it started."""
         for device, before in self._kept.pop().items():
             pool, now = (device.driver, device.pool), self._holding(device)
             self._uses.pop(pool, None)
@@ -413,7 +429,7 @@ class AllocatedState:
         return self._sharing[pool] > 0
 
     def uses(self, pool: PoolID, owner: Hashable, names: Callable[[], Iterable[str]]) -> tuple[DeviceUse, ...]:
-        """Return the use of each device, by name, in this pool's slice `owner`."""
+        """Return how each device in the pool's slice `owner` is used. `names` returns the names of these devices."""
         known = self._uses.get(pool)
         if known is None:
             known = self._uses[pool] = {}
@@ -433,17 +449,20 @@ class AllocatedState:
         return _WHOLE if device in self.dedicated else FREE
 
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
-        """Return whether the device already consumes its counters."""
+        """Return whether the device already consumes its counters.
+
+        If `shared_too` is set, devices in shared use count as well.
+        """
         return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
 
     def holders(self, device: DeviceID) -> list[str]:
-        """Return the claim that holds the whole device, or the claims that share it, without duplicates."""
+        """Return the claim that holds the whole device, or the claims that hold a share of it, without duplicates."""
         if device in self.dedicated:
             return [self.dedicated[device]]
         return list(dict.fromkeys(self.shared.get(device, ())))
 
     def holder(self, device: DeviceID) -> str | None:
-        """Return a claim that holds the device, or None."""
+        """Return a claim that holds the device or a share of it, or None."""
         if device in self.dedicated:
             return self.dedicated[device]
         return next(iter(self.shared.get(device, ())), None)

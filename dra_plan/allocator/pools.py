@@ -41,7 +41,10 @@ Consumption = tuple[tuple[str, str, int], ...]
 
 
 class PoolDevice:
-    """A device in its slice, with the taints that rules add. All nodes share one object."""
+    """A device in its slice, with its taints, including those that device taint rules add.
+
+    All nodes share one object for a device.
+    """
 
     __slots__ = ("_capacity_key", "_consumption", "device", "id", "slice", "taints")
 
@@ -62,7 +65,7 @@ class PoolDevice:
 
     @property
     def consumption(self) -> Consumption:
-        """The device's consumption of its pool's counters."""
+        """The amounts that the device consumes from the counters of its pool."""
         if self._consumption is None:
             self._consumption = tuple(
                 (entry.counter_set, name, quantity.parse(counter.value).nano)
@@ -76,7 +79,7 @@ class PoolDevice:
 
 
 class PoolSlice:
-    """A slice prepared for gathering."""
+    """A slice, prepared for finding the pools of nodes."""
 
     __slots__ = ("_devices", "_is_plain", "_rules", "generation", "name", "object", "pool_id", "position")
 
@@ -93,7 +96,7 @@ class PoolSlice:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether all device names differ and no device consumes counters or has binding conditions."""
+        """True if all device names differ and no device consumes counters or has binding conditions."""
         if self._is_plain is None:
             devices = self.object.spec.devices
             special = [device for device in devices if device.consumes_counters or device.binding_conditions]
@@ -102,7 +105,7 @@ class PoolSlice:
 
     @property
     def devices(self) -> tuple[PoolDevice, ...]:
-        """The slice's devices in manifest order."""
+        """The devices of the slice in manifest order."""
         if self._devices is None:
             self._devices = tuple(
                 PoolDevice(device, self, self.taints_of(device)) for device in self.object.spec.devices
@@ -114,17 +117,17 @@ class PoolSlice:
         return [device.name for device in self.object.spec.devices]
 
     def taints_of(self, device: Device) -> Sequence[DeviceTaint]:
-        """Return the taints of a device of the slice, with those that rules add."""
+        """Return the taints of one of the slice's devices, including those that device taint rules add."""
         return tainted(device, self.pool_id, self._rules)
 
     @property
     def has_rules(self) -> bool:
-        """True if device taint rules may add taints."""
+        """True if device taint rules may add taints to the slice's devices."""
         return bool(self._rules)
 
     @property
     def binds(self) -> bool:
-        """Return whether any device has binding conditions."""
+        """True if any device has binding conditions."""
         return any(device.binding_conditions for device in self.object.spec.devices)
 
 
@@ -132,11 +135,11 @@ class PoolSlice:
 class Pool:
     """A pool as seen by one node, or by several nodes with the same view of it.
 
-    `slices` are the device slices that target the node, in search order; `counter_slices` contain counter sets. `seen`
-    is the number of slices counted, and `expected` the number that there should be; `peers` are the slices in the whole
-    cluster, if they were counted. `problem` is the pool's contradiction; `superseded_by` is the newer generation that
-    makes it obsolete. Only the slices of complete pools are sorted and split; incomplete and obsolete pools keep the
-    slices as gathered.
+    `slices` are the slices with devices that select the node, in search order; `counter_slices` are those with counter
+    sets. `seen` is the number of slices that were counted, `expected` is the number that there should be, and `peers`
+    are the slices in the whole cluster, if these were counted. `problem` is a contradiction in the pool, and
+    `superseded_by` is the newer generation that makes the pool obsolete. Slices are sorted and split only if the pool
+    is complete; an incomplete or obsolete pool keeps its slices as they were gathered.
     """
 
     id: PoolID
@@ -152,13 +155,13 @@ class Pool:
 
     @property
     def elsewhere(self) -> list[PoolSlice]:
-        """The counted device slices that target other nodes, in input order; they matter for counters."""
+        """The counted slices with devices for other nodes, in input order. They matter only for counters."""
         own = {*self.slices, *self.counter_slices}
         return [slice_ for slice_ in self.peers if slice_ not in own]
 
     @property
     def state(self) -> PoolState:
-        """The pool's state; if several apply, the one that upstream tests first."""
+        """The state of the pool. If several states apply, this is the one that upstream tests first."""
         if self.superseded_by is not None:
             return PoolState.OBSOLETE
         if self.incomplete:
@@ -167,7 +170,7 @@ class Pool:
 
     @property
     def usable(self) -> bool:
-        """Return whether devices may be taken from the pool in a release that skips broken pools."""
+        """True if devices may be taken from the pool in a release that skips broken pools."""
         return self.state is PoolState.COMPLETE
 
     def devices(self) -> Iterable[PoolDevice]:
@@ -182,7 +185,10 @@ def is_searched(pool: Pool, rules: Rules) -> bool:
 
 
 def targets(slice_: PoolSlice, node: Node) -> bool:
-    """Return whether the slice's node fields, or those of a device with per-device selection, select the node."""
+    """Return whether the slice selects the node.
+
+    With per-device node selection, the slice selects the node if one of its devices does.
+    """
     spec = slice_.object.spec
     if spec.node_name or spec.all_nodes or spec.node_selector is not None:
         return _selects(spec, node, f"slice {slice_.name}")
@@ -192,7 +198,7 @@ def targets(slice_: PoolSlice, node: Node) -> bool:
 
 
 def device_is_on(device: PoolDevice, node: Node) -> bool:
-    """Return whether a device may be used on the node; always True without per-device node selection."""
+    """Return whether a device may be used on the node. Without per-device node selection, this is always True."""
     if not device.slice.object.spec.per_device_node_selection:
         return True
     return _selects(device.device, node, "")
@@ -223,7 +229,10 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
 
 
 class Generation:
-    """The slices in one generation of a pool, in input order; `newest` is the pool's newest generation."""
+    """The slices in one generation of a pool, in input order.
+
+    `newest` is the number of the pool's newest generation.
+    """
 
     __slots__ = ("_agrees", "_counters", "_repeats", "newest", "slices")
 
@@ -237,7 +246,7 @@ class Generation:
 
     @property
     def agrees(self) -> bool:
-        """Return whether all slices state the same number of slices."""
+        """True if all slices state the same number of slices for the pool."""
         if len(self.slices) == 1:
             return True
         if self._agrees is None:
@@ -246,11 +255,11 @@ class Generation:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the number of slices shows that the pool is complete."""
+        """True if the pool is complete, judging by its number of slices."""
         return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
 
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
-        """Return a problem if a device name occurs twice in these slices of the generation."""
+        """Return a problem if a device name occurs twice in these slices of the generation; otherwise return None."""
         if self._repeats is None:
             names = [device.name for slice_ in self.slices for device in slice_.object.spec.devices]
             self._repeats = len(set(names)) < len(names)
@@ -260,10 +269,10 @@ class Generation:
     def counter_problem(
         self, counter_slices: Sequence[PoolSlice], slices: Sequence[PoolSlice], *, elsewhere: bool
     ) -> PoolProblem | None:
-        """Return the problem with the counter sets, or with the devices that consume them.
+        """Return the problem with the counter sets, or with the devices that consume them, or None.
 
-        Devices are checked in `slices`, which are the slices that a node sees, and then in the other slices if
-        `elsewhere` is set. `counter_slices` are the slices with counter sets, and are the same for every node.
+        The devices in `slices`, which a node sees, are checked first; if `elsewhere` is set, the devices in the other
+        slices are checked next. `counter_slices` are the slices with counter sets, which all nodes see.
         """
         if self._counters is None:
             self._counters = _Counters(counter_slices, self.slices)
@@ -295,7 +304,7 @@ class _Counters:
 
 
 def repeated_device(slices: Iterable[PoolSlice]) -> str | None:
-    """Return the first device name that already occurred in the slices, or None."""
+    """Return the first device name that occurs a second time in the slices, or None."""
     names: set[str] = set()
     for slice_ in slices:
         for device in slice_.object.spec.devices:
@@ -329,7 +338,7 @@ _by_id = attrgetter("id")
 
 
 class PoolGatherer:
-    """A finder of nodes' pools. One gatherer serves all nodes."""
+    """An object that finds the pools of nodes. One gatherer serves all nodes."""
 
     def __init__(
         self,
@@ -358,12 +367,12 @@ class PoolGatherer:
 
     @property
     def slices(self) -> dict[PoolID, list[PoolSlice]]:
-        """All slices in the cluster by pool, in input order."""
+        """All slices in the cluster, by pool, in input order."""
         return self._by_pool
 
     @property
     def node_names(self) -> Iterable[str]:
-        """The nodes that have their own slices."""
+        """The names of the nodes that have slices of their own."""
         return self._local.keys()
 
     @property
@@ -376,7 +385,10 @@ class PoolGatherer:
         return self._local.get(node, ())
 
     def counts(self, slice_: ResourceSlice) -> bool:
-        """Return whether the slice counts; if partitionable devices are off, slices that need them are skipped."""
+        """Return whether the scheduler reads the slice.
+
+        If partitionable devices are off, it skips slices that need them.
+        """
         if self._features.partitionable_devices:
             return True
         spec = slice_.spec
@@ -387,9 +399,9 @@ class PoolGatherer:
     ) -> list[Pool]:
         """Return the node's pools in search order.
 
-        If `sighted` is passed, the quirks that affected the result are added to it; if `obsolete` is passed, so are the
-        pools that disappear because a newer generation exists. Raises AllocationError if a node selector cannot be
-        parsed, as upstream does.
+        If `sighted` is passed, the quirks that affected the result are added to it. If `obsolete` is passed, the pools
+        that are missing because a newer generation exists are added to it. Raises AllocationError if a node selector
+        cannot be parsed, as upstream does.
         """
         if not self._shared and (lone := self._lone_pools(node)) is not None:
             return lone
@@ -424,14 +436,14 @@ class PoolGatherer:
         return pools
 
     def whole(self, pool_id: PoolID, generation: int) -> Pool:
-        """Return a generation of a pool with all its slices, regardless of their nodes."""
+        """Return one generation of a pool with all its slices, regardless of the nodes that they select."""
         whole = self.generation(pool_id, generation)
         pool = self._put_together(list(whole.slices), set())
         pool.superseded_by = whole.newest if whole.newest > generation else None
         return pool
 
     def generation(self, pool_id: PoolID, number: int) -> Generation:
-        """Return one generation of a pool in the whole cluster."""
+        """Return one generation of a pool, with its slices from the whole cluster."""
         slices = self._by_pool[pool_id]
         if len(slices) == 1:  # like most pools: not worth caching
             return Generation(slices, number)
@@ -449,7 +461,10 @@ class PoolGatherer:
         return found
 
     def newest(self, pool_id: PoolID) -> Generation:
-        """Return the newest generation of a pool in the whole cluster; older ones offer nothing."""
+        """Return the newest generation of a pool, with its slices from the whole cluster.
+
+        The devices of older generations cannot be used.
+        """
         first = self._by_pool[pool_id][0].generation
         return self.generation(pool_id, self.generation(pool_id, first).newest)
 
@@ -566,7 +581,7 @@ class PoolGatherer:
 
 
 class KnownPools:
-    """The pools found by one gatherer, cached per node for nodes that are requested repeatedly."""
+    """The pools that one gatherer finds, cached by node for callers that ask for the same node repeatedly."""
 
     def __init__(self, gatherer: PoolGatherer) -> None:
         self._gatherer = gatherer

@@ -17,16 +17,16 @@ ESCALATE_AFTER = 500
 
 
 class Pruning(NamedTuple):
-    """The number of plain steps before pruning begins (None if it never does), and the rules.
+    """The settings for pruning: when pruning begins, and the rules that it uses.
 
-    Tests omit some of them.
+    Pruning begins after the number of plain steps in `after`, or never if `after` is None. Some tests leave out rules.
     """
 
     after: int | None = ESCALATE_AFTER
     rules: frozenset[PruningRule] = ALL_RULES
 
     def without(self, *rules: PruningRule) -> Pruning:
-        """Return the same settings without these rules."""
+        """Return these settings without the given rules."""
         return self._replace(rules=self.rules.difference(rules))
 
 

@@ -16,13 +16,16 @@ from .identity import PoolID
 
 
 class InUse(NamedTuple):
-    """A device that belongs to an allocated claim (`NAMESPACE/NAME`), or was taken earlier in this search."""
+    """A device that belongs to an allocated claim (`NAMESPACE/NAME`), or that was taken earlier in this search."""
 
     claim: str | None
 
 
 class SelectorRefused(NamedTuple):
-    """A selector that is false for the device, at `position` of the class (`class_name`) or of the request (None)."""
+    """A selector that is false for the device.
+
+    `position` is its index in the class `class_name`, or in the request if `class_name` is None.
+    """
 
     class_name: str | None
     position: int
@@ -30,11 +33,11 @@ class SelectorRefused(NamedTuple):
 
 
 class OtherNode(NamedTuple):
-    """A device that is on other nodes, according to its per-device node selection."""
+    """A device that is only on other nodes, according to its per-device node selection."""
 
 
 class BindingConditionsOff(NamedTuple):
-    """A device that has binding conditions while the feature is off."""
+    """A device that has binding conditions while that feature is off."""
 
 
 class CountersOff(NamedTuple):
@@ -63,7 +66,7 @@ class PolicyViolated(NamedTuple):
 
 
 class CapacityShort(NamedTuple):
-    """A capacity with less left than needed, in nano-units."""
+    """A capacity that has less left than the request needs. Amounts are in nano-units."""
 
     name: str
     need: int
@@ -71,7 +74,10 @@ class CapacityShort(NamedTuple):
 
 
 class CounterShort(NamedTuple):
-    """A counter with less left than needed, in nano-units. It need not be a counter that the device consumes (Q7)."""
+    """A counter that has less left than needed. Amounts are in nano-units.
+
+    It need not be a counter that the device consumes (Q7).
+    """
 
     counter_set: str
     counter: str
@@ -80,14 +86,14 @@ class CounterShort(NamedTuple):
 
 
 class AttributeMissing(NamedTuple):
-    """An attribute that a constraint compares and the device does not have."""
+    """An attribute that a constraint compares but that the device does not have."""
 
     constraint: int
     attribute: str
 
 
 class AttributeDiffers(NamedTuple):
-    """A value that differs from the value of the devices taken before (matchAttribute)."""
+    """A value that differs from the value of the devices taken before, in violation of matchAttribute."""
 
     constraint: int
     attribute: str
@@ -96,7 +102,7 @@ class AttributeDiffers(NamedTuple):
 
 
 class AttributeRepeats(NamedTuple):
-    """A value that a device taken before also offers (distinctAttribute)."""
+    """A value that a device taken before has as well, in violation of distinctAttribute."""
 
     constraint: int
     attribute: str
@@ -127,11 +133,11 @@ DeviceReason = (
 
 
 class NothingMatches(NamedTuple):
-    """A request for all devices that matches no devices on the node."""
+    """A request for all matching devices on a node where no device matches."""
 
 
 class TooManyDevices(NamedTuple):
-    """A claim that would get more devices than one claim may have."""
+    """A claim that would get more devices than a claim may have."""
 
     need: int
     limit: int
@@ -166,7 +172,9 @@ ErrorCode = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The reason why an attempt ends with an error: its kind, upstream's text, and its subject; unused parts are empty.
+    """The reason why an attempt ends with an error: its kind, upstream's text, and what it is about.
+
+    Fields that do not apply are empty.
 
     `claim` is NAMESPACE/NAME, `request` is REQUEST or REQUEST/ALTERNATIVE, and `gate` is the feature gate that is off.
     """
@@ -193,11 +201,11 @@ class AllocationError(DraPlanError):
 
 
 class SelectorError(AllocationError):
-    """A selector that does not compile, or that fails on a device.
+    """The error raised if a selector does not compile, or fails on a device.
 
-    `position` is its index among the selectors in its class or request, `detail` is the CEL message, and `device` is
-    the device on which it failed (None if it does not compile); `of_device` is set if no selector can be evaluated on
-    that device.
+    `position` is the selector's index in its class or request, `detail` is the CEL message, and `device` is the device
+    on which the selector failed (None if the selector does not compile). `of_device` is true if no selector at all can
+    be evaluated on that device.
     """
 
     def __init__(
@@ -226,4 +234,4 @@ class NodeAllocationError(DraPlanError):
 
 
 class StepsExhaustedError(DraPlanError):
-    """The step budget was used up before the search ended, so the result is undecided."""
+    """The error raised if the step budget is used up before the search ends, so that the outcome is undecided."""

@@ -45,9 +45,9 @@ Compile = Callable[[str], "Selector"]
 
 @dataclass(slots=True, eq=False)
 class SelectorCondition:
-    """A selector in a class (`class_name`) or in a claim's request, with its index.
+    """A selector in the class `class_name` or in a claim's request, with its index.
 
-    It is compiled when first needed.
+    The selector is compiled when it is first needed.
     """
 
     claim: str
@@ -60,7 +60,10 @@ class SelectorCondition:
     selector: Selector | None = None
 
     def holds(self, device: PoolDevice) -> bool:
-        """Return whether the device matches. Raises SelectorError, which ends the allocation on all nodes."""
+        """Return whether the device matches the selector.
+
+        Raises SelectorError, which ends the allocation on all nodes.
+        """
         selector = self.selector or self.compiled()
         try:
             return selector.matches(device.device, device.id.driver)
@@ -68,7 +71,7 @@ class SelectorCondition:
             raise self._failed(error, device) from error
 
     def compiled(self) -> Selector:
-        """Return the selector, compiled once. Raises SelectorError."""
+        """Return the compiled selector, which is compiled only once. Raises SelectorError."""
         if self.selector is None:
             try:
                 self.selector = self.compile(self.expression)
@@ -91,10 +94,10 @@ class SelectorCondition:
 
 @dataclass(slots=True, eq=False)
 class Want:
-    """A request, or one alternative of a firstAvailable request, of one claim.
+    """A request of a claim, or one alternative of a firstAvailable request.
 
     `problem` is the reason, in upstream's words, why the request cannot even be tried. `count` is the number of devices
-    of an ExactCount request; with `takes_all` the node determines it.
+    that an ExactCount request needs; if `takes_all` is set, the number depends on the node.
     """
 
     claim_index: int
@@ -115,21 +118,27 @@ class Want:
 
     @property
     def full_name(self) -> str:
-        """`REQUEST`, or `REQUEST/ALTERNATIVE`."""
+        """The name of the request, or `REQUEST/ALTERNATIVE` for an alternative."""
         return f"{self.parent}/{self.name}" if self.parent else self.name
 
     @property
     def request_name(self) -> str:
-        """The name of the request, also for an alternative."""
+        """The name of the request; for an alternative, the name of the request that it belongs to."""
         return self.parent or self.name
 
     def cause(self, code: ErrorCode, text: str, *, pool: PoolID | None = None) -> Cause:
-        """Return an error about this request; the text follows upstream's words for the location."""
+        """Return the cause of an error about this request.
+
+        Its message is the text, preceded by upstream's words for the claim and the request.
+        """
         place = f"claim {self.claim.key}, request {self.name}"
         return Cause(code, f"{place}: {text}", claim=self.claim.key, request=self.full_name, pool=pool)
 
     def selector_refusal(self, device: PoolDevice) -> SelectorRefused | None:
-        """Return the first selector that is false for the device; the class's selectors come before the request's."""
+        """Return the first selector that is false for the device, or None.
+
+        The selectors of the class are tried before those of the request.
+        """
         for condition in self.conditions:
             if not condition.holds(device):
                 return SelectorRefused(condition.class_name, condition.index, condition.expression)
@@ -138,7 +147,10 @@ class Want:
 
 @dataclass(slots=True, eq=False)
 class ClaimRequests:
-    """A prepared claim: its wants by request (one, or several alternatives) and its constraints."""
+    """A claim that has been prepared for the search.
+
+    Each entry of `requests` is a list: the alternatives of a request, or only the request itself.
+    """
 
     claim: ResourceClaim
     requests: list[list[Want]] = field(default_factory=list)
@@ -157,7 +169,10 @@ class RequestReader:
         self._conditions: dict[str, tuple[SelectorCondition, ...]] = {}
 
     def read(self, claim_index: int, claim: ResourceClaim) -> ClaimRequests:
-        """Return the claim with all its wants and constraints; problems are recorded and not raised."""
+        """Return the claim with all its requests and constraints.
+
+        Problems are recorded in the result and not raised.
+        """
         ready = ClaimRequests(claim)
         self._read_constraints(claim_index, ready)
         for index, request in enumerate(claim.spec.devices.requests):
@@ -272,7 +287,10 @@ class RequestReader:
 
 
 def class_conditions(device_class: DeviceClass, compile_: Compile, rules: Rules) -> tuple[SelectorCondition, ...]:
-    """Return a class's selectors; selectors without CEL are skipped, although they are a problem in a request."""
+    """Return the selectors of a class.
+
+    A selector without CEL is skipped in a class, although it is a problem in a request.
+    """
     return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_, rules)
 
 

@@ -33,9 +33,9 @@ nodes."""
 
 
 class Take(NamedTuple):
-    """A device taken for a want.
+    """A device that is taken for a want (a request, or one of its alternatives).
 
-    `share` lists what the want consumes if the device is shared, and is None if it is not.
+    If the device is shared, `share` lists what the want consumes from it; otherwise `share` is None.
     """
 
     want: Want
@@ -44,7 +44,7 @@ class Take(NamedTuple):
 
 
 class ResultMaker:
-    """A builder of the results of one search on one node."""
+    """A builder of the allocation results of one search on one node."""
 
     def __init__(self, node: str, target: Target) -> None:
         self._node = node
@@ -53,7 +53,10 @@ class ResultMaker:
         self.sighted: set[Quirk] = set()
 
     def result(self, ready: ClaimRequests, takes: list[Take], chosen: dict[int, int]) -> AllocationResult:
-        """Return the AllocationResult of one claim; `chosen` is the alternative of each firstAvailable request."""
+        """Return the AllocationResult of one claim.
+
+        `chosen` contains the alternative that was chosen for each firstAvailable request.
+        """
         wants = [options[chosen.get(index, 0)] for index, options in enumerate(ready.requests)]
         return AllocationResult(
             devices=DeviceAllocationResult(
@@ -131,7 +134,10 @@ class ResultMaker:
 
 
 class LateResults(Sequence[AllocationResult]):
-    """The results of takes on one node, computed when they are first read; used only if they `can_be_late`."""
+    """The allocation results for the devices taken on one node, built when they are first read.
+
+    They are used only if `can_be_late` is true.
+    """
 
     def __init__(
         self,
@@ -172,9 +178,10 @@ class LateResults(Sequence[AllocationResult]):
 
 
 def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
-    """Return whether building results for devices from these slices cannot meet errors or defects.
+    """Return whether the results for devices in these slices can be built later.
 
-    This is the case if there is no configuration and all devices are local.
+    This is the case if the claims have no configuration and all devices are local to a node, because building the
+    results then cannot fail or meet a release defect.
     """
     if any(ready.claim.spec.devices.config for ready in claims):
         return False

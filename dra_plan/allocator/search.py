@@ -46,7 +46,7 @@ SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
 
 
 def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
-    """Return the path through the walk's tree that leads to these allocations."""
+    """Return the path through the tree of the walk that leads to these allocations."""
     path: dict[tuple[int, int], tuple[int, list[DeviceID]]] = {}
     for claim, (ready, allocation) in enumerate(zip(claims, allocations, strict=True)):
         places = {want.full_name: want for wants in ready.requests for want in wants}
@@ -58,9 +58,9 @@ def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationRes
 
 
 def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
-    """Return the number of plain steps to the solution given by the allocations, or to the end if there is none.
+    """Return an estimate of the plain walk's steps to the given solution, or to the end if there is none.
 
-    The result is the same on every run. The state of the taker's ledger is undefined afterwards.
+    Every run returns the same estimate. Afterwards, the state of the taker's ledger is undefined.
     """
     dives = _Dives(space, taker, path_of(space.claims, allocations) if allocations else {})
     for _ in range(DIVES):
@@ -168,9 +168,10 @@ _FRAMES_PER_STEP = 5
 
 
 class Search:
-    """One search on one node. Create it, call `run` once, then read `ledger.results` and `chosen`.
+    """One search on one node. Create it, call `run` once, and then read `ledger.results` and `chosen`.
 
-    `steps` counts the steps of the plain walk and, after an escalation, also those of the pruned walk.
+    `steps` counts the steps of the plain walk and, if the search changed to the pruned walk, also those of the pruned
+    walk.
     """
 
     def __init__(
@@ -201,13 +202,13 @@ class Search:
 
     @property
     def ledger(self) -> Ledger:
-        """Everything that the search has taken."""
+        """The ledger, which records everything that the search has taken."""
         return self._taker.ledger
 
     def run(self) -> bool:
-        """Return whether devices for all claims were found.
+        """Run the search, and return whether devices for all claims were found.
 
-        Raises AllocationError (fatal for the pod) and StepsExhaustedError. The caller reports skipped pools.
+        Raises AllocationError, which is fatal for the pod, and StepsExhaustedError. The caller reports skipped pools.
         """
         space = self._space()
         try:
@@ -220,7 +221,7 @@ class Search:
         return found
 
     def effort(self, allocations: Sequence[AllocationResult]) -> float:
-        """Estimate the plain walk's steps to the solution that the allocations give, or to the end if there is none."""
+        """Estimate how many steps the plain walk takes to the given solution, or to the end if there is none."""
         space = self._space()
         with _room_for(space):
             return estimate(space, self._taker, allocations)
@@ -323,8 +324,8 @@ NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
 class Outcome(enum.Enum):
     """The possible outcomes of the search on one node.
 
-    Claim sets have two more outcomes: the API server rejects the claims, or the objects that decide are not in the
-    input.
+    A claim set has two more possible outcomes: the API server rejects its claims, or the objects that decide the
+    outcome are not in the input.
     """
 
     FITS = "Fits"
@@ -337,11 +338,14 @@ class Outcome(enum.Enum):
 
 
 class NodeOutcome(msgspec.Struct, frozen=True):
-    """The result for one node: the allocations in claim order if the claims fit, and upstream's error text, if any.
+    """The outcome on one node.
 
-    `sighted` names the known defects that may have affected the result; `error` is the error that ended the search, if
-    any. The allocator never sets `out_of_reach`; a caller that knows allocated claims sets it if one of them cannot be
-    used on the node.
+    If the claims fit, it contains their allocations, in claim order; otherwise it contains upstream's error text, if
+    any.
+
+    `sighted` names the known defects that may have affected the outcome; `error` is the error that ended the search, if
+    any. The allocator never sets `out_of_reach`; a caller that knows allocated claims sets it if one of those claims
+    cannot be used on the node.
     """
 
     node: str
@@ -358,9 +362,9 @@ class NodeOutcome(msgspec.Struct, frozen=True):
 
 
 def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
-    """Return the results in a form that is fast to write and read; None if some cannot be packed.
+    """Return the outcomes in a form that is fast to write and read, or None if an outcome cannot be packed.
 
-    Errors cannot be packed, nor can driver configuration, whose numbers may be too large.
+    Errors cannot be packed, and neither can driver configuration, because its numbers may be too large.
     """
     if any(each.error or any(given.devices.config for given in each.allocations) for each in outcomes):
         return None
@@ -368,7 +372,7 @@ def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
 
 
 def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
-    """Return the results that `pack` wrote."""
+    """Return the outcomes that `pack` packed."""
     return tuple(
         [
             NodeOutcome(

@@ -65,7 +65,10 @@ _SEARCHED = slice(2, 5)
 
 
 class Signature(NamedTuple):
-    """A node's signature: everything that a search can see of the node, and the slices with the devices it can take."""
+    """The signature of a node.
+
+    It contains everything that a search can see of the node, and the slices with the devices that the search can take.
+    """
 
     key: Hashable
     slices: list[tuple[PoolSlice, _Rows]]
@@ -83,10 +86,10 @@ _NOT_SEEN = _Row(None, (), consumes=False)
 
 
 class Observer:
-    """A finder of node signatures for one set of claims.
+    """An object that finds the signatures of nodes for one set of claims.
 
-    `is_able` is false if signatures cannot be used for these claims. If `exact` is set, signatures distinguish the
-    exact amounts left on a shared device; otherwise, only whether they are enough for one search.
+    `is_able` is false if signatures cannot be used for these claims. If `exact` is set, signatures contain the exact
+    amounts left on a shared device; otherwise, they contain only whether these amounts are enough for one search.
     """
 
     def __init__(
@@ -131,11 +134,14 @@ class Observer:
 
     @property
     def node_states(self) -> NodeStates | None:
-        """The states of nodes; nodes in one state have the same signature."""
+        """The states of nodes. All nodes in one state have the same signature."""
         return None if self._kinds is None else self._kinds.states
 
     def key_of(self, state: int) -> Hashable | None:
-        """Return the key of the signature of nodes in that state; None if the state does not determine it."""
+        """Return the key of the signature that all nodes in this state have.
+
+        Return None if the state does not determine the signature.
+        """
         states, known = self.node_states, self._by_state
         if states is None or self._constraints:
             return None
@@ -165,12 +171,15 @@ class Observer:
         return row
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Continue with different devices in use; earlier and later signatures remain comparable."""
+        """Continue with different devices in use.
+
+        Signatures from before and after the call can be compared with each other.
+        """
         self._state, self._counters = state, counters
         self._shared.clear()
 
     def signature(self, pools: Sequence[Pool]) -> Signature | None:
-        """Return the signature of a node with these pools, or None if the node needs a separate search."""
+        """Return the signature of a node with these pools, or None if the node needs a search of its own."""
         key: list[Hashable] = []
         slices: list[tuple[PoolSlice, _Rows]] = []
         seen: dict[Hashable, int] = {}
@@ -315,9 +324,12 @@ PLAIN_NODES = 3
 
 
 class Answer(NamedTuple):
-    """The result of a search: each claim's `takes`, by position in the signature; None if no solution was found.
+    """The result of a search.
 
-    If the search is undecided, `gave_up` says why.
+    `takes` are the devices that each claim gets, given by their positions in the signature, or None if no solution was
+    found.
+
+    If the search is undecided, `gave_up` is the reason.
     """
 
     takes: list[list[tuple[Take, int]]] | None
@@ -327,7 +339,7 @@ class Answer(NamedTuple):
     gave_up: str = ""
 
     def takes_at(self, signature: Signature) -> list[list[Take]]:
-        """Return the same takes on a node with an equal signature."""
+        """Return the devices that each claim gets on a node with an equal signature."""
         at = signature.places
         return [
             [take._replace(device=at[place][0].devices[at[place][1]]) for take, place in claim]
@@ -336,7 +348,7 @@ class Answer(NamedTuple):
 
 
 class Likeness:
-    """The results for one set of claims, by signature, for one allocator or for several in succession."""
+    """The results for one set of claims, stored by signature. They serve one allocator, or several in succession."""
 
     def __init__(
         self,
@@ -361,9 +373,9 @@ class Likeness:
         self._asked = 0
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Serve another allocator for the same slices with different devices in use.
+        """Continue with the next allocator, which has the same slices but different devices in use.
 
-        A signature contains everything that a search can see of these devices, so the stored results stay valid.
+        A signature contains everything that a search can see of the devices in use, so the stored results stay valid.
         """
         claims, _, _, target = self._made_of
         self._made_of = (claims, state, counters, target)
@@ -372,11 +384,17 @@ class Likeness:
 
     @property
     def claims(self) -> Sequence[ClaimRequests]:
-        """The claims of the first allocator; the claims of later ones differ only in their names."""
+        """The claims of the first allocator.
+
+        Those of later allocators have different names but are otherwise the same.
+        """
         return self._made_of[0]
 
     def signature(self, pools: Sequence[Pool]) -> Signature | None:
-        """Return the next node's signature, or None if the node needs its own search, as the first few nodes do."""
+        """Return the signature of the next node, or None if the node needs a search of its own.
+
+        The first few nodes always do.
+        """
         self._asked += 1
         if self._asked <= PLAIN_NODES:
             return None
@@ -387,9 +405,9 @@ class Likeness:
 
     @property
     def node_states(self) -> NodeStates | None:
-        """The states of nodes with equal results that cannot be errors.
+        """The states of nodes, or None if there are no states, or none yet.
 
-        None if there are no such states, or not yet.
+        All nodes in one state have the same result, which is never an error.
         """
         observer = self._observer
         if observer is None or not can_be_late(self.claims, ()):
@@ -397,18 +415,18 @@ class Likeness:
         return observer.node_states
 
     def fits_in(self, state: int) -> bool | None:
-        """Return whether the claims fit on nodes in that state; None if this is not known."""
+        """Return whether the claims fit on nodes in this state, or None if this is not known."""
         observer = self._observer
         key = observer.key_of(state) if observer is not None else None
         answer = self._answers.get(key) if key is not None else None
         return None if answer is None or answer.gave_up else answer.takes is not None
 
     def recall(self, signature: Signature) -> Answer | None:
-        """Return the result for nodes with that signature, if such a node has been searched."""
+        """Return the result for nodes with this signature, or None if no such node has been searched."""
         return self._answers.get(signature.key)
 
     def remember(self, signature: Signature, search: Search, *, found: bool, gave_up: str = "") -> None:
-        """Store the result of the search on a node with that signature."""
+        """Store the result of the search on a node with this signature."""
         takes = None
         if found:
             positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(signature.places)}

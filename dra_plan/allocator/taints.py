@@ -13,17 +13,23 @@ from .reasons import NotTolerated
 
 
 def blocks(taint: DeviceTaint, rules: Rules) -> bool:
-    """Return whether the taint rejects requests that do not tolerate it; the effect None and unknown effects do not."""
+    """Return whether the taint rejects requests that do not tolerate it.
+
+    Taints with the effect None or an unknown effect do not.
+    """
     return rules.unknown_effects_block or taint.effect in BLOCKING
 
 
 def effective_rules(rules: Sequence[DeviceTaintRule], features: Features, quirks: Quirks) -> Sequence[DeviceTaintRule]:
-    """Return the device taint rules that apply: none if the gate is off, otherwise those that can select a device."""
+    """Return the device taint rules that apply.
+
+    If the feature gate is off, none apply; otherwise, those that can select a device do.
+    """
     return [rule for rule in rules if can_mean_devices(rule, quirks)] if features.device_taint_rules else ()
 
 
 def can_mean_devices(rule: DeviceTaintRule, quirks: Quirks) -> bool:
-    """Return whether the rule taints anything.
+    """Return whether the rule can taint any device.
 
     In upstream, a rule without a selector taints all devices (E1, kubernetes#141620).
     """
@@ -31,7 +37,10 @@ def can_mean_devices(rule: DeviceTaintRule, quirks: Quirks) -> bool:
 
 
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
-    """Return the device's own taints, then those from the rules that select it, in rule order."""
+    """Return the taints of the device: its own, followed by those from the rules that select it.
+
+    The taints from rules are in the order of the rules.
+    """
     if not rules:
         return device.taints
     return [*device.taints, *(rule.spec.taint for rule in rules if _means(rule.spec.device_selector, device, pool))]

@@ -34,16 +34,19 @@ from .results import Take
 
 
 class TakingCheck(NamedTuple):
-    """One check that a device must pass to be taken: its name, and the reason for a failure, or None."""
+    """A check that a device must pass to be taken.
+
+    It has a name, and a function that returns the reason for a failure or None.
+    """
 
     name: str
     refusal: Callable[[Taker, Want, PoolDevice], DeviceReason | None]
 
 
 class Taker:
-    """The taker of devices from one node's pools in one search.
+    """An object that takes devices from the pools of one node in one search.
 
-    `restart` forgets taken devices, but not cached facts.
+    `restart` forgets the devices that were taken, but not cached facts.
     """
 
     def __init__(
@@ -68,22 +71,22 @@ class Taker:
         self.sighted: set[Quirk] = set()
 
     def restart(self) -> None:
-        """Start with an empty ledger, with nothing taken and nothing leaked."""
+        """Start again with an empty ledger, in which nothing is taken and nothing is leaked."""
         self.ledger.settle()
         self.ledger = Ledger(self._claims)
 
     # -- checks, in upstream's order -----------------------------------------------------------------------------
 
     def checks(self, want: Want) -> tuple[TakingCheck, ...]:
-        """Return all checks that a device must pass, in the order in which the want meets them.
+        """Return all checks that a device must pass to be taken for the want, in the order in which they are made.
 
-        All lists the matching devices before it checks which are free. A check may raise AllocationError, and does not
-        take anything.
+        A request for all devices lists the matching devices before it checks which of them are free. A check may raise
+        AllocationError, and does not take anything.
         """
         return _OF_ALL if want.takes_all else _OF_ONE
 
     def in_use(self, want: Want, device: PoolDevice) -> InUse | None:
-        """Return the owner if the device belongs to an allocated claim or to a request in this search."""
+        """Return the device's owner if it belongs to an allocated claim or to a request in this search, or None."""
         takers = self.ledger.taken.get(device.id, ())
         if want.admin:
             mine = (*takers, *self.ledger.admin_taken.get(device.id, ()))
@@ -99,7 +102,10 @@ class Taker:
         return None
 
     def match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return why the device is not of the requested kind; cached, because it does not depend on taken devices."""
+        """Return the reason why the device is not of the requested kind, or None.
+
+        The result is cached, because it does not depend on taken devices.
+        """
         known = self._matches.get(want)
         if known is None:
             known = self._matches[want] = {}
@@ -115,20 +121,23 @@ class Taker:
         return None
 
     def binding_refusal(self, _want: Want, device: PoolDevice) -> BindingConditionsOff | None:
-        """Return a rejection if the device has binding conditions and the feature is off."""
+        """Return a rejection if the device has binding conditions and the feature is off, or None."""
         off = device.device.binding_conditions and not self.features.binding_conditions
         return BindingConditionsOff() if off else None
 
     def selector_refusal(self, want: Want, device: PoolDevice) -> SelectorRefused | None:
-        """Return the first selector of the want that is false for the device. Raises SelectorError."""
+        """Return the first selector of the want that is false for the device, or None. Raises SelectorError."""
         return want.selector_refusal(device)
 
     def node_refusal(self, _want: Want, device: PoolDevice) -> OtherNode | None:
-        """Return a rejection if the device is only on other nodes."""
+        """Return a rejection if the device is only on other nodes, or None."""
         return None if device_is_on(device, self._node) else OtherNode()
 
     def all_includes(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether All selects the device; upstream omits a shared one whose capacity is used up (Q10)."""
+        """Return whether a request for all devices includes the device.
+
+        Upstream omits a shared device whose capacity is used up (Q10).
+        """
         if self.match_refusal(want, device) is not None:
             return False
         refusal = self.counted_capacity_refusal(want, device)
@@ -141,7 +150,7 @@ class Taker:
         return not self.quirks.all_drops_exhausted
 
     def demand(self, want: Want, device: PoolDevice) -> Demand:
-        """Return the amounts of the device's capacity that the want takes; cached."""
+        """Return the amounts that the want takes from the device's capacity. The result is cached."""
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
@@ -151,13 +160,14 @@ class Taker:
 
     @property
     def capacity_counts(self) -> bool:
-        """Return whether capacity matters."""
+        """True if the capacity of devices is checked."""
         return self.features.consumable_capacity
 
     def capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return why the device cannot serve the want in addition to persisted and new shares, or None.
+        """Return the reason why the device has too little capacity for the want, or None.
 
-        Raises AllocationError for an amount that cannot be counted.
+        The shares in the cluster and those taken in this search count as used. Raises AllocationError for an amount
+        that cannot be counted.
         """
         demand = self.demand(want, device)
         if demand.problem:
@@ -175,11 +185,14 @@ class Taker:
         return short
 
     def counted_capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return the result of `capacity_refusal`, or None if capacity does not matter."""
+        """Return the result of `capacity_refusal`, or None if the capacity of devices is not checked."""
         return self.capacity_refusal(want, device) if self.capacity_counts else None
 
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
-        """Return the device whose capacity decides whether this one is tried: itself, or the slot's own device (C1)."""
+        """Return the device whose capacity decides whether the given device is tried.
+
+        This is the given device, or, with C1, the device in the slice whose index is the number of the slot.
+        """
         if not self.quirks.capacity_of_wrong_device:
             return device
         devices = device.slice.devices
@@ -193,7 +206,10 @@ class Taker:
         return self.features.consumable_capacity and bool(device.device.allow_multiple_allocations)
 
     def capacity_in_use(self, device: PoolDevice) -> bool:
-        """Return whether a share of the device exists, so that its counters are paid (Q19: only if it has capacity)."""
+        """Return whether a share of the device exists, so that its counters are already charged.
+
+        With Q19, only a share with capacity counts.
+        """
         if device.id in self.state.aggregate or device.id in self.ledger.shares:
             return True
         if device.id in self.state.shared:
@@ -204,7 +220,9 @@ class Taker:
     # -- devices that can never be taken -------------------------------------------------------------------------
 
     def never(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether the want cannot get the device even while nothing is taken; call this only in that state.
+        """Return whether the want cannot get the device even while nothing is taken.
+
+        Call this method only while nothing is taken.
 
         Checks that depend on the first use of counters are treated as passed.
         """
@@ -221,7 +239,7 @@ class Taker:
         return any(constraint.value(device) is None for constraint in want.constraints)
 
     def foreseen(self, device: PoolDevice) -> CounterTable | None:
-        """Return the device's counter table, if it is already certain."""
+        """Return the counter table of the device if it is already certain; otherwise return None."""
         return self.counters.foreseen(device, self._pools[device.id.pool_id])
 
     def taint_refusal(self, want: Want, device: PoolDevice) -> NotTolerated | None:
@@ -231,12 +249,15 @@ class Taker:
         return taints.first_untolerated(device.taints, want.tolerations, self._rules)
 
     def counters_off(self, _want: Want, device: PoolDevice) -> CountersOff | None:
-        """Return a rejection if the device consumes counters and partitionable devices are off."""
+        """Return a rejection if the device consumes counters and partitionable devices are off, or None."""
         off = device.device.consumes_counters and not self.features.partitionable_devices
         return CountersOff() if off else None
 
     def counter_refusal(self, want: Want, device: PoolDevice) -> CounterShort | None:
-        """Return the counter with too little left for the device, if taking the device is charged now, or None."""
+        """Return the first counter with too little left for the device, or None.
+
+        If taking the device would not be charged to counters, return None.
+        """
         if not device.device.consumes_counters or not self.features.partitionable_devices:
             return None
         return self._counter_short(device) if self.pays_counters(want, device) else None
@@ -245,7 +266,10 @@ class Taker:
         return self.counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
 
     def constraint_refusal(self, want: Want, device: PoolDevice) -> ConstraintReason | None:
-        """Return how the device breaks the first violated constraint of the want, given the devices taken, or None."""
+        """Return how the device violates a constraint of the want, given the devices already taken, or None.
+
+        If several constraints are violated, the first one counts.
+        """
         for constraint in want.constraints:
             if constraint.misreads(device):
                 self.sighted.add("list_constraints_as_scalars")
@@ -257,7 +281,10 @@ class Taker:
     # -- taking --------------------------------------------------------------------------------------------------
 
     def take(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Take the device after the checks that depend on other devices, or return why not and take nothing."""
+        """Make the checks that depend on other devices, and take the device if it passes them.
+
+        Return None if the device was taken; otherwise return the reason why it was not.
+        """
         off = self.counters_off(want, device)
         if off is not None:
             return off
@@ -276,7 +303,7 @@ class Taker:
         return self._write(want, device, pays)
 
     def pays_counters(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether taking a device that consumes counters is now charged to them."""
+        """Return whether taking the device now would be charged to its counters. The device must consume counters."""
         if self.is_shared(device) and self.capacity_in_use(device):
             return False
         if want.admin:

@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 
 
 class View:
-    """A cluster's classes, slices, claims and taint rules under one target.
+    """The classes, slices, claims and device taint rules of a cluster, as one target sees them.
 
     Views are immutable; edits return new views.
 
-    `claims` are all claims in the cluster; `state` comes from the allocated ones. `given_rules` are all device taint
-    rules; `taint_rules` are those that apply under the target. If there is a `device_order`, a node's devices are tried
-    in that order instead of the published order. Derived parts (pools, compiled selectors, the allocated state) are
-    computed when first needed, and shared by views with the same underlying objects.
+    `claims` are all claims in the cluster; `state` contains the devices that the allocated claims hold. `given_rules`
+    are all device taint rules; `taint_rules` are those that apply under the target. If there is a `device_order`, the
+    devices of a node are tried in that order instead of the published order. Derived parts (pools, compiled selectors,
+    the allocated state) are computed when they are first needed, and are shared by all views that have the same
+    underlying objects.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class View:
 
     @classmethod
     def of(cls, inventory: Inventory, target: Target) -> View:
-        """Return the input as the target sees it. If several classes share a name, the last one is used."""
+        """Return the view of the input under the target. If several classes share a name, the last one is used."""
         return cls(
             target,
             classes={device_class.metadata.name: device_class for device_class in inventory.classes},
@@ -94,12 +95,12 @@ class View:
 
     @cached_property
     def state(self) -> AllocatedState:
-        """The devices in use."""
+        """The devices that are in use."""
         return AllocatedState.of(self.claims, consumable_capacity=self.target.features.consumable_capacity)
 
     @cached_property
     def holders(self) -> Mapping[PoolID, Sequence[ResourceClaim]]:
-        """For each pool, the allocated claims with devices in it, in the order of `claims`."""
+        """The allocated claims that hold devices of each pool, in the order of `claims`."""
         found: dict[PoolID, list[ResourceClaim]] = {}
         for claim in self.claims:
             allocation = claim.allocation
@@ -112,13 +113,16 @@ class View:
 
     @cached_property
     def shared_counter_names(self) -> frozenset[str]:
-        """The pool names under which the pools of several drivers are charged to the same counters (Q1)."""
+        """The names that pools of several drivers share, so that these pools are charged to the same counters (Q1)."""
         return shared_names(self.slices) if self.target.quirks.counters_by_pool_name else frozenset()
 
     # Questions
 
     def compile(self, expression: str) -> Selector:
-        """Return the selector as the scheduler compiles it, by the rules for stored expressions. Raises ValueError."""
+        """Return the selector as the scheduler compiles it, with the rules for stored expressions.
+
+        Raises ValueError.
+        """
         if expression not in self._compiled:
             from dra_plan.cel import compile_selector
 
@@ -129,14 +133,17 @@ class View:
         return self._compiled[expression]
 
     def requests(self, claims: Iterable[ResourceClaim]) -> list[ClaimRequests]:
-        """Return the claims as the search sees them."""
+        """Return the claims, prepared for the search."""
         reader = RequestReader(self.classes, self.target, self.compile)
         return [reader.read(index, claim) for index, claim in enumerate(claims)]
 
     # Other views
 
     def at(self, target: Target) -> View:
-        """Return the same objects as another target sees them; repeated calls return the same view."""
+        """Return the view of the same objects under another target.
+
+        Repeated calls with the same target return the same view.
+        """
         if target == self.target:
             return self
         key = (target.version, target.release, tuple(target.gates.items()), target.quirks)
@@ -145,14 +152,17 @@ class View:
         return self._retargeted[key]
 
     def repaired(self, *quirks: Quirk) -> View:
-        """Return the same cluster without the named defects, or, if no names are given, without any defects."""
+        """Return the view of this cluster under the same target without the named defects.
+
+        If no names are given, the target has no defects at all.
+        """
         return self.at(self.target.repaired(*quirks))
 
     def after(self, inventory: Inventory) -> View:
-        """Return the view of the input after a change, under the same target.
+        """Return the view of a changed input, under the same target.
 
-        Lists that are the same objects are unchanged. The parts derived from unchanged lists are computed now, so that
-        all views changed from this one share them.
+        A list that is the same object as before is treated as unchanged. The parts derived from unchanged lists are
+        computed now, so that all views that are changed from this one share them.
         """
         classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
         now = {"slices": inventory.slices, "claims": inventory.claims, "given_rules": inventory.taint_rules}
@@ -165,25 +175,29 @@ class View:
         return self._edited(**parts) if parts else self
 
     def with_slices(self, slices: Sequence[ResourceSlice]) -> View:
-        """Return the view with only these slices."""
+        """Return a copy of the view with only these slices."""
         return self._edited(slices=slices)
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> View:
-        """Return the view with only these device classes, by name."""
+        """Return a copy of the view with only these device classes, which are given by name."""
         return self._edited(classes=classes)
 
     def with_claims(self, claims: Sequence[ResourceClaim]) -> View:
-        """Return the view with only these claims, so that the devices of the allocated ones are in use."""
+        """Return a copy of the view with only these claims. The devices of allocated claims are in use."""
         return self._edited(claims=claims)
 
+    def with_rules(self, rules: Sequence[DeviceTaintRule]) -> View:
+        """Return the view with only these device taint rules."""
+        return self._edited(given_rules=rules)
+
     def ordered(self, device_order: DeviceOrder | None) -> View:
-        """Return the view in which a node's devices are tried in a different order."""
+        """Return a copy of the view in which the devices of a node are tried in a different order."""
         return self if device_order is self.device_order else self._edited(device_order=device_order)
 
     def with_state(self, state: AllocatedState) -> View:
-        """Return the view with these devices in use, as maintained by the caller.
+        """Return a copy of the view with these devices in use; the caller keeps them up to date.
 
-        `claims` and `holders` do not include these devices. The gathered pools are the same for all states.
+        `claims` and `holders` do not include these devices. All states share the same gathered pools.
         """
         other = self._edited(claims=())
         other.__dict__.update(state=state, gatherer=self.gatherer, device_kinds=self.device_kinds)

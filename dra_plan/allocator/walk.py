@@ -31,34 +31,36 @@ from .taking import Taker
 
 
 class Probe:
-    """An observer of a search, which cannot change it. It does nothing; subclasses override the methods they need.
+    """An observer of a search.
 
-    A want is a request, or one alternative of it; `slot` counts its devices from 0.
+    It cannot change the search. The methods do nothing; subclasses override those that they need.
+
+    A want is a request, or one of its alternatives; its devices are numbered by `slot`, from 0.
     """
 
     def entered(self, want: Want, slot: int) -> None:
-        """Report that the search looks for a device for this slot."""
+        """Report that the search begins to look for a device for this slot."""
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """Report that the search gave up the want before it tried any device."""
+        """Report that the search gave up the want before it tried any device for it."""
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
         """Report that a device was checked and cannot be used now."""
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Report that a device was taken; the search continues below."""
+        """Report that a device was taken and that the search continues with the next slot."""
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Report that nothing was found below and the device was released."""
+        """Report that the search found no solution with this device and released it."""
 
     def restarted(self) -> None:
-        """Report that the search restarts with pruning because it takes too long.
+        """Report that the search starts again, with pruning, because it takes too long.
 
-        Earlier reports are no longer valid.
+        What was reported earlier is no longer valid.
         """
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Report that it was proved, without a search, that there is no solution from this slot on."""
+        """Report a proof, found without a search, that there is no solution from this slot on."""
 
     def solved(self) -> None:
         """Report that all claims have their devices."""
@@ -73,7 +75,7 @@ _STEPS_PER_CLOCK = 512
 
 
 class SearchLimits:
-    """The limits of a search: its `steps`, and a `deadline` by `time.monotonic` (None if there is no deadline)."""
+    """The limits of a search: a number of `steps`, and a `deadline` in the time of `time.monotonic`, or None."""
 
     __slots__ = ("deadline", "steps")
 
@@ -83,13 +85,14 @@ class SearchLimits:
 
 
 class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
-    """The walk has taken the number of steps after which it should pause."""
+    """The exception raised when the walk has taken the number of steps after which it should pause."""
 
 
 class SearchSpace:
-    """The space that a walk searches: the claims, the devices in search order, and the devices that All selects.
+    """What a walk searches: the claims, and the devices in search order.
 
-    If reaching an invalid pool is fatal, `scan` contains the pool itself.
+    `listed` are the devices that each request for all devices selects. If it is fatal to reach an invalid pool, `scan`
+    contains that pool instead of its devices.
     """
 
     __slots__ = ("claims", "listed", "quirks", "rules", "scan")
@@ -110,7 +113,10 @@ class SearchSpace:
         return len(self.listed[want]) if want.takes_all else want.count
 
     def depth(self) -> int:
-        """Return the maximum number of nested steps, with one per device and one for each additional start or end."""
+        """Return the maximum number of nested steps.
+
+        There is one step for each device, and some more where a request or claim starts or ends.
+        """
         depth = 2 * len(self.claims)
         for ready in self.claims:
             for wants in ready.requests:
@@ -120,7 +126,7 @@ class SearchSpace:
 
 
 class Walk:
-    """One walk from the start. Call `run` once."""
+    """One walk through the search space from its start. Call `run` only once."""
 
     def __init__(self, space: SearchSpace, taker: Taker, limits: SearchLimits, probe: Probe | None = None) -> None:
         self._space, self._taker, self._limits, self._probe = space, taker, limits, probe
@@ -131,10 +137,10 @@ class Walk:
         self.steps = 0
 
     def run(self, pause_at: int = 0) -> bool:
-        """Return whether devices for all claims were found.
+        """Run the walk, and return whether devices for all claims were found.
 
-        Raises AllocationError (fatal for the pod), StepsExhaustedError, and Paused if `pause_at` steps were not enough
-        (0 means that it never pauses).
+        Raises AllocationError, which is fatal for the pod, and StepsExhaustedError. Raises Paused once the walk has
+        taken `pause_at` steps; with 0, it never pauses.
         """
         self._pause_at = pause_at or self._limits.steps + 1
         self._look_up()
@@ -259,5 +265,5 @@ class Walk:
 
 
 def reached_invalid(pool: Pool) -> AllocationError:
-    """Return the error that ends the search at an invalid pool, in releases that do not skip it."""
+    """Return the error that ends the search at an invalid pool, in releases that do not skip such pools."""
     return AllocationError(Cause("invalid-pool", f"pool {pool.id.pool} is invalid: {pool.problem}", pool=pool.id))

@@ -18,14 +18,14 @@ class NodeSelectorRequirement(Object, frozen=True):
 
 
 class NodeSelectorTerm(Object, frozen=True):
-    """Requirements that must all be met. An empty term matches nothing."""
+    """A list of requirements that must all be met. An empty term matches nothing."""
 
     match_expressions: list[NodeSelectorRequirement] = []
     match_fields: list[NodeSelectorRequirement] = []
 
 
 class NodeSelector(Object, frozen=True):
-    """Terms of which at least one must match."""
+    """A list of terms. At least one of them must match the node."""
 
     node_selector_terms: list[NodeSelectorTerm] = []
 
@@ -40,7 +40,7 @@ class Taint(Object, frozen=True):
 
 
 class Toleration(Object, frozen=True):
-    """A pod's toleration of node taints."""
+    """A pod's toleration of taints on nodes."""
 
     key: str = ""
     operator: str = ""
@@ -50,7 +50,7 @@ class Toleration(Object, frozen=True):
 
 
 class ContainerImage(Object, frozen=True):
-    """An image present on a node; size in bytes."""
+    """A container image that is present on a node, with its size in bytes."""
 
     names: list[str] = []
     size_bytes: int = 0
@@ -64,7 +64,7 @@ class NodeSpec(Object, frozen=True):
 
 
 class NodeSystemInfo(Object, frozen=True):
-    """The versions that the kubelet reports."""
+    """The versions that the kubelet of a node reports."""
 
     kubelet_version: str = ""
 
@@ -78,7 +78,7 @@ class NodeCondition(Object, frozen=True):
 
 
 class NodeStatus(Object, frozen=True):
-    """The resources a node offers, and its state."""
+    """The status of a node: the resources that it offers, and its conditions."""
 
     capacity: dict[str, QuantityText] = {}
     allocatable: dict[str, QuantityText] = {}
@@ -114,7 +114,7 @@ class ResourceClaimReference(Object, frozen=True):
 
 
 class ResourceRequirements(Object, frozen=True):
-    """The requests, limits and claims of a container, or of a pod."""
+    """The resource requests, limits and claims of a container, or of a pod as a whole."""
 
     requests: dict[str, QuantityText] = {}
     limits: dict[str, QuantityText] = {}
@@ -122,7 +122,7 @@ class ResourceRequirements(Object, frozen=True):
 
 
 class ContainerPort(Object, frozen=True):
-    """A port of a container; host_port 0 means none."""
+    """A port of a container. If `host_port` is 0, the container does not use a port of the node."""
 
     container_port: int = 0
     host_port: int = 0
@@ -132,7 +132,7 @@ class ContainerPort(Object, frozen=True):
 
 
 class Container(Object, frozen=True):
-    """A container; `restart_policy` Always makes an init container a sidecar."""
+    """A container. An init container with the `restart_policy` Always is a sidecar."""
 
     name: str = ""
     image: str = ""
@@ -142,14 +142,14 @@ class Container(Object, frozen=True):
 
 
 class PreferredSchedulingTerm(Object, frozen=True):
-    """A node preference with a weight."""
+    """A preference for certain nodes, with a weight."""
 
     weight: int = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
 class NodeAffinity(Object, frozen=True):
-    """Required and preferred node terms."""
+    """The node terms that a pod requires, and those that it prefers."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
     preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = []
@@ -167,14 +167,14 @@ class PodAffinityTerm(Object, frozen=True):
 
 
 class WeightedPodAffinityTerm(Object, frozen=True):
-    """A pod preference with a weight."""
+    """A preference for running close to certain pods, or away from them, with a weight."""
 
     weight: int = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
 class PodAffinity(Object, frozen=True):
-    """Required and preferred pod terms; also used for anti-affinity."""
+    """The pod terms that a pod requires, and those that it prefers. The same type is used for anti-affinity."""
 
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = []
     preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = []
@@ -202,9 +202,9 @@ class TopologySpreadConstraint(Object, frozen=True):
 
 
 class PodResourceClaim(Object, frozen=True):
-    """A pod's claim, which already exists or is created from a template.
+    """A claim of a pod, which either exists already or is created from a template.
 
-    `source` is the nested form of releases before 1.31; conversion moves its fields up.
+    `source` is the nested form that was used before Kubernetes 1.31; conversion moves its fields to the claim itself.
     """
 
     name: str = ""
@@ -225,7 +225,7 @@ class PodSchedulingGroup(Object, frozen=True):
 
 
 class PodSpec(Object, frozen=True):
-    """The specification of a pod, limited to the fields that scheduling reads. Volumes stay plain dicts."""
+    """The specification of a pod, limited to the fields that scheduling reads. Volumes remain plain dicts."""
 
     containers: list[Container] = []
     init_containers: list[Container] = []
@@ -252,21 +252,27 @@ class PodSpec(Object, frozen=True):
 
 
 class PodResourceClaimStatus(Object, frozen=True):
-    """The claim created for one of the pod's entries. Without a name, no claim was needed."""
+    """The claim that was created for one entry in the pod's `resourceClaims`.
+
+    If there is no `resource_claim_name`, no claim was needed.
+    """
 
     name: str = ""
     resource_claim_name: str | None = None
 
 
 class PodExtendedResourceClaimStatus(Object, frozen=True):
-    """The claim that backs the pod's extended resources."""
+    """The claim that provides the devices for the pod's extended resources."""
 
     resource_claim_name: str = ""
     request_mappings: list[dict[str, str]] = []
 
 
 class NodeAllocatableResourceClaimStatus(Object, frozen=True):
-    """The node resources that a claim's devices take for the pod, and the containers that use it (alpha in 1.36)."""
+    """The node resources that the devices of a claim take for the pod (alpha in 1.36).
+
+    `containers` are the containers that use the claim.
+    """
 
     resource_claim_name: str = ""
     containers: list[str] = []
@@ -284,14 +290,14 @@ class PodCondition(Object, frozen=True):
 
 
 class ContainerWaiting(Object, frozen=True):
-    """Why the kubelet has not started a container: one word, such as ImagePullBackOff, and a message."""
+    """The reason why the kubelet has not started a container: one word, such as ImagePullBackOff, and a message."""
 
     reason: str = ""
     message: str = ""
 
 
 class ContainerTerminated(Object, frozen=True):
-    """How a run of a container ended."""
+    """The way in which a run of a container ended."""
 
     exit_code: int = 0
     reason: str = ""
@@ -299,14 +305,14 @@ class ContainerTerminated(Object, frozen=True):
 
 
 class ContainerState(Object, frozen=True):
-    """The state of a container; `running` is not read."""
+    """The state of a container. The field `running` is not read."""
 
     waiting: ContainerWaiting | None = None
     terminated: ContainerTerminated | None = None
 
 
 class ContainerStatus(Object, frozen=True):
-    """The kubelet's report on a container: why it is waiting, and its resources, for in-place resize."""
+    """What the kubelet reports about a container: why it is waiting, and its resources, for in-place resize."""
 
     name: str = ""
     state: ContainerState = ContainerState()
@@ -341,7 +347,7 @@ class Pod(Object, frozen=True):
 
     @property
     def key(self) -> str:
-        """`NAMESPACE/NAME`."""
+        """The namespace and name of the pod, as `NAMESPACE/NAME`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
 
@@ -353,7 +359,7 @@ class PodTemplateSpec(Object, frozen=True):
 
 
 class ServiceSpec(Object, frozen=True):
-    """The pods that a service selects (for default topology spreading)."""
+    """The specification of a service: the pods that it selects, which matter for the default topology spreading."""
 
     selector: dict[str, str] = {}
 
@@ -368,7 +374,7 @@ class Service(Object, frozen=True):
 
 
 class PriorityClass(Object, frozen=True):
-    """A named pod priority (scheduling.k8s.io/v1)."""
+    """A named priority for pods (scheduling.k8s.io/v1)."""
 
     api_version: str = "scheduling.k8s.io/v1"
     kind: str = "PriorityClass"
@@ -379,7 +385,10 @@ class PriorityClass(Object, frozen=True):
 
 
 class PodDisruptionBudgetSpec(Object, frozen=True):
-    """The pods that the budget protects (policy/v1). One of the two fields may be set, to a number or a percentage."""
+    """The pods that a disruption budget protects (policy/v1).
+
+    Either `min_available` or `max_unavailable` may be set, to a number or to a percentage.
+    """
 
     selector: LabelSelector | None = None
     min_available: int | str | None = None
@@ -395,7 +404,7 @@ class PodDisruptionBudgetStatus(Object, frozen=True):
 
 
 class PodDisruptionBudget(Object, frozen=True):
-    """A disruption budget (policy/v1)."""
+    """A disruption budget for pods (policy/v1)."""
 
     api_version: str = "policy/v1"
     kind: str = "PodDisruptionBudget"
@@ -405,7 +414,7 @@ class PodDisruptionBudget(Object, frozen=True):
 
 
 class ScopedResourceSelectorRequirement(Object, frozen=True):
-    """One scope of a quota, which selects the pods it counts."""
+    """One scope of a quota, which selects the pods that the quota counts."""
 
     scope_name: str = ""
     operator: str = ""
@@ -413,13 +422,13 @@ class ScopedResourceSelectorRequirement(Object, frozen=True):
 
 
 class ScopeSelector(Object, frozen=True):
-    """Scopes that must all match."""
+    """A list of scopes that a pod must all match."""
 
     match_expressions: list[ScopedResourceSelectorRequirement] = []
 
 
 class ResourceQuotaSpec(Object, frozen=True):
-    """The maximum that the objects in a namespace may request together."""
+    """The most that all objects in a namespace may request together."""
 
     hard: dict[str, QuantityText] = {}
     scopes: list[str] = []
@@ -436,7 +445,7 @@ class ResourceQuota(Object, frozen=True):
 
 
 class LimitRangeItem(Object, frozen=True):
-    """The limits and defaults for one type, Container or Pod."""
+    """The limits and defaults for one type of object: Container or Pod."""
 
     type: str = ""
     max: dict[str, QuantityText] = {}
@@ -447,13 +456,13 @@ class LimitRangeItem(Object, frozen=True):
 
 
 class LimitRangeSpec(Object, frozen=True):
-    """The limits in a namespace."""
+    """The limits and defaults in a namespace."""
 
     limits: list[LimitRangeItem] = []
 
 
 class LimitRange(Object, frozen=True):
-    """The limits on the requests of each pod and container in a namespace, and the default requests."""
+    """The limits on what each pod and container in a namespace may request, and the default requests."""
 
     api_version: str = "v1"
     kind: str = "LimitRange"

@@ -66,22 +66,25 @@ _VALUE_PROBLEM = (
 
 
 def too_long(text: str, most: int) -> list[str]:
-    """Return the problem with a string that has more than `most` bytes."""
+    """Return a list with the problem if the string has more than `most` bytes, or an empty list."""
     return [f"must be no more than {most} bytes"] if len(text.encode("utf-8", "surrogatepass")) > most else []
 
 
 def dns_label_problems(text: str) -> list[str]:
-    """Return why a string is not an RFC 1123 label (`IsDNS1123Label`)."""
+    """Return the reasons why the text is not an RFC 1123 label, as `IsDNS1123Label` does."""
     return too_long(text, MAX_LABEL) + ([] if _LABEL.fullmatch(text) else [_LABEL_PROBLEM])
 
 
 def subdomain_problems(text: str) -> list[str]:
-    """Return why a string is not an RFC 1123 subdomain (`IsDNS1123Subdomain`)."""
+    """Return the reasons why the text is not an RFC 1123 subdomain, as `IsDNS1123Subdomain` does."""
     return too_long(text, MAX_SUBDOMAIN) + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_PROBLEM])
 
 
 def label_key_problems(text: str) -> list[str]:
-    """Return why a string is not the key of a label or taint (`IsQualifiedName`): NAME or SUBDOMAIN/NAME."""
+    """Return the reasons why the text is not a key of a label or taint, as `IsQualifiedName` does.
+
+    A key has the form NAME or SUBDOMAIN/NAME.
+    """
     *prefix, name = text.split("/")
     if len(prefix) > 1:
         example = "(e.g. 'example.com/MyName')"
@@ -94,7 +97,10 @@ def label_key_problems(text: str) -> list[str]:
 
 
 def label_value_problems(text: str) -> list[str]:
-    """Return why a string is not the value of a label or taint (`IsValidLabelValue`); it may be empty."""
+    """Return the reasons why the text is not a value of a label or taint, as `IsValidLabelValue` does.
+
+    An empty value is allowed.
+    """
     return too_long(text, MAX_LABEL) + ([] if not text or _NAME.fullmatch(text) else [_VALUE_PROBLEM])
 
 
@@ -110,7 +116,7 @@ _TIME = re.compile(
 
 
 def parse_timestamp(text: str) -> int | None:
-    """Return nanoseconds since 1970, or None for text that Go's RFC 3339 layout rejects."""
+    """Return the time in nanoseconds since 1970, or None if Go's RFC 3339 layout rejects the text."""
     match = _TIME.fullmatch(text)
     if match is None:
         return None
@@ -137,7 +143,11 @@ def parse_timestamp(text: str) -> int | None:
 
 
 def allowed(policy: CapacityRequestPolicy | None, listed: Callable[[list[str]], str]) -> str:
-    """Return the values as worded by `listed`, or `from 10G to 60G in steps of 10G`; empty if there are neither."""
+    """Return the amounts that a policy allows, as text for a message.
+
+    Single values are worded by `listed`; a range becomes, for example, `from 10G to 60G in steps of 10G`. If the policy
+    does not limit the amounts, the text is empty.
+    """
     if policy is None:
         return ""
     if policy.valid_values:

@@ -8,7 +8,7 @@ _PERCENTAGE = re.compile(r"([0-9]{1,10})%", re.ASCII)
 
 
 def scaled(value: int | str, whole: int, *, up: bool) -> int:
-    """Return the number, or the percentage of the whole, rounded up or down. Text that is neither is treated as 0."""
+    """Return a number as it is, or a percentage of `whole`, rounded up or down. Any other text counts as 0."""
     if isinstance(value, int):
         return value
     found = _PERCENTAGE.fullmatch(value)

@@ -39,7 +39,10 @@ FORBIDDEN, NOT_SERVED, FAILED = "Forbidden", "NotServed", "Failed"
 
 
 class UnlistedKind(Object, frozen=True):
-    """A resource (`resourceslices.resource.k8s.io`) that could not be listed, the reason, and the server's message."""
+    """A resource, such as `resourceslices.resource.k8s.io`, that could not be listed.
+
+    `reason` says why, and `message` is the server's message.
+    """
 
     resource: str = ""
     reason: str = ""
@@ -47,10 +50,12 @@ class UnlistedKind(Object, frozen=True):
 
 
 class ClusterInfo(Object, frozen=True):
-    """The API server's version (`v1.36.2`), the gates it reports, the time, and the resources that could not be listed.
+    """What a snapshot says about its cluster.
 
-    `emulation_version` (`1.35`) is set if the server emulates an older minor version than its own; `feature_gates_from`
-    names the component that reported the gates; `anonymized` is set if names are pseudonyms.
+    It contains the version of the API server (`v1.36.2`), the feature gates that are reported, the time, and the
+    resources that could not be listed. `emulation_version` (`1.35`) is set if the server emulates an older minor
+    version than its own; `feature_gates_from` names the component that reported the gates; `anonymized` is set if names
+    are pseudonyms.
     """
 
     api_version: str = API_VERSION
@@ -70,8 +75,8 @@ class ClusterInfo(Object, frozen=True):
 class Origin(NamedTuple):
     """The place where an object was read.
 
-    It consists of the source's name ("-" for stdin), and the line of the object's first field, counted from 1 (0 if it
-    is unknown).
+    It consists of the name of the source ("-" for stdin) and the line of the object's first field. Lines are counted
+    from 1; if the line is not known, it is 0.
     """
 
     source: str
@@ -107,20 +112,22 @@ class Notice(Struct, frozen=True, order=True, gc=False):
 
     code: Annotated[str, Meta(pattern="^[a-z0-9-]+$")]
     message: Annotated[str, Meta(min_length=1)]
-    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, or empty.")] = ""
-    source: Annotated[str, Meta(description="FILE:LINE, or empty.")] = ""
+    object: Annotated[
+        str, Meta(description="The object that the notice is about, as KIND NAMESPACE/NAME, or empty.")
+    ] = ""
+    source: Annotated[str, Meta(description="The place of the object, as FILE:LINE, or empty.")] = ""
     defects: Annotated[
         tuple[str, ...] | UnsetType,
-        Meta(description="The release defects (docs/quirks.md) that changed the answer, if it is about any."),
+        Meta(description="The release defects (docs/quirks.md) that changed the answer, if the notice is about any."),
     ] = UNSET
     brings: Annotated[
         tuple[str, ...] | UnsetType,
-        Meta(description="The resources, as `kubectl get` takes them, that are missing, if anything is."),
+        Meta(description="The resources that are missing from the input, if any, as `kubectl get` accepts them."),
     ] = UNSET
 
     @property
     def is_partial(self) -> bool:
-        """Return whether something in use is not in the input, and counts as free: what fits may not fit."""
+        """Return whether something is in use that is not in the input. It counts as free, so what fits may not fit."""
         return self.code in PARTIAL
 
     @property
@@ -136,10 +143,11 @@ ObjectKey = tuple[str, str, str]
 
 
 class AsWritten(NamedTuple):
-    """The form in which an object was written, where it differs from the form that planning reads.
+    """The form in which an object was written, if it differs from the form that planning reads.
 
-    `version` is the object's API version, or "" for the usual version; `unknown` are fields that the version does not
-    have and that were dropped; `has_source` is set if a pod names its claims in `source`, as before Kubernetes 1.31.
+    `version` is the object's API version, or "" for the usual version. `unknown` are the fields that were dropped
+    because the version does not have them. `has_source` is set if a pod names its claims in `source`, as before
+    Kubernetes 1.31.
     """
 
     version: str = ""
@@ -148,7 +156,10 @@ class AsWritten(NamedTuple):
 
 
 class HeardEvent(NamedTuple):
-    """A warning about a pod, from an Event: `said_by` is the component, `time` that of the last occurrence."""
+    """A warning about a pod, read from an Event.
+
+    `said_by` is the component that reported it, and `time` is the time of its last occurrence.
+    """
 
     namespace: str
     pod: str
@@ -161,7 +172,10 @@ class HeardEvent(NamedTuple):
 
 
 class WrittenText(NamedTuple):
-    """An object as JSON, as it was written, and its API version and kind (its own or inherited from its list)."""
+    """An object as it was written, in JSON, with its API version and kind.
+
+    An object in a list may inherit these from the list.
+    """
 
     api_version: str
     kind: str
@@ -172,15 +186,16 @@ class WrittenText(NamedTuple):
 class Inventory:
     """All objects in the input, converted to v1 and defaulted as the API server does.
 
-    `cluster_info` is the snapshot's description of its cluster; if there are several, it is the last. `origins`
-    contains the place where each object was read, and `as_written` its form if that is unusual. `overridden` contains
-    the objects that a later source replaced (with the earlier and the later place). `template_makers` contains the
-    kinds whose controllers create claim templates, by namespace and name of the template. `skipped` is the number of
-    objects whose kinds planning does not use, and `accounts` contains the namespaces and names of the service accounts
-    among them, `queues` those of Kueue's LocalQueues, and `queued` what its Workloads wait for, by owner. `events` are
-    the warnings about pods. `texts` contains the text of new objects that a query can be about. `notices` are the
-    warnings from loading (dropped fields, deprecated versions). `returning` contains the namespaces and names of pods
-    that an edit removed and that are pending again, because their controllers still have to create them.
+    `cluster_info` is the snapshot's description of its cluster; if there are several, it is the last one. `origins`
+    contains the place where each object was read, and `as_written` contains the form of each object that was written in
+    an unusual form. `overridden` contains the objects that a later source replaced, each with the earlier and the later
+    place. `template_makers` contains the kinds whose controllers create claim templates, by namespace and name of the
+    template. `skipped` is the number of objects whose kinds planning does not use. Of these objects, `accounts`
+    contains the namespaces and names of service accounts, `queues` those of Kueue's LocalQueues, and `queued` what
+    Kueue's Workloads wait for, by owner. `events` are the warnings about pods. `texts` contains the text of new objects
+    that a query can be about. `notices` are the warnings from loading, for example about dropped fields and deprecated
+    versions. `returning` contains the namespaces and names of pods that an edit removed and that are pending again,
+    because their controllers still have to create them.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -221,7 +236,7 @@ class Inventory:
     returning: frozenset[tuple[str, str]] = frozenset()
 
     def holding(self, pods: list[Pod], claims: list[ResourceClaim]) -> Inventory:
-        """Return the same input with these pods and claims; `dataclasses.replace` takes ten times as long."""
+        """Return this inventory with other pods and claims. This takes a tenth of the time of `dataclasses.replace`."""
         other = object.__new__(Inventory)
         for name in Inventory.__slots__:
             setattr(other, name, getattr(self, name))
@@ -229,5 +244,5 @@ class Inventory:
         return other
 
     def source(self, key: ObjectKey) -> str:
-        """Return the place where an object was read, FILE:LINE; "" if unknown."""
+        """Return the place where an object was read as FILE:LINE, or "" if it is not known."""
         return str(self.origins.get(key, Origin("")))

@@ -19,7 +19,7 @@ FieldPath = tuple[str | int, ...]
 
 
 class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
-    """A frozen value with Kubernetes' JSON names; decoding ignores fields that planning does not read.
+    """A frozen value with the field names of Kubernetes' JSON. Decoding ignores fields that planning does not read.
 
     `gc=False` is safe because no object refers back to its owner, and it makes large clusters cheap to hold in memory.
     """
@@ -28,14 +28,14 @@ class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"
 class StrictObject(
     Object, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True, forbid_unknown_fields=True
 ):
-    """An object in resource.k8s.io; as with strict decoding, decoding fails on a field that v1 does not have."""
+    """An object in resource.k8s.io. As with strict decoding, decoding fails on a field that v1 does not have."""
 
 
 # -- metadata and label selectors --------------------------------------------------------------------------------------
 
 
 class OwnerReference(Object, frozen=True):
-    """An owner of an object; `controller` marks the one that manages it."""
+    """A reference to an owner of an object. `controller` is set for the owner that manages the object."""
 
     api_version: str = ""
     kind: str = ""
@@ -45,7 +45,7 @@ class OwnerReference(Object, frozen=True):
 
 
 class ObjectMeta(Object, frozen=True):
-    """The metadata that planning reads. Times remain RFC 3339 strings."""
+    """The metadata of an object, limited to the fields that planning reads. Times remain RFC 3339 strings."""
 
     name: str = ""
     generate_name: str = ""
@@ -61,12 +61,12 @@ class ObjectMeta(Object, frozen=True):
 
     @property
     def is_stored(self) -> bool:
-        """Return whether the object comes from a cluster: only an API server sets a UID and timestamps."""
+        """Return whether the object comes from a cluster. Only an API server sets a UID and timestamps."""
         return bool(self.uid or self.creation_timestamp)
 
     @property
     def controller(self) -> OwnerReference | None:
-        """The managing owner, or None."""
+        """The owner that manages the object, or None."""
         for owner in self.owner_references or ():
             if owner.controller:
                 return owner
@@ -74,7 +74,10 @@ class ObjectMeta(Object, frozen=True):
 
 
 class LabelSelectorRequirement(Object, frozen=True):
-    """One requirement on labels: In, NotIn, Exists or DoesNotExist; in a selector written as text, also Gt and Lt."""
+    """One requirement on labels, with the operator In, NotIn, Exists or DoesNotExist.
+
+    In a selector that is written as text, the operator may also be Gt or Lt.
+    """
 
     key: str = ""
     operator: str = ""
@@ -82,7 +85,10 @@ class LabelSelectorRequirement(Object, frozen=True):
 
 
 class LabelSelector(Object, frozen=True):
-    """Requirements that must all be met. An empty selector selects everything, and an absent one selects nothing."""
+    """A set of requirements that must all be met.
+
+    An empty selector selects everything; a missing one selects nothing.
+    """
 
     match_labels: dict[str, str] | None = None
     match_expressions: list[LabelSelectorRequirement] | None = None

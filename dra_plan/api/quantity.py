@@ -42,13 +42,13 @@ SUFFIX_WRONG = "unable to parse quantity's suffix"
 
 
 class QuantityError(DraPlanError, ValueError):
-    """A string that is not a quantity, or arithmetic outside the supported range."""
+    """The error raised for a string that is not a quantity, or for arithmetic outside the supported range."""
 
 
 class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """An amount. Equality, order and hash use only the value; the format determines which suffixes `text` uses.
+    """An amount. Equality, order and hash use only its value; its format determines which suffixes `text` uses.
 
-    The value is `number * 10**scale`. `decimal` is True when Go stores it as an arbitrary-precision decimal. `nano` is
+    The value is `number * 10**scale`. `decimal` is True if Go stores it as an arbitrary-precision decimal. `nano` is
     the value in units of 10**-9; all amounts from 10**5000 on have the same `nano`.
     """
 
@@ -102,25 +102,25 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def sign(self) -> int:
-        """The sign: -1, 0 or 1."""
+        """The sign of the amount: -1, 0 or 1."""
         return (self.number > 0) - (self.number < 0)
 
     @property
     def units(self) -> int:
-        """Return whole units as an int64, with fractions rounded up, as Go's `Value()` does."""
+        """Return the amount in whole units as an int64. Fractions are rounded up, as in Go's `Value()`."""
         return scaled_value(self, 0)
 
     @property
     def milli(self) -> int:
-        """Return thousandths as an int64, rounded up, as Go's `MilliValue()` does."""
+        """Return the amount in thousandths as an int64. Fractions are rounded up, as in Go's `MilliValue()`."""
         return scaled_value(self, -3)
 
     @property
     def as_int64(self) -> int | None:
-        """Return the value if Go can return it without arithmetic on fractions (`AsInt64`), otherwise None.
+        """Return the value if Go can return it without arithmetic on fractions (`AsInt64`); otherwise return None.
 
-        Return None for every amount stored as a decimal, such as `1.5Gi` or `100Ti`, and for amounts written with
-        decimals, such as `1.0` or `1000m`, although these are whole numbers.
+        The result is None for every amount that is stored as a decimal, such as `1.5Gi` or `100Ti`, and for amounts
+        that are written with decimals, such as `1.0` or `1000m`, although these are whole numbers.
         """
         if self.decimal or self.scale < 0:
             return None
@@ -131,12 +131,15 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def text(self) -> str:
-        """Return the text that Go prints: the parsed text if that counts as canonical, otherwise the canonical text."""
+        """Return the text that Go prints: the parsed text if it counts as canonical, otherwise the canonical text."""
         return self.written or canonical_text(self)
 
     @property
     def approximate_float(self) -> float:
-        """Return the value as a double, as Go's `AsApproximateFloat64` does; infinite if it is out of range."""
+        """Return the value as a double, as Go's `AsApproximateFloat64` does.
+
+        If it is out of range, the result is infinite.
+        """
         try:
             base = float(self.number)
         except OverflowError:
@@ -144,9 +147,9 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return base if self.scale == 0 else base * _pow10(self.scale)
 
     def is_identical(self, other: Quantity) -> bool:
-        """Return Go's `==` on the struct, which compares number and scale, format, and cached text.
+        """Return the result of Go's `==` on the struct, which compares number, scale, format and cached text.
 
-        Go holds decimals by pointer, so two parsed decimals are never identical, and False is returned.
+        Go holds a decimal by pointer, so two parsed decimals are never identical, and the result is False.
         """
         if self.decimal or other.decimal:
             return False
@@ -161,7 +164,7 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 def make(number: int, scale: int, family: Format, decimal: bool = False, written: str = "") -> Quantity:
     """Return the amount `number * 10**scale`.
 
-    `decimal` means that Go would store it as an arbitrary-precision decimal.
+    If `decimal` is set, Go would store the amount as an arbitrary-precision decimal.
     """
     return Quantity(_nano(number, scale), family, number, scale, decimal, written)
 
@@ -172,9 +175,9 @@ def canonical(value: int, family: Format) -> str:
 
 
 def parse(text: str | int | float) -> Quantity:
-    """Return the amount that Kubernetes reads from a manifest's string or number; surrounding white space is ignored.
+    """Return the amount that Kubernetes reads from a string or number in a manifest.
 
-    Raises QuantityError with Go's words. Results are cached by text.
+    White space around the amount is ignored. Raises QuantityError with Go's words. Results are cached by text.
     """
     if isinstance(text, str):
         return parse_strict(text.strip(" \t\n\v\f\r\x85\xa0"))
@@ -187,12 +190,15 @@ def parse(text: str | int | float) -> Quantity:
 
 @functools.lru_cache(maxsize=65536)
 def parse_strict(text: str) -> Quantity:
-    """Return the amount written in `text`, where white space is an error (Go's `ParseQuantity`)."""
+    """Return the amount written in `text`, as Go's `ParseQuantity` does. White space is an error."""
     return _parse(text)
 
 
 def json_number(value: float) -> str:
-    """Return a double as Go's encoding/json writes it: no exponent from 1e-6 up to 1e21, and unpadded exponents."""
+    """Return the text that Go's encoding/json writes for a double.
+
+    It has no exponent from 1e-6 up to 1e21; outside this range, exponents have no leading zeros.
+    """
     if value != value or value in (float("inf"), float("-inf")):
         raise QuantityError(FORMAT_WRONG)
     digits = repr(value)
@@ -316,7 +322,7 @@ def _nano(number: int, scale: int) -> int:
 
 
 def compare(left: Quantity, right: Quantity) -> int:
-    """Return -1, 0 or 1, by value."""
+    """Return -1, 0 or 1 if the left amount is less than, equal to or greater than the right amount."""
     if left.scale <= _MAX_NANO_SCALE and right.scale <= _MAX_NANO_SCALE:
         return (left.nano > right.nano) - (left.nano < right.nano)
     if left.sign != right.sign:
@@ -330,7 +336,11 @@ def compare(left: Quantity, right: Quantity) -> int:
 
 
 def add(left: Quantity, right: Quantity) -> Quantity:
-    """Return Go's `Add`, in the left format unless the left is zero; integer overflow turns the sum into a decimal."""
+    """Return the sum, as Go's `Add` does.
+
+    It has the format of the left amount, or of the right amount if the left is zero. If the integer form overflows, the
+    sum is stored as a decimal.
+    """
     family = right.format if left.number == 0 else left.format
     if not left.decimal and not right.decimal:
         if right.number == 0:
@@ -354,12 +364,12 @@ def _aligned_sum(left: Quantity, right: Quantity) -> tuple[int, int, bool]:
 
 
 def subtract(left: Quantity, right: Quantity) -> Quantity:
-    """Return Go's `Sub`; its integer negation wraps at the smallest int64."""
+    """Return the difference, as Go's `Sub` does. Its negation of an integer wraps around at the smallest int64."""
     return add(left, -right)
 
 
 def multiply(left: Quantity, factor: int) -> Quantity:
-    """Return the amount times `factor`, as Go's `Mul` does (in the integer form if the product fits in it)."""
+    """Return the amount times `factor`, as Go's `Mul` does. If the product fits, it is stored in the integer form."""
     if left.decimal:
         return make(left.number * factor, left.scale, left.format, decimal=True)
     if left.number == 0 or factor == 0:
@@ -371,7 +381,7 @@ def multiply(left: Quantity, factor: int) -> Quantity:
 
 
 def product(left: Quantity, right: Quantity) -> Quantity:
-    """Return the exact product as a decimal in the left format, with fractions of a nano rounded up."""
+    """Return the exact product as a decimal in the left amount's format. A fraction of a nano is rounded up."""
     number, scale = left.number * right.number, left.scale + right.scale
     if number > 0:
         number, scale = _round_up_to_nano(number, scale)
@@ -379,7 +389,7 @@ def product(left: Quantity, right: Quantity) -> Quantity:
 
 
 def to_decimal(value: Quantity) -> Quantity:
-    """Return the same amount stored as an arbitrary-precision decimal (Go's `ToDec`)."""
+    """Return the same amount, stored as an arbitrary-precision decimal (Go's `ToDec`)."""
     return make(value.number, value.scale, value.format, decimal=True)
 
 
@@ -408,10 +418,10 @@ def scaled_value(value: Quantity, scale: int) -> int:
 
 
 def canonical_text(value: Quantity) -> str:
-    """Return the canonical text, which has no fraction, loses no precision, and has the largest possible suffix.
+    """Return the canonical text: without a fraction, without loss of precision, and with the largest possible suffix.
 
-    A binary amount is written with decimal suffixes when it is smaller than 1024 or not whole. A multiple of a power
-    without a suffix (from 10**21 on) loses that power, as in Go.
+    A binary amount is written with decimal suffixes if it is smaller than 1024 or not whole. If a multiple of a power
+    of ten has no suffix (from 10**21 on), the text omits that power, as in Go.
     """
     if value.number == 0:
         return "0"

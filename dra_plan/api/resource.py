@@ -27,7 +27,7 @@ _ATTRIBUTE_NAMES = {
 
 
 class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
-    """One attribute value. Exactly one field should be set; like upstream, dra-plan checks this late."""
+    """The value of an attribute. Exactly one field should be set; like upstream, dra-plan checks this only on use."""
 
     int_value: Int64 | None = None
     bool_value: bool | None = None
@@ -40,7 +40,7 @@ class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
 
 
 class CapacityRequestPolicyRange(StrictObject, frozen=True):
-    """The amounts that may be requested, from min to max in steps."""
+    """The amounts that a request may ask for, from `min` to `max` in steps of `step`."""
 
     min: QuantityText | None = None
     max: QuantityText | None = None
@@ -48,7 +48,7 @@ class CapacityRequestPolicyRange(StrictObject, frozen=True):
 
 
 class CapacityRequestPolicy(StrictObject, frozen=True):
-    """How a request for a shared capacity is rounded and limited (KEP-5075)."""
+    """The rules by which a request for a shared capacity is rounded and limited (KEP-5075)."""
 
     default: QuantityText | None = None
     valid_values: list[QuantityText] | None = None
@@ -56,7 +56,7 @@ class CapacityRequestPolicy(StrictObject, frozen=True):
 
 
 class DeviceCapacity(StrictObject, frozen=True):
-    """A capacity of a device, and the policy for requesting shares of it."""
+    """A capacity of a device, with the policy for requesting shares of it."""
 
     value: QuantityText = "0"
     request_policy: CapacityRequestPolicy | None = None
@@ -76,7 +76,10 @@ class CounterSet(StrictObject, frozen=True):
 
 
 class DeviceCounterConsumption(StrictObject, frozen=True):
-    """A device's consumption from one counter set, and its compatibility groups there (alpha in 1.37)."""
+    """The amounts that a device consumes from one counter set.
+
+    `compatibility_groups` are the device's groups in this set (alpha in 1.37).
+    """
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}
@@ -84,7 +87,7 @@ class DeviceCounterConsumption(StrictObject, frozen=True):
 
 
 class DeviceTaint(StrictObject, frozen=True):
-    """A taint on a device; the effects NoSchedule and NoExecute block, and other effects only inform."""
+    """A taint on a device. The effects NoSchedule and NoExecute reject requests; other effects only inform."""
 
     key: str = ""
     value: str = ""
@@ -93,7 +96,7 @@ class DeviceTaint(StrictObject, frozen=True):
 
 
 class DeviceToleration(StrictObject, frozen=True):
-    """A toleration in a request."""
+    """A toleration of taints on devices, in a request."""
 
     key: str = ""
     operator: str = ""
@@ -103,21 +106,21 @@ class DeviceToleration(StrictObject, frozen=True):
 
 
 class NodeAllocatableResourceMapping(StrictObject, frozen=True):
-    """The amount of a node resource that a device represents (alpha in 1.36); the default multiplier is 1."""
+    """The amount of a node resource that a device represents (alpha in 1.36). The default multiplier is 1."""
 
     capacity_key: str | None = None
     allocation_multiplier: QuantityText | None = None
 
 
 class NodeAllocatableResource(StrictObject, frozen=True):
-    """A node resource that a device represents or additionally consumes (second alpha in 1.37; not simulated)."""
+    """A node resource that a device represents, or consumes in addition (second alpha, in 1.37; not simulated)."""
 
     mapping: Any = None
     overhead: Any = None
 
 
 class Device(StrictObject, frozen=True):
-    """One device in a slice."""
+    """A device in a slice."""
 
     name: str = ""
     attributes: dict[str, DeviceAttribute] = {}
@@ -136,7 +139,7 @@ class Device(StrictObject, frozen=True):
 
 
 class ResourcePool(StrictObject, frozen=True):
-    """The pool that a slice is part of."""
+    """The pool to which a slice belongs."""
 
     name: str = ""
     generation: Int64 = 0
@@ -144,7 +147,7 @@ class ResourcePool(StrictObject, frozen=True):
 
 
 class ResourceSliceSpec(StrictObject, frozen=True):
-    """A part of a pool: devices or counter sets, and the nodes that reach them."""
+    """The specification of a slice: devices or counter sets of a pool, and the nodes that can reach the devices."""
 
     driver: str = ""
     pool: ResourcePool = ResourcePool()
@@ -159,7 +162,7 @@ class ResourceSliceSpec(StrictObject, frozen=True):
 
 
 class ResourceSlice(StrictObject, frozen=True):
-    """A slice of a pool, as published by a driver."""
+    """A slice: a part of a pool, as published by a driver."""
 
     api_version: str = "resource.k8s.io/v1"
     kind: str = "ResourceSlice"
@@ -168,19 +171,19 @@ class ResourceSlice(StrictObject, frozen=True):
 
 
 class CELDeviceSelector(StrictObject, frozen=True):
-    """A CEL expression over one device."""
+    """A CEL expression about one device."""
 
     expression: str = ""
 
 
 class DeviceSelector(StrictObject, frozen=True):
-    """A selector; only CEL exists."""
+    """A selector for devices. The only kind is a CEL expression."""
 
     cel: CELDeviceSelector | None = None
 
 
 class OpaqueDeviceConfiguration(StrictObject, frozen=True):
-    """Parameters that only the driver understands."""
+    """Configuration parameters that only the driver understands."""
 
     driver: str = ""
     parameters: Any = None
@@ -193,14 +196,14 @@ class DeviceConfiguration(StrictObject, frozen=True):
 
 
 class DeviceClaimConfiguration(StrictObject, frozen=True):
-    """A configuration entry in a claim, for the listed requests, or for all requests if none are listed."""
+    """A configuration entry in a claim. It applies to the listed requests, or to all requests if none are listed."""
 
     requests: list[str] = []
     opaque: OpaqueDeviceConfiguration | None = None
 
 
 class DeviceClassSpec(StrictObject, frozen=True):
-    """Selectors and configuration that a class adds to every request for it."""
+    """The specification of a class: selectors and configuration that it adds to every request for the class."""
 
     selectors: list[DeviceSelector] = []
     config: list[DeviceConfiguration] = []
@@ -230,7 +233,10 @@ class DerivedAttribute(StrictObject, frozen=True):
 
 
 class ExactDeviceRequest(StrictObject, frozen=True):
-    """A request for devices of one class. After defaulting, the mode is set, and with ExactCount also the count."""
+    """A request for devices of one class.
+
+    After defaulting, the allocation mode is set; if the mode is ExactCount, the count is set as well.
+    """
 
     device_class_name: str = ""
     selectors: list[DeviceSelector] = []
@@ -243,7 +249,7 @@ class ExactDeviceRequest(StrictObject, frozen=True):
 
 
 class DeviceSubRequest(StrictObject, frozen=True):
-    """One alternative in a firstAvailable request (KEP-4816); it has no admin access."""
+    """One alternative of a firstAvailable request (KEP-4816). It cannot have admin access."""
 
     name: str = ""
     device_class_name: str = ""
@@ -256,7 +262,7 @@ class DeviceSubRequest(StrictObject, frozen=True):
 
 
 class DeviceRequest(StrictObject, frozen=True):
-    """A named request: either `exactly`, or the first of `first_available` that works."""
+    """A named request: either `exactly` one request, or the first alternative in `first_available` that can be met."""
 
     name: str = ""
     exactly: ExactDeviceRequest | None = None
@@ -264,7 +270,7 @@ class DeviceRequest(StrictObject, frozen=True):
 
 
 class DeviceConstraint(StrictObject, frozen=True):
-    """A condition on the devices for several requests."""
+    """A condition that the devices for several requests must meet together."""
 
     requests: list[str] = []
     match_attribute: str | None = None
@@ -302,7 +308,7 @@ class DeviceRequestAllocationResult(StrictObject, frozen=True):
 
 
 class DeviceAllocationConfiguration(StrictObject, frozen=True):
-    """A configuration entry in an allocation, from a class or from the claim."""
+    """A configuration entry in an allocation. It comes from a class or from the claim."""
 
     source: str = ""
     requests: list[str] = []
@@ -325,7 +331,7 @@ class AllocationResult(StrictObject, frozen=True):
 
 
 class ResourceClaimConsumerReference(StrictObject, frozen=True):
-    """A user of a claim, normally a pod."""
+    """A reference to a user of a claim, which is normally a pod."""
 
     api_group: str = ""
     resource: str = ""
@@ -334,7 +340,7 @@ class ResourceClaimConsumerReference(StrictObject, frozen=True):
 
 
 class Condition(StrictObject, frozen=True):
-    """A condition reported by a driver."""
+    """A condition that a driver reports."""
 
     type: str = ""
     status: str = ""
@@ -357,7 +363,7 @@ class AllocatedDeviceStatus(StrictObject, frozen=True):
 
 
 class ResourceClaimStatus(StrictObject, frozen=True):
-    """A claim's allocation and users."""
+    """The status of a claim: its allocation and its users."""
 
     allocation: AllocationResult | None = None
     reserved_for: list[ResourceClaimConsumerReference] = []
@@ -375,12 +381,12 @@ class ResourceClaim(StrictObject, frozen=True):
 
     @property
     def key(self) -> str:
-        """`NAMESPACE/NAME`, as messages print it."""
+        """The namespace and name of the claim, as `NAMESPACE/NAME`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
     @property
     def allocation(self) -> AllocationResult | None:
-        """The claim's devices, or None if it is not allocated."""
+        """The devices allocated to the claim, or None if the claim is not allocated."""
         return self.status.allocation if self.status is not None else None
 
 
@@ -401,7 +407,7 @@ class ResourceClaimTemplate(StrictObject, frozen=True):
 
 
 class DeviceTaintSelector(StrictObject, frozen=True):
-    """A selector for the devices that a taint rule applies to; each field that is set must be equal."""
+    """A selector for the devices to which a taint rule applies. A device must equal each field that is set."""
 
     driver: str | None = None
     pool: str | None = None
@@ -418,7 +424,7 @@ class DeviceTaintRuleSpec(StrictObject, frozen=True):
 
 
 class DeviceTaintRule(StrictObject, frozen=True):
-    """A taint that an administrator puts on devices (KEP-5055)."""
+    """A rule by which an administrator adds a taint to devices (KEP-5055)."""
 
     api_version: str = "resource.k8s.io/v1beta2"
     kind: str = "DeviceTaintRule"

@@ -9,17 +9,17 @@ from .meta import Object, ObjectMeta
 
 
 class BasicSchedulingPolicy(Object, frozen=True):
-    """A policy that schedules pods one by one."""
+    """A policy that schedules the pods of a group one by one."""
 
 
 class GangSchedulingPolicy(Object, frozen=True):
-    """A policy that needs nodes for at least `min_count` pods at the same time."""
+    """A policy that schedules pods of a group only if at least `min_count` of them get nodes at the same time."""
 
     min_count: int = 0
 
 
 class PodGroupSchedulingPolicy(Object, frozen=True):
-    """A group's scheduling policy; exactly one of the two fields is set."""
+    """The scheduling policy of a group. Exactly one of the two fields is set."""
 
     basic: BasicSchedulingPolicy | None = None
     gang: GangSchedulingPolicy | None = None
@@ -32,13 +32,13 @@ class TopologyConstraint(Object, frozen=True):
 
 
 class PodGroupSchedulingConstraints(Object, frozen=True):
-    """Constraints on the placement of a group's pods relative to each other; at most one topology constraint."""
+    """Constraints on where the pods of a group run relative to each other. There is at most one topology constraint."""
 
     topology: list[TopologyConstraint] = []
 
 
 class PodGroupResourceClaim(Object, frozen=True):
-    """The group's claim, which already exists, or is created from a template once for the whole group."""
+    """A claim of a group. It either exists already, or is created from a template once for the whole group."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -46,7 +46,10 @@ class PodGroupResourceClaim(Object, frozen=True):
 
 
 class PodGroupSpec(Object, frozen=True):
-    """The common settings of a group's pods. `disruption_mode` is Pod or PodGroup; `priority` is the group's own."""
+    """The settings that the pods of a group share.
+
+    `disruption_mode` is Pod or PodGroup, and `priority` is the priority of the group itself.
+    """
 
     scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
     scheduling_constraints: PodGroupSchedulingConstraints | None = None
@@ -66,7 +69,7 @@ class PodGroupCondition(Object, frozen=True):
 
 
 class PodGroupResourceClaimStatus(Object, frozen=True):
-    """The claim created for one entry of the group."""
+    """The claim that was created for one entry in the group's `resourceClaims`."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -80,7 +83,7 @@ class PodGroupStatus(Object, frozen=True):
 
 
 class PodGroup(Object, frozen=True):
-    """A group of pods, which name it in their `schedulingGroup`."""
+    """A group of pods that are scheduled together. The pods name the group in their `schedulingGroup`."""
 
     api_version: str = "scheduling.k8s.io/v1alpha2"
     kind: str = "PodGroup"
@@ -90,24 +93,24 @@ class PodGroup(Object, frozen=True):
 
     @property
     def key(self) -> str:
-        """`NAMESPACE/NAME`."""
+        """The namespace and name of the group, as `NAMESPACE/NAME`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
     @property
     def min_count(self) -> int:
-        """The number of pods in a gang that need nodes at the same time; 0 if there is no such policy."""
+        """The number of pods in the gang that need nodes at the same time, or 0 if the group is not a gang."""
         gang = self.spec.scheduling_policy.gang
         return gang.min_count if gang is not None else 0
 
     @property
     def topology_key(self) -> str:
-        """The label whose value all pods in the group share, or "" if there is none."""
+        """The label for which all pods in the group must have the same value, or "" if there is none."""
         constraints = self.spec.scheduling_constraints
         return constraints.topology[0].key if constraints is not None and constraints.topology else ""
 
 
 class PodGroupTemplate(Object, frozen=True):
-    """A pod group as a Workload describes it."""
+    """A template for a pod group, as a Workload contains it."""
 
     name: str = ""
     scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
@@ -119,13 +122,13 @@ class PodGroupTemplate(Object, frozen=True):
 
 
 class GroupWorkloadSpec(Object, frozen=True):
-    """The templates for the groups that a controller creates."""
+    """The templates for the pod groups that a controller creates."""
 
     pod_group_templates: list[PodGroupTemplate] = []
 
 
 class GroupWorkload(Object, frozen=True):
-    """The Workload kind of scheduling.k8s.io. Controllers that create pod groups read it; the scheduler does not."""
+    """A Workload of scheduling.k8s.io. It is read by controllers that create pod groups, but not by the scheduler."""
 
     api_version: str = "scheduling.k8s.io/v1alpha2"
     kind: str = "Workload"

@@ -24,12 +24,12 @@ _NO_LABELS: dict[str, str] = {}
 
 
 def node_matches(selector: NodeSelector, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether any term of the selector matches the node (`nodeaffinity.NodeSelector.Match`)."""
+    """Return whether at least one term of the selector matches the node, as `nodeaffinity.NodeSelector.Match` does."""
     return any(term_matches(term, name, labels) for term in selector.node_selector_terms)
 
 
 def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether all of a term's requirements are met; an empty term matches nothing."""
+    """Return whether the node meets all requirements of the term. An empty term matches nothing."""
     if not term.match_expressions and not term.match_fields:
         return False
     labels = labels or _NO_LABELS
@@ -39,7 +39,10 @@ def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | 
 
 
 def requirement_holds(operator: str, values: list[str] | None, value: str | None) -> bool:
-    """Return whether a label's value (None if missing) meets a requirement; unknown operators are never met."""
+    """Return whether a label's value meets a requirement. The value of a missing label is None.
+
+    Unknown operators are never met.
+    """
     match operator:
         case "In":
             return value is not None and value in (values or ())
@@ -70,7 +73,7 @@ def _int64(text: str | None) -> int | None:
 
 
 def is_int64(text: str) -> bool:
-    """Return whether Gt and Lt can compare the text, which must be an integer with at most 64 bits."""
+    """Return whether the operators Gt and Lt can compare the text, which must be an integer of at most 64 bits."""
     return _int64(text) is not None
 
 
@@ -81,7 +84,7 @@ def _field_holds(requirement: NodeSelectorRequirement, name: str) -> bool:
 
 
 class FieldProblem(NamedTuple):
-    """A problem with a field: its path, and the problem in apimachinery's words.
+    """A problem with a field: the path of the field, and the problem in apimachinery's words.
 
     `str` returns both, as upstream does.
     """
@@ -97,7 +100,10 @@ class FieldProblem(NamedTuple):
 
 
 def selector_problem(selector: NodeSelector) -> str | None:
-    """Return what upstream's parser rejects in a node selector, or None; a rejection is fatal for DRA slices."""
+    """Return the reason why upstream's parser rejects a node selector, or None if it does not.
+
+    A rejected selector is fatal for DRA slices.
+    """
     problems = [
         problem
         for index, term in enumerate(selector.node_selector_terms)
@@ -107,13 +113,16 @@ def selector_problem(selector: NodeSelector) -> str | None:
 
 
 def as_one(problems: Iterable[FieldProblem]) -> str:
-    """Return one or more problems as apimachinery joins them (`errors.Aggregate`): each once, several in brackets."""
+    """Return the problems as one text, as apimachinery joins them (`errors.Aggregate`).
+
+    Duplicates are left out. Several problems are enclosed in brackets.
+    """
     texts = list(dict.fromkeys(map(str, problems)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def as_go(selector: NodeSelector) -> str:
-    """Return the selector as Kubernetes' generated `String` method writes it in error texts."""
+    """Return the selector as the `String` method that Kubernetes generates writes it in error texts."""
     terms = "".join(
         f"NodeSelectorTerm{{MatchExpressions:{_requirements_as_go(term.match_expressions)},"
         f"MatchFields:{_requirements_as_go(term.match_fields)},}},"
@@ -131,7 +140,7 @@ def _requirements_as_go(requirements: Sequence[NodeSelectorRequirement]) -> str:
 
 
 def term_problems(term: NodeSelectorTerm, path: FieldPath = ()) -> Iterator[FieldProblem]:
-    """Yield the problems with the term at a path, as the API server and the scheduler report them."""
+    """Yield the problems with the term at this path, as the API server and the scheduler report them."""
     for index, requirement in enumerate(term.match_expressions):
         yield from _expression_problems(requirement, (*path, "matchExpressions", index))
     for index, requirement in enumerate(term.match_fields):
@@ -149,7 +158,7 @@ def _expression_problems(requirement: NodeSelectorRequirement, path: FieldPath) 
 def requirement_problems(
     key: str, operator: str, values: Sequence[str], path: FieldPath = ()
 ) -> Iterator[FieldProblem]:
-    """Yield what `labels.NewRequirement` rejects in the requirement at a path."""
+    """Yield the reasons why `labels.NewRequirement` rejects the requirement at this path."""
     if problem := _key_problem(key):
         yield FieldProblem((*path, "key"), problem)
     at = (*path, "values")
@@ -194,7 +203,10 @@ def _field_problems(requirement: NodeSelectorRequirement, path: FieldPath) -> It
 
 
 def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | None) -> bool:
-    """Return whether a label selector selects a label map; an absent one selects nothing, an empty one everything."""
+    """Return whether a label selector selects an object with these labels.
+
+    A missing selector selects nothing, and an empty selector selects everything.
+    """
     if selector is None:
         return False
     labels = labels or _NO_LABELS
@@ -225,7 +237,7 @@ class _Toleration(_Taint, Protocol):
 
 
 def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
-    """Return the first toleration with this key, in the format used for taints; "" if there is none."""
+    """Return the first toleration with this key in the format of a taint, or "" if there is none."""
     found = next((one for one in tolerations if one.key == key), None)
     if found is None:
         return ""
@@ -234,9 +246,9 @@ def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
 
 
 def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
-    """Return whether one toleration covers one taint: effect and key are empty or equal, and the operator matches.
+    """Return whether the toleration covers the taint: effect and key are empty or equal, and the operator matches.
 
-    `tolerationSeconds` is ignored; the operators Gt and Lt need an alpha gate and match nothing.
+    `tolerationSeconds` is ignored. The operators Gt and Lt need an alpha feature gate and match nothing.
     """
     if toleration.effect and toleration.effect != taint.effect:
         return False
@@ -270,7 +282,7 @@ _WRITTEN: dict[str, Callable[[str, list[str]], str]] = {
 
 
 def selector_text(selector: LabelSelector | None) -> str:
-    """Return the selector in the format of `-l`; empty for a selector that selects all pods, or none."""
+    """Return the selector in the format of `-l`. The text is empty if the selector is empty or missing."""
     if selector is None:
         return ""
     written = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
@@ -280,9 +292,9 @@ def selector_text(selector: LabelSelector | None) -> str:
 
 
 def parse_selector(text: str | None) -> LabelSelector | None:
-    """Return the selector that a string describes, with sorted values; None or blank text selects everything.
+    """Return the selector that the text describes, with sorted values, or None if the text is blank or None.
 
-    Raises `UsageError` in kubectl's words for text that kubectl rejects.
+    The result None selects everything. Raises `UsageError` in kubectl's words for text that kubectl rejects.
     """
     tokens = _Tokens(text or "")
     if tokens.next == _END:

@@ -23,11 +23,14 @@ _Key = tuple[int, int, int, bool, tuple[tuple[bool, int, str], ...]]
 
 
 class SemverError(DraPlanError, ValueError):
-    """Text that is not a valid semantic version."""
+    """The error raised for text that is not a valid semantic version."""
 
 
 class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A version. Equality, order and hash ignore build metadata; prerelease identifiers are ints or strings."""
+    """A semantic version. Equality, order and hash ignore its build metadata.
+
+    Prerelease identifiers are ints or strings.
+    """
 
     major: int
     minor: int
@@ -65,13 +68,16 @@ class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 def compare(left: Semver, right: Semver) -> int:
-    """Return -1, 0 or 1, depending on which version is earlier."""
+    """Return -1 if the left version is earlier than the right one, 0 if both are equal, and 1 otherwise."""
     return (left.key > right.key) - (left.key < right.key)
 
 
 @functools.lru_cache(maxsize=16384)
 def parse(text: str) -> Semver:
-    """Return the version written in `text`, which must be complete and strict. Raises SemverError; cached by text."""
+    """Return the version written in `text`, which must be complete and strict.
+
+    Raises SemverError. Results are cached by text.
+    """
     if not text:
         raise SemverError("Version string empty")
     parts = text.split(".", 2)

@@ -12,7 +12,7 @@ from .meta import LabelSelector, Object, ObjectMeta, QuantityText
 
 
 class ObjectReference(Object, frozen=True):
-    """The claim for which a volume is reserved; if there is no UID, any claim with that name."""
+    """The claim for which a volume is reserved. If there is no UID, it is reserved for any claim with that name."""
 
     namespace: str = ""
     name: str = ""
@@ -20,44 +20,44 @@ class ObjectReference(Object, frozen=True):
 
 
 class VolumeNodeAffinity(Object, frozen=True):
-    """The nodes from which a volume can be used; if `required` is missing, every node."""
+    """The nodes from which a volume can be used. If `required` is missing, it can be used from every node."""
 
     required: NodeSelector | None = None
 
 
 class CSIPersistentVolumeSource(Object, frozen=True):
-    """A CSI driver's volume."""
+    """A volume of a CSI driver."""
 
     driver: str = ""
     volume_handle: str = ""
 
 
 class GCEPersistentDisk(Object, frozen=True):
-    """An in-tree Google Compute Engine disk."""
+    """A Google Compute Engine disk, in the in-tree form."""
 
     pd_name: str = ""
 
 
 class AWSElasticBlockStore(Object, frozen=True):
-    """An in-tree AWS disk."""
+    """An AWS disk, in the in-tree form."""
 
     volume_id: str = msgspec.field(default="", name="volumeID")
 
 
 class AzureDisk(Object, frozen=True):
-    """An in-tree Azure disk."""
+    """An Azure disk, in the in-tree form."""
 
     disk_uri: str = msgspec.field(default="", name="diskURI")
 
 
 class IdentifiedVolume(Object, frozen=True):
-    """An in-tree Cinder or Portworx volume."""
+    """A Cinder or Portworx volume, in the in-tree form."""
 
     volume_id: str = msgspec.field(default="", name="volumeID")
 
 
 class PersistentVolumeSpec(Object, frozen=True):
-    """The specification of a volume, with the sources that count against node limits."""
+    """The specification of a volume, with those of its sources that count against the limits of nodes."""
 
     capacity: dict[str, QuantityText] = {}
     access_modes: list[str] = []
@@ -75,13 +75,13 @@ class PersistentVolumeSpec(Object, frozen=True):
 
 
 class PersistentVolumeStatus(Object, frozen=True):
-    """The status of a volume; only Available volumes are bound to claims."""
+    """The status of a volume. Only a volume with the phase Available is bound to a claim."""
 
     phase: str = ""
 
 
 class PersistentVolume(Object, frozen=True):
-    """A volume of the cluster."""
+    """A persistent volume of the cluster."""
 
     api_version: str = "v1"
     kind: str = "PersistentVolume"
@@ -91,13 +91,16 @@ class PersistentVolume(Object, frozen=True):
 
 
 class VolumeResourceRequirements(Object, frozen=True):
-    """The amount of storage that a claim requests."""
+    """The amount of storage that a claim on a volume requests."""
 
     requests: dict[str, QuantityText] = {}
 
 
 class PersistentVolumeClaimSpec(Object, frozen=True):
-    """A claim's request, and the volume bound to it; a missing class name differs from an empty one."""
+    """What a claim on a volume requests, and the volume bound to it.
+
+    A missing storage class name has a different meaning from an empty one.
+    """
 
     access_modes: list[str] = []
     selector: LabelSelector | None = None
@@ -109,13 +112,13 @@ class PersistentVolumeClaimSpec(Object, frozen=True):
 
 
 class PersistentVolumeClaimStatus(Object, frozen=True):
-    """The phase of a claim; a Lost claim names a volume that no longer exists."""
+    """The phase of a claim on a volume. A Lost claim names a volume that no longer exists."""
 
     phase: str = ""
 
 
 class PersistentVolumeClaim(Object, frozen=True):
-    """A claim for a volume."""
+    """A claim on a persistent volume."""
 
     api_version: str = "v1"
     kind: str = "PersistentVolumeClaim"
@@ -125,25 +128,28 @@ class PersistentVolumeClaim(Object, frozen=True):
 
     @property
     def key(self) -> str:
-        """`NAMESPACE/NAME`."""
+        """The namespace and name of the claim, as `NAMESPACE/NAME`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
 
 class TopologySelectorLabelRequirement(Object, frozen=True):
-    """A node label and the values that it may have."""
+    """A node label, with the values that it may have."""
 
     key: str = ""
     values: list[str] = []
 
 
 class TopologySelectorTerm(Object, frozen=True):
-    """Label requirements that must all be met. An empty term matches nothing."""
+    """A list of label requirements that must all be met. An empty term matches nothing."""
 
     match_label_expressions: list[TopologySelectorLabelRequirement] = []
 
 
 class StorageClass(Object, frozen=True):
-    """How, where and when volumes are provisioned for claims (immediately, or when a pod needs them)."""
+    """A storage class, which says how volumes are created for claims.
+
+    It also says where they are created, and whether immediately or when a pod needs them.
+    """
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "StorageClass"
@@ -154,18 +160,18 @@ class StorageClass(Object, frozen=True):
 
     @property
     def provisions(self) -> bool:
-        """Return whether the class creates volumes; for other classes, administrators create them."""
+        """Return whether the class creates volumes. For other classes, administrators create them."""
         return self.provisioner not in ("", "kubernetes.io/no-provisioner")
 
 
 class VolumeNodeResources(Object, frozen=True):
-    """How many of a driver's volumes fit on a node; if there is no number, there is no limit."""
+    """The number of a driver's volumes that fit on a node. If it is missing, there is no limit."""
 
     count: int | None = None
 
 
 class CSINodeDriver(Object, frozen=True):
-    """A driver on a node."""
+    """A CSI driver on a node."""
 
     name: str = ""
     topology_keys: list[str] = []
@@ -173,13 +179,13 @@ class CSINodeDriver(Object, frozen=True):
 
 
 class CSINodeSpec(Object, frozen=True):
-    """The drivers of a node."""
+    """The CSI drivers of a node."""
 
     drivers: list[CSINodeDriver] = []
 
 
 class CSINode(Object, frozen=True):
-    """The CSI drivers on the node with the same name."""
+    """The CSI drivers on the node that has the same name as this object."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSINode"
@@ -188,7 +194,7 @@ class CSINode(Object, frozen=True):
 
 
 class CSIDriverSpec(Object, frozen=True):
-    """A driver's settings; if `storage_capacity` is set, its capacities are checked."""
+    """The settings of a CSI driver. If `storage_capacity` is set, the scheduler checks its free capacity."""
 
     storage_capacity: bool | None = None
 
@@ -203,7 +209,7 @@ class CSIDriver(Object, frozen=True):
 
 
 class CSIStorageCapacity(Object, frozen=True):
-    """A class's free capacity on the nodes that the topology selects."""
+    """The free capacity of a storage class on the nodes that `node_topology` selects."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSIStorageCapacity"
@@ -215,13 +221,13 @@ class CSIStorageCapacity(Object, frozen=True):
 
 
 class VolumeAttachmentSource(Object, frozen=True):
-    """The attached volume."""
+    """The volume that is attached."""
 
     persistent_volume_name: str | None = None
 
 
 class VolumeAttachmentSpec(Object, frozen=True):
-    """A volume that a driver attaches to a node."""
+    """A volume, the driver that attaches it, and the node that it is attached to."""
 
     attacher: str = ""
     node_name: str = ""
@@ -229,7 +235,7 @@ class VolumeAttachmentSpec(Object, frozen=True):
 
 
 class VolumeAttachment(Object, frozen=True):
-    """A volume that is attached to a node, or is being attached."""
+    """A volume that is attached to a node, or that is being attached."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "VolumeAttachment"

@@ -11,6 +11,9 @@ BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION = "failure-domain.beta.kubernetes.io/region"
 """Labels on nodes and volumes; the beta labels are the former names for zones and regions."""
 
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+"""The label with a cloud provider's name for a kind of machine."""
+
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint of a cordoned node, which the node controller keeps as long as `spec.unschedulable` is set."""
 

@@ -8,7 +8,7 @@ from .storage import PersistentVolumeClaim
 
 
 class RollingUpdate(Object, frozen=True):
-    """The pace of an update, as numbers or as percentages in text form. Only StatefulSets have the partition."""
+    """The pace of a rolling update, as numbers or as percentages (strings). Only StatefulSets have a partition."""
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
@@ -16,14 +16,14 @@ class RollingUpdate(Object, frozen=True):
 
 
 class UpdateStrategy(Object, frozen=True):
-    """How pods created from an older template are replaced."""
+    """The way in which pods that were created from an older template are replaced."""
 
     type: str = ""
     rolling_update: RollingUpdate | None = None
 
 
 class WorkloadSpec(Object, frozen=True):
-    """The fields that Deployments, StatefulSets, ReplicaSets and DaemonSets share, and those that only one of them has.
+    """The fields that Deployments, StatefulSets, ReplicaSets and DaemonSets share, and some that only one kind has.
 
     Deployments have `strategy`, and StatefulSets and DaemonSets have `update_strategy`. StatefulSets create a volume
     claim for each pod from each of `volume_claim_templates`.
@@ -40,27 +40,27 @@ class WorkloadSpec(Object, frozen=True):
 
 
 class PodConditionPattern(Object, frozen=True):
-    """A condition that a failed pod has; a missing status means True."""
+    """A condition that a rule looks for on a failed pod. If the status is missing, it is True."""
 
     type: str = ""
     status: str = "True"
 
 
 class PodFailurePolicyRule(Object, frozen=True):
-    """A failed pod's effect on its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
+    """What a failed pod does to its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
 
     action: str = ""
     on_pod_conditions: list[PodConditionPattern] = []
 
 
 class PodFailurePolicy(Object, frozen=True):
-    """Rules for failed pods; the first rule that matches applies."""
+    """The rules for failed pods. The first rule that matches a pod applies."""
 
     rules: list[PodFailurePolicyRule] = []
 
 
 class JobSpec(Object, frozen=True):
-    """A job, with at most `parallelism` pods at a time."""
+    """The specification of a job, which runs at most `parallelism` pods at a time."""
 
     parallelism: int | None = None
     completions: int | None = None
@@ -74,7 +74,7 @@ class JobSpec(Object, frozen=True):
 
 
 class JobCondition(Object, frozen=True):
-    """A condition of a job; Complete or Failed with status True means that it has finished."""
+    """A condition of a job. Complete or Failed with the status True means that the job has finished."""
 
     type: str = ""
     status: str = ""
@@ -89,14 +89,14 @@ class JobStatus(Object, frozen=True):
 
 
 class JobTemplateSpec(Object, frozen=True):
-    """The template of a CronJob's jobs."""
+    """The template from which a CronJob creates its jobs."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: JobSpec = JobSpec()
 
 
 class CronJobSpec(Object, frozen=True):
-    """A job on a schedule."""
+    """The specification of a CronJob, which runs jobs on a schedule."""
 
     job_template: JobTemplateSpec = JobTemplateSpec()
     suspend: bool = False
@@ -105,7 +105,7 @@ class CronJobSpec(Object, frozen=True):
 class WorkloadCondition(Object, frozen=True):
     """A condition of a Deployment or ReplicaSet.
 
-    ReplicaFailure gives the reason why the API server rejected its pods.
+    The condition ReplicaFailure gives the reason why the API server rejected the workload's pods.
     """
 
     type: str = ""
@@ -116,7 +116,11 @@ class WorkloadCondition(Object, frozen=True):
 
 
 class WorkloadStatus(Object, frozen=True):
-    """The status of a workload: the revisions of a StatefulSet, and for other kinds why pods could not be created."""
+    """The status of a workload.
+
+    A StatefulSet has the revision to which it is being updated; for other kinds, the conditions say why pods could not
+    be created.
+    """
 
     update_revision: str = ""
     conditions: list[WorkloadCondition] = []
@@ -133,7 +137,7 @@ class Workload(Object, frozen=True):
 
 
 class ReplicationControllerSpec(Object, frozen=True):
-    """The specification of a ReplicationController: like a ReplicaSet's, but with a plain label map as selector."""
+    """The specification of a ReplicationController. Unlike a ReplicaSet, it has a plain label map as its selector."""
 
     replicas: int | None = None
     selector: dict[str, str] = {}
@@ -169,7 +173,10 @@ class CronJob(Object, frozen=True):
 
 
 class CustomWorkloadSpec(Object, frozen=True):
-    """The number of pods from a template; there are none while it is suspended."""
+    """The number of pods, and the template from which they are created.
+
+    While the object is suspended, it has no pods.
+    """
 
     replicas: int = 1
     suspend: bool = False
@@ -177,9 +184,10 @@ class CustomWorkloadSpec(Object, frozen=True):
 
 
 class CustomWorkload(Object, frozen=True):
-    """A pod template in an object whose kind planning does not know.
+    """A pod template in an object of a kind that planning does not know.
 
-    `part` is the field with the template, if the object has several; the status only shows whether it has finished.
+    `part` is the field that contains the template, if the object has several templates. The status only shows whether
+    the object has finished.
     """
 
     api_version: str = ""
@@ -195,6 +203,6 @@ AnyWorkload = Workload | ReplicationController | Job | CronJob | CustomWorkload
 
 
 def pod_template(workload: AnyWorkload) -> PodTemplateSpec:
-    """Return the template of the workload's pods."""
+    """Return the template from which the workload's pods are created."""
     job = workload.spec.job_template if isinstance(workload, CronJob) else workload
     return job.spec.template

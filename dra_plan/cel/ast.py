@@ -20,7 +20,7 @@ ACCUMULATOR = "@result"
 
 
 class Const(Struct, frozen=True, eq=False):
-    """A literal; both uint and int hold a Python int, and `kind` distinguishes them."""
+    """A literal. The value of an int or a uint is a Python int, and `kind` says which of the two it is."""
 
     id: int
     offset: int
@@ -29,7 +29,7 @@ class Const(Struct, frozen=True, eq=False):
 
 
 class Ident(Struct, frozen=True, eq=False):
-    """A variable or type name; after the check, also a resolved qualified name such as google.protobuf.Timestamp."""
+    """The name of a variable or type. After the check, it may be a qualified name such as google.protobuf.Timestamp."""
 
     id: int
     offset: int
@@ -37,9 +37,9 @@ class Ident(Struct, frozen=True, eq=False):
 
 
 class Select(Struct, frozen=True, eq=False):
-    """`operand.field`, or `has(operand.field)` if `test_only`.
+    """A selection `operand.field`, or the test `has(operand.field)` if `test_only` is set.
 
-    The offset is the dot's, or for `has` the parenthesis's.
+    The offset is that of the dot, or of the parenthesis in `has(`.
     """
 
     id: int
@@ -53,7 +53,7 @@ class Call(Struct, frozen=True, eq=False):
     """A call of a function, a member function (with `target`) or an operator.
 
     Operators have cel-go's names: `_&&_ _||_ !_ _?_:_ _==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_ _%_ -_ _[_] @in`,
-    `_?._` (operand, string Const) and `_[?_]` for optional selection, `@not_strictly_false` in comprehensions.
+    `_?._` (operand, string Const) and `_[?_]` for optional selection, and `@not_strictly_false` in comprehensions.
     After the check, namespaced functions have their full name and no target (`sets.contains`, `optional.of`).
     """
 
@@ -65,7 +65,7 @@ class Call(Struct, frozen=True, eq=False):
 
 
 class List(Struct, frozen=True, eq=False):
-    """`[a, ?b]`; `optional_indices` are the positions of elements written with `?`."""
+    """A list literal such as `[a, ?b]`. `optional_indices` are the positions of the elements written with `?`."""
 
     id: int
     offset: int
@@ -74,7 +74,7 @@ class List(Struct, frozen=True, eq=False):
 
 
 class MapEntry(Struct, frozen=True, eq=False):
-    """One `key: value` (or `?key: value`) in a map literal."""
+    """An entry `key: value` (or `?key: value`) in a map literal."""
 
     id: int
     offset: int
@@ -84,7 +84,7 @@ class MapEntry(Struct, frozen=True, eq=False):
 
 
 class Map(Struct, frozen=True, eq=False):
-    """`{key: value, ?key: value}`, in the order in which it is written."""
+    """A map literal such as `{key: value, ?key: value}`, with its entries in the order in which they are written."""
 
     id: int
     offset: int
@@ -92,7 +92,7 @@ class Map(Struct, frozen=True, eq=False):
 
 
 class MessageField(Struct, frozen=True, eq=False):
-    """One `field: value` (or `?field: value`) in a message literal."""
+    """A field `field: value` (or `?field: value`) in a message literal."""
 
     id: int
     offset: int
@@ -102,7 +102,10 @@ class MessageField(Struct, frozen=True, eq=False):
 
 
 class Message(Struct, frozen=True, eq=False):
-    """`name{field: value}`; only protobuf's well-known types pass the check, which resolves `name`."""
+    """A message literal such as `name{field: value}`.
+
+    The check resolves `name`, and accepts only protobuf's well-known types.
+    """
 
     id: int
     offset: int
@@ -111,7 +114,7 @@ class Message(Struct, frozen=True, eq=False):
 
 
 class Comprehension(Struct, frozen=True, eq=False):
-    """A fold, as created by cel-go's macros. `iter_var2` is empty except in two-variable comprehensions.
+    """A fold, as created by cel-go's macros. `iter_var2` is empty unless the macro has two variables.
 
     In a comprehension over a map, a single variable is the key. Two variables are index and value over a list, and key
     and value over a map. `cel.bind(v, init, result)` is a fold over an empty list with `iter_var` "#unused", `accu_var`
@@ -140,24 +143,24 @@ MOST_NODES = 50_000
 
 
 class TooManyNodesError(Exception):
-    """An error raised when macro expansion creates more than MOST_NODES nodes."""
+    """The error raised if the expansion of macros creates more than MOST_NODES nodes."""
 
 
 class NodeFactory:
-    """A source of IDs that are unique within one expression and start at 1."""
+    """A source of node IDs, which start at 1 and are unique within one expression."""
 
     def __init__(self) -> None:
         self._last = 0
 
     def id(self) -> int:
-        """Return the next free ID."""
+        """Return the next unused ID."""
         self._last += 1
         if self._last > MOST_NODES:
             raise TooManyNodesError
         return self._last
 
     def copy(self, expr: Expr) -> Expr:
-        """Return the same expression with new IDs."""
+        """Return a copy of the expression whose nodes have new IDs."""
         new, at = self.id(), expr.offset
         match expr:
             case Const():
@@ -200,34 +203,34 @@ class NodeFactory:
 
 
 class MacroBuilder:
-    """A builder of the nodes in one macro's expansion; all of them have the macro's position."""
+    """A builder for the nodes in the expansion of one macro. All nodes have the position of the macro."""
 
     def __init__(self, factory: NodeFactory, offset: int) -> None:
         self._factory = factory
         self._offset = offset
 
     def copy(self, expr: Expr) -> Expr:
-        """Return the same expression with new IDs."""
+        """Return a copy of the expression whose nodes have new IDs."""
         return self._factory.copy(expr)
 
     def const(self, value: bool | int, kind: ConstKind) -> Const:
-        """Return a literal."""
+        """Return a literal with this value."""
         return Const(self._factory.id(), self._offset, value, kind)
 
     def ident(self, name: str) -> Ident:
-        """Return an identifier."""
+        """Return an identifier with this name."""
         return Ident(self._factory.id(), self._offset, name)
 
     def accumulator(self) -> Ident:
-        """Return a reference to the fold's accumulator."""
+        """Return a reference to the accumulator of the fold."""
         return self.ident(ACCUMULATOR)
 
     def call(self, function: str, *args: Expr, target: Expr | None = None) -> Call:
-        """Return a call; if there is a target, it calls a member function."""
+        """Return a call of the function. With a target, the function is a member function."""
         return Call(self._factory.id(), self._offset, target, function, args)
 
     def list(self, *elements: Expr) -> List:
-        """Return a list literal."""
+        """Return a list literal with these elements."""
         return List(self._factory.id(), self._offset, elements)
 
     def map(self) -> Map:
@@ -235,19 +238,19 @@ class MacroBuilder:
         return Map(self._factory.id(), self._offset, ())
 
     def has(self, operand: Expr, field: str) -> Select:
-        """Return a presence test."""
+        """Return a test whether the operand has the field."""
         return Select(self._factory.id(), self._offset, operand, field, test_only=True)
 
     def fold(  # every part of a fold is needed, and callers name all of them
         self, over: Expr, variables: tuple[str, str], *, init: Expr, condition: Expr, step: Expr, result: Expr
     ) -> Comprehension:
-        """Return a fold that collects its result in the accumulator."""
+        """Return a comprehension that collects its result in the accumulator."""
         return Comprehension(
             self._factory.id(), self._offset, over, *variables, ACCUMULATOR, init, condition, step, result
         )
 
     def bind(self, name: str, value: Expr, result: Expr) -> Comprehension:
-        """Return the fold over an empty list that represents a local variable."""
+        """Return a comprehension over an empty list that stands for the local variable `name`."""
         nothing, never, step = self.list(), self.const(value=False, kind="bool"), self.ident(name)
         return Comprehension(self._factory.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)
 
@@ -261,7 +264,9 @@ add."""
 
 
 def with_room(function: Callable[[], _T]) -> _T:
-    """Return the function's result; if it needs more frames than Python allows, run it again with a higher limit.
+    """Return the function's result.
+
+    If the function needs more frames than Python allows, run it again with a higher limit.
 
     Nearly all expressions are shallow, so the limit is raised only when it is reached, and restored afterwards. The
     function must not have effects that a second run would repeat.
@@ -278,7 +283,7 @@ def with_room(function: Callable[[], _T]) -> _T:
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """Return an expression's direct parts, in cel-go's order."""
+    """Return the direct parts of an expression, in cel-go's order."""
     match expr:
         case Select():
             return (expr.operand,)
@@ -296,7 +301,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """Yield an expression and all its parts, each before its own parts."""
+    """Yield an expression and all its parts. A part comes before the parts that it contains."""
     waiting = [expr]
     while waiting:
         node = waiting.pop()

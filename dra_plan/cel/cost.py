@@ -27,24 +27,24 @@ _UNIT_EQUALITY = frozenset((Quantity, QuantityCell, Ip, Cidr, NamedFormat, Url, 
 
 
 def traversal(size: int, factor: float = _PER_CHARACTER) -> int:
-    """Return the cost of traversing a string with this size."""
+    """Return the cost of traversing a string of this size, where `factor` is the cost of one character."""
     return math.ceil(size * factor)
 
 
 def equality(left: Value, right: Value) -> int:
-    """Return the cost of `==`."""
+    """Return the cost of comparing these operands by `==`."""
     if type(left) is str and type(right) is str:
         return traversal(min(len(left), len(right)))
     return 1 if type(left) in _UNIT_EQUALITY else inequality(left, right)
 
 
 def inequality(left: Value, right: Value) -> int:
-    """Return the cost of `!=`, and of ordering strings."""
+    """Return the cost of comparing these operands by `!=`, or of finding their order if they are strings."""
     return traversal(min(size_of(left), size_of(right)))
 
 
 def pattern_cost(text: int, pattern: int) -> int:
-    """Return the cost of searching a string for a pattern, given the sizes of the text and the pattern."""
+    """Return the cost of searching a text for a pattern, given the sizes of both."""
     return math.ceil((1.0 + text) * _PER_CHARACTER) * math.ceil(pattern * _PER_PATTERN_CHARACTER)
 
 
@@ -71,30 +71,30 @@ def _scaled(number: int, factor: float) -> int:
 
 
 class Interval(Struct, frozen=True):
-    """A minimum and a maximum, for sizes and costs."""
+    """A range of sizes or costs, with its minimum and maximum."""
 
     least: int
     most: int
 
     def plus(self, other: Interval) -> Interval:
-        """Return the sum."""
+        """Return the range of the sum of both."""
         return Interval(min(self.least + other.least, MOST), min(self.most + other.most, MOST))
 
     def times(self, other: Interval) -> Interval:
-        """Return the product."""
+        """Return the range of the product of both."""
         return Interval(min(self.least * other.least, MOST), min(self.most * other.most, MOST))
 
     def scaled(self, factor: float) -> Interval:
-        """Return the range times a cost factor, rounded up."""
+        """Return the range multiplied by a cost factor and rounded up."""
         return Interval(_scaled(self.least, factor), _scaled(self.most, factor))
 
     def union(self, other: Interval) -> Interval:
-        """Return the range that covers both."""
+        """Return the smallest range that contains both."""
         return Interval(min(self.least, other.least), max(self.most, other.most))
 
 
 def fixed(number: int) -> Interval:
-    """Return the range that contains one number."""
+    """Return the range that contains only this number."""
     return Interval(number, number)
 
 
@@ -102,14 +102,14 @@ FREE, ONE, UNKNOWN = fixed(0), fixed(1), Interval(0, MOST)
 
 
 class Entries(Struct, frozen=True):
-    """The sizes of a container's keys (or indices) and values; `kind` is list or map."""
+    """The sizes of the keys (or indices) and of the values of a container. `kind` is list or map."""
 
     kind: str
     key: Interval
     value: Interval
 
     def union(self, other: Entries | None) -> Entries | None:
-        """Return the entry sizes that cover both; None if one is unknown."""
+        """Return the sizes that include both, or None if the other sizes are not known."""
         if other is None:
             return None
         return Entries(self.kind, self.key.union(other.key), self.value.union(other.value))

@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 def as_device(device: Device | Mapping[str, Any]) -> Device:
-    """Return the device itself, or one made from a plain dict with attributes, capacity and allowMultipleAllocations.
+    """Return a Device as it is, or one made from a plain dict with attributes, capacity and allowMultipleAllocations.
 
     Raises InputError for a dict with other contents.
     """
@@ -46,7 +46,7 @@ def as_device(device: Device | Mapping[str, Any]) -> Device:
 
 
 def attribute_value(attribute: DeviceAttribute, *, lists: bool) -> Value:
-    """Return the one value that is set; raises EvaluationError if there is no usable value."""
+    """Return the value that is set in the attribute. Raises EvaluationError if no usable value is set."""
     if attribute.int_value is not None:
         return attribute.int_value
     if attribute.bool_value is not None:
@@ -72,7 +72,7 @@ def _version(text: str) -> Value:
 
 
 def capacity_value(text: QuantityText) -> Quantity:
-    """Return the amount; raises EvaluationError for text that is not an amount."""
+    """Return the amount that the text states. Raises EvaluationError if the text is not an amount."""
     try:
         return quantity.parse(text)
     except QuantityError as error:
@@ -80,15 +80,16 @@ def capacity_value(text: QuantityText) -> Quantity:
 
 
 def split_name(name: str, driver: str) -> tuple[str, str, bool]:
-    """Return a qualified name's domain and ID, and whether the domain was written; if not, it is the driver's."""
+    """Return the domain and the ID of a name, and whether the domain was written. If it was not, it is the driver's."""
     domain, slash, identifier = name.partition("/")
     return (domain, identifier, True) if slash else (driver, name, False)
 
 
 def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: bool) -> dict[str, Value]:
-    """Return the value of the variable `device`. With `exact_quantities` capacities are stored as upstream stores them.
+    """Return the value of the variable `device`.
 
-    A name written with the driver's domain takes precedence over the same name without it; upstream takes either.
+    With `exact_quantities`, capacities are stored as upstream stores them. If a name occurs both with and without the
+    driver's domain, the one with the domain is used; upstream uses either.
     """
     attributes: DefaultMap = DefaultMap()
     for name, attribute in device.attributes.items():
@@ -114,7 +115,7 @@ def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: 
 def read_value(
     device: Device, driver: str, reads: Iterable[Read], *, lists: bool, exact_quantities: bool
 ) -> dict[str, Value]:
-    """Return the value of the variable `device` with only the parts that an expression reads."""
+    """Return the value of the variable `device`, limited to the parts that an expression reads."""
     attributes: DefaultMap = DefaultMap()
     capacity: DefaultMap = DefaultMap()
     for kind, domain, identifier in reads:
@@ -136,13 +137,16 @@ def read_value(
 
 
 def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) -> _T | None:
-    """Return the attribute or capacity with this domain and ID, written in full or without the driver's domain."""
+    """Return the attribute or capacity with this domain and ID, or None.
+
+    If the domain is the driver's, the name may be written without it.
+    """
     found = entries.get(f"{domain}/{identifier}")
     return entries.get(identifier) if found is None and domain == driver else found
 
 
 class Inspector:
-    """The checks on devices, each of which is made once.
+    """A checker of devices, which remembers the devices without faults.
 
     If one attribute cannot be converted, every selector fails on the device.
     """
@@ -155,7 +159,7 @@ class Inspector:
         ID."""
 
     def inspect(self, device: Device) -> str | None:
-        """Return the fault in the device that breaks every selector, or None, which is cached."""
+        """Return the fault in the device that makes every selector fail, or None. The result None is cached."""
         problem = self.look(device)
         if problem is None:
             with self._lock:
@@ -165,7 +169,7 @@ class Inspector:
         return problem
 
     def look(self, device: Device) -> str | None:
-        """Return the device's fault like `inspect`, but without caching."""
+        """Return the same result as `inspect`, without using or filling the cache."""
         for name, attribute in device.attributes.items():
             if attribute.int_value is None and attribute.bool_value is None and attribute.string_value is None:
                 try:
@@ -193,7 +197,10 @@ _MOST_ENTRIES = 32
 
 
 class Sized(Struct, frozen=True):
-    """A type, with the maximum number of elements or characters in a value (0 if it has no size), and its contents."""
+    """A type with the largest size of its values, and with the types of their contents.
+
+    The size is the number of elements or characters, or 0 if values have no size.
+    """
 
     type: Type
     most: int = 0
@@ -209,9 +216,9 @@ def _map(key: int, value: Sized, *, any_field: Sized | None = None) -> Sized:
 
 
 def device(*, lists: bool, multiple_allocations: bool) -> Sized:
-    """Return the variable's type.
+    """Return the type of the variable `device`.
 
-    If `lists` is set (the DRAListTypeAttributes gate), attributes can be iterated over; `multiple_allocations` adds the
+    If `lists` is set (the DRAListTypeAttributes gate), attributes can be iterated over. `multiple_allocations` adds the
     allowMultipleAllocations field (the DRAConsumableCapacity gate).
     """
     attribute = Sized(DYN, max(_MOST_STRING, MOST_LIST_VALUES)) if lists else Sized(ANY, _MOST_STRING)

@@ -24,9 +24,9 @@ _MOST_BYTES = 10 * 1024
 
 
 class Environment(Struct, frozen=True, eq=False):
-    """The available functions, macros and types.
+    """The functions, macros and types that an expression can use.
 
-    `environment` creates instances, which are shared and never changed.
+    Instances are created by `environment`; they are shared and never change.
     """
 
     functions: Mapping[str, tuple[Overload, ...]]
@@ -43,7 +43,7 @@ class Environment(Struct, frozen=True, eq=False):
 
     @property
     def result_type(self) -> Type:
-        """The type of attributes, which an expression's result may have instead of bool."""
+        """The type of attributes, which the result of an expression may have instead of bool."""
         domain = self.device.fields["attributes"].element
         assert domain is not None
         assert domain.element is not None
@@ -53,12 +53,12 @@ class Environment(Struct, frozen=True, eq=False):
 def environment(
     kubernetes_version: str, feature_gates: Mapping[str, bool] | None = None, rules: ExpressionRules = "stored"
 ) -> Environment:
-    """Return the environment of a Kubernetes minor version such as "1.36"; equal arguments return the same object.
+    """Return the environment of a Kubernetes minor version such as "1.36". Equal arguments return the same object.
 
     With `rules="stored"`, the environment has everything that the scheduler compiles, which is every declaration that
     the release knows, regardless of gates. With `rules="new"`, it has everything that the API server accepts on create:
     declarations whose gate is on, or that the previous release already knows, so that a rollback is possible. Only the
-    DRAConsumableCapacity and DRAListTypeAttributes gates matter; a missing gate is off.
+    DRAConsumableCapacity and DRAListTypeAttributes gates matter; a gate that is not given is off.
     """
     major, minor = kubernetes_version.split(".")[:2]
     version = (int(major), int(minor))

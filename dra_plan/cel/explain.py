@@ -40,10 +40,10 @@ _MOST_DEPTH = 60
 
 
 class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
-    """A part of the expression, with its text, its result, and its own parts in the order in which they are written.
+    """A part of the expression with its result, and with the parts that it contains, in the order in the text.
 
-    If the part was evaluated, exactly one of `value` (as the language writes it) and `error` is set; otherwise, neither
-    is. In a comprehension, the values are those in the last iteration.
+    If the part was evaluated, either `value` (in the notation of the language) or `error` is set; otherwise, neither is
+    set. In a comprehension, the values are those of the last iteration.
     """
 
     text: str
@@ -53,7 +53,10 @@ class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
 
 
 def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> EvaluatedPart:
-    """Return the tree for one device, which is given as the value of the variable."""
+    """Return the evaluated parts of the expression, as a tree, for one device.
+
+    `device` is the value of the variable.
+    """
     seen: dict[int, Value] = {}
     evaluator = Evaluator(checked, exact_quantities=exact_quantities, observer=seen.__setitem__)
     begin_work()
@@ -120,7 +123,7 @@ def _is_path(expr: Expr) -> bool:
 
 
 def show(value: Value) -> str:
-    """Return a value as the language would write it, truncated if long."""
+    """Return a value in the notation of the language. A long value is cut off."""
     text = _shown(value, 3)
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 

@@ -37,7 +37,7 @@ from .values import (
 
 
 class Run:
-    """One evaluation: the variables' values and the cost so far."""
+    """One evaluation of an expression: the values of its variables, and the cost so far."""
 
     __slots__ = ("cost", "device", "slots")
 
@@ -47,7 +47,7 @@ class Run:
         self.cost = 0
 
     def charge(self, cost: int) -> None:
-        """Add to the cost; raises Fatal if the limit is exceeded."""
+        """Add a cost to the cost so far. Raises Fatal if the limit is exceeded."""
         self.cost += cost
         if self.cost > COST_LIMIT:
             raise cost_exceeded()
@@ -61,17 +61,17 @@ Evaluate = Callable[[Run], Value]
 
 
 class Attribute(Protocol):
-    """A value to which qualifiers can be added."""
+    """A value from which parts can be selected by qualifiers (fields, keys or indices)."""
 
     def resolve(self, run: Run) -> Value:
-        """Return the value or an EvaluationError."""
+        """Return the value that all qualifiers select, or an EvaluationError."""
 
     def add(self, qualifier: Qualifier) -> None:
-        """Append a qualifier."""
+        """Add a qualifier, which selects a part of the value that the earlier qualifiers select."""
 
 
 class Qualifier:
-    """One selection by a constant key, or by the key that `dynamic` returns."""
+    """A selection of a field, key or index. The key is constant, or is computed by `dynamic`."""
 
     __slots__ = ("dynamic", "key", "only_test", "optional")
 
@@ -103,7 +103,7 @@ class Qualifier:
 
 
 class Chain:
-    """A root, which is a variable or any other operand, and its qualifiers."""
+    """A variable or any other operand, followed by qualifiers."""
 
     __slots__ = ("qualifiers", "root")
 
@@ -112,11 +112,11 @@ class Chain:
         self.qualifiers: list[Qualifier] = []
 
     def add(self, qualifier: Qualifier) -> None:
-        """Append a qualifier."""
+        """Add a qualifier, which selects a part of the value that the earlier qualifiers select."""
         self.qualifiers.append(qualifier)
 
     def resolve(self, run: Run) -> Value:
-        """Return the value or an EvaluationError."""
+        """Return the value that all qualifiers select, or an EvaluationError."""
         value = self.root(run)
         if type(value) is EvaluationError:
             return value
@@ -139,7 +139,7 @@ class Chain:
 
 
 class Conditional:
-    """`c ? a : b` followed by qualifiers, which belong to both branches."""
+    """A conditional `c ? a : b`, followed by qualifiers that apply to both branches."""
 
     __slots__ = ("condition", "falsy", "truthy")
 
@@ -149,7 +149,7 @@ class Conditional:
         self.falsy = falsy
 
     def add(self, qualifier: Qualifier) -> None:
-        """Append a qualifier to both branches."""
+        """Add a qualifier to both branches."""
         self.truthy.add(qualifier)
         self.falsy.add(qualifier)
 
@@ -164,7 +164,7 @@ class Conditional:
 
 
 def select(value: Value, key: Value) -> Value:
-    """Return the value at a key; UNSET if there is none, an EvaluationError for an invalid key."""
+    """Return the value at a key, UNSET if there is none, or an EvaluationError if the key is invalid."""
     if isinstance(value, dict):
         found = value.get(map_key(key), UNSET)
         return {} if found is UNSET and type(value) is DefaultMap else found
@@ -206,7 +206,10 @@ def iterate(value: Value) -> Iterator[Value]:
 
 
 class Planned(msgspec.Struct, frozen=True, eq=False):
-    """A planned expression. `attribute` is set for an attribute; `constant` has the value if `is_constant`."""
+    """A planned expression.
+
+    `attribute` is set if qualifiers can be added to the expression. If `is_constant` is set, `constant` is its value.
+    """
 
     evaluate: Evaluate
     attribute: Attribute | None = None
@@ -218,7 +221,10 @@ ValueObserver = Callable[[int, Value], None]
 
 
 class StepPlanner(Protocol):
-    """A planner for the parts of an expression. `observer` is called with the ID and value of every node."""
+    """A planner for the parts of an expression.
+
+    If there is an `observer`, every evaluation calls it with the ID and the value of each node.
+    """
 
     observer: ValueObserver | None
 
@@ -226,14 +232,17 @@ class StepPlanner(Protocol):
         """Reserve a slot for one more variable and return it."""
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
-        """Return the expression as a step; `scope` has the enclosing comprehensions' variables."""
+        """Return the planned expression. `scope` contains the variables of the enclosing comprehensions."""
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
 
 
 def plan_fold(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:
-    """Return the evaluator for a fold; as in upstream, the accumulator gets its first value when it is first read."""
+    """Return a function that evaluates a fold.
+
+    As in upstream, the accumulator gets its first value only when it is first read.
+    """
     over = planner.plan(fold.iter_range, scope).evaluate
     initial = planner.plan(fold.accu_init, scope)
     accumulator, first, second = planner.new_slot(), planner.new_slot(), planner.new_slot()

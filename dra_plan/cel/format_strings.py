@@ -26,12 +26,12 @@ from .types import Type
 class Checked(Struct, frozen=True, eq=False):
     """An expression that passed the check.
 
-    In `root`, namespaced functions and qualified names are resolved (see Call and Ident). `types` has each node's type
-    by ID, with free type parameters replaced by dyn. `overloads` has, for each Call ID, the overloads that can apply,
-    in declaration order; there is one if the types decide, and there are several if dyn leaves the choice open.
-    `idents` has, for each Ident ID, what the identifier means, without a leading dot: a variable, or a type name (whose
-    type is type(...)). Constant folding (`selector`) finds `constants`, which are the values that cel-go treats as
-    constants, and `results`, which are the results of calls that are made once but charged every time.
+    In `root`, namespaced functions and qualified names are resolved (see Call and Ident). `types` contains the type of
+    each node by ID, with free type parameters replaced by dyn. `overloads` contains, by the ID of each Call, the
+    overloads that can apply, in the order of their declaration; if the types do not decide because of dyn, there are
+    several. `idents` contains, by the ID of each Ident, what the name means, without a leading dot: a variable, or a
+    type name (whose type is type(...)). Constant folding (`selector`) sets `constants`, which are the values that
+    cel-go treats as constants, and `results`, which are the results of calls that are made once but charged every time.
     """
 
     source: str
@@ -44,7 +44,7 @@ class Checked(Struct, frozen=True, eq=False):
 
     @property
     def result_type(self) -> Type:
-        """The type of the whole expression."""
+        """The type of the expression as a whole."""
         return self.types[self.root.id]
 
 
@@ -180,20 +180,20 @@ _ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(.{8})|([0-7]{3})|(.))", re.DOTA
 
 
 def integer(text: str, *, negative: bool = False) -> int | None:
-    """Return the value of an int literal; None if it exceeds int64."""
+    """Return the value of an int literal, or None if it exceeds int64."""
     value = _magnitude(text)
     value = -value if negative else value
     return value if INT64_MIN <= value <= INT64_MAX else None
 
 
 def unsigned(text: str) -> int | None:
-    """Return the value of a uint literal (with its u); None if it exceeds uint64."""
+    """Return the value of a uint literal, which ends in u, or None if it exceeds uint64."""
     value = _magnitude(text[:-1])
     return value if value <= UINT64_MAX else None
 
 
 def floating(text: str, *, negative: bool = False) -> float | None:
-    """Return the value of a double literal; None if it is out of range."""
+    """Return the value of a double literal, or None if it is out of range."""
     value = float(text)
     if value in (float("inf"), float("-inf")):
         return None
@@ -201,7 +201,7 @@ def floating(text: str, *, negative: bool = False) -> float | None:
 
 
 def string(token: str) -> str | None:
-    """Return the string of a string literal, or None if an escape is not a character."""
+    """Return the value of a string literal, or None if it contains an escape that does not stand for a character."""
     body, raw = _body(token)
     if raw or "\\" not in body:
         return body
@@ -216,7 +216,7 @@ def string(token: str) -> str | None:
 
 
 def octets(token: str) -> bytes | None:
-    """Return the bytes of a bytes literal, or None if it has escapes that are valid only in strings (u, U)."""
+    """Return the value of a bytes literal, or None if it contains an escape that is valid only in strings (u, U)."""
     body, raw = _body(token[1:])
     if raw or "\\" not in body:
         return body.encode()

@@ -35,11 +35,11 @@ from .values import EvaluationError, Fatal, Uint, Value, equal, map_key
 
 
 class GiveUpError(EvaluationError):
-    """An error raised when the quick evaluation cannot determine the result."""
+    """The exception raised if the quick evaluation cannot determine the result."""
 
 
 def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, domain: str, short: str) -> Value:
-    """Return the value of an attribute, which is named in full or, in the driver's own domain, by its ID alone."""
+    """Return the value of an attribute. In the driver's own domain, the attribute may be named by its ID alone."""
     found = attributes.get(full)
     if found is None:
         if driver != domain:
@@ -59,7 +59,7 @@ def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, do
 
 
 def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, domain: str, short: str) -> Quantity:
-    """Return the value of a capacity, which is named like an attribute."""
+    """Return the value of a capacity. In the driver's own domain, the capacity may be named by its ID alone."""
     found = capacities.get(full)
     if found is None:
         if driver != domain:
@@ -71,19 +71,19 @@ def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, doma
 
 
 def present(names: dict[str, Value], driver: str, full: str, domain: str, short: str) -> bool:
-    """Return whether there is such an attribute or capacity."""
+    """Return whether there is an attribute or capacity with this name."""
     return full in names or (driver == domain and short in names)
 
 
 def truth(value: Value) -> bool:
-    """Return the value, which must be a bool."""
+    """Return the value if it is a bool; otherwise raise GiveUpError."""
     if value is True or value is False:
         return bool(value)
     raise GiveUpError
 
 
 def same(left: Value, right: Value) -> bool:
-    """Return `left == right` for values with unknown types."""
+    """Return `left == right` for two values whose types are not known in advance."""
     if type(left) is str and type(right) is str:
         return bool(left == right)
     result = equal(left, right)
@@ -93,17 +93,17 @@ def same(left: Value, right: Value) -> bool:
 
 
 def different(left: Value, right: Value) -> bool:
-    """Return `left != right` for values with unknown types."""
+    """Return `left != right` for two values whose types are not known in advance."""
     return equal(left, right) is not True
 
 
 def member(value: Value, keys: frozenset[Value], values: list[Value]) -> bool:
-    """Return `value in [constants]`."""
+    """Return `value in [...]` for a list of constants. `keys` are those constants that can be compared as map keys."""
     return map_key(value) in keys or (type(value) is not str and contained(value, values))
 
 
 def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
-    """Return the result of the first overload that accepts these values."""
+    """Return the result of the first overload that accepts these arguments."""
     function = matching(overloads, arguments)
     if function is None:
         raise GiveUpError
@@ -111,7 +111,7 @@ def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
 
 
 def give_up() -> None:
-    """End the evaluation."""
+    """Raise GiveUpError."""
     raise GiveUpError
 
 
@@ -156,7 +156,7 @@ _Scope = Mapping[str, _BoundDomain]
 
 
 def generate(checked: Checked) -> Generated | None:
-    """Return the function for an expression, or None if only the accounting evaluator supports the expression."""
+    """Return a function that evaluates the expression, or None if only the evaluator that counts costs supports it."""
     if any(isinstance(part, ast.Const) and part.kind == "null" for part in nodes(checked.root)):
         return None  # null is accepted as an object, so the types do not show what a call gets
     writer = _Writer(checked)

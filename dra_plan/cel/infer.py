@@ -42,7 +42,7 @@ _NULL_VALUE = "google.protobuf.NullValue.NULL_VALUE"
 
 
 class Inferred(Struct, frozen=True, eq=False):
-    """The result of inference; `root` has qualified names and namespaced functions resolved."""
+    """The result of type inference. In `root`, qualified names and namespaced functions are resolved."""
 
     root: Expr
     types: dict[int, Type]
@@ -52,7 +52,7 @@ class Inferred(Struct, frozen=True, eq=False):
 
 
 def infer(root: Expr, environment: Environment) -> Inferred:
-    """Return an expression's types, or the issues that prevent inference."""
+    """Return the types in an expression, or the issues that make the inference impossible."""
     inference = _Inference(environment)
     root = inference.expr(root)
     bindings = inference.bindings

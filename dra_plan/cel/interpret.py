@@ -37,7 +37,10 @@ from .values import (
 
 
 class Planner:
-    """A planner for one checked expression. `observer` is called with the ID and value of every node."""
+    """A planner for one checked expression.
+
+    If there is an `observer`, every evaluation calls it with the ID and the value of each node.
+    """
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         self.checked = checked
@@ -51,7 +54,7 @@ class Planner:
         return self.slot_count - 1
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
-        """Return the expression as a step; `scope` has the enclosing comprehensions' variables."""
+        """Return the planned expression. `scope` contains the variables of the enclosing comprehensions."""
         step = self._plan(expr, scope)
         return step if self.observer is None else _observed(step, expr.id, self.observer)
 
@@ -411,7 +414,7 @@ def _set_membership(operand: Evaluate, values: list[Value]) -> Planned | None:
 
 
 class Evaluator:
-    """A planned expression, ready to be evaluated any number of times."""
+    """A planned expression, which can be evaluated any number of times."""
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         planner = Planner(checked, exact_quantities=exact_quantities, observer=observer)
@@ -419,7 +422,10 @@ class Evaluator:
         self._slots = planner.slot_count
 
     def evaluate(self, device: Value) -> tuple[Value, int]:
-        """Return the value and the cost, given the value of the variable `device`. Raises EvaluationError and Fatal."""
+        """Return the value of the expression and the cost of its evaluation.
+
+        `device` is the value of the variable `device`. Raises EvaluationError and Fatal.
+        """
         value, cost = self.outcome(device)
         try:
             if isinstance(value, EvaluationError | Fatal):
@@ -429,7 +435,7 @@ class Evaluator:
             del value  # this frame must not reference an error that refers to it: see `kept`
 
     def outcome(self, device: Value) -> tuple[Value | EvaluationError | Fatal, int]:
-        """Evaluate like `evaluate`, but return an error in place of the value, with the cost up to then."""
+        """Return the result of `evaluate`; if it raises an error, return the error and the cost up to that point."""
         run = Run(self._slots, device)
         try:
             return self._root(run), run.cost

@@ -28,36 +28,42 @@ _MOST_SHOWN = 100
 
 
 class Issue(Struct, frozen=True):
-    """One fault in an expression. The offset counts code points; None means the whole expression."""
+    """A fault in an expression. Its offset counts code points; None means that it concerns the whole expression."""
 
     offset: int | None
     message: str
 
 
 class ExpressionText:
-    """An expression's text, with the line and column of every offset."""
+    """The text of an expression, which knows the line and column of every offset."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n")]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return the line (from 1) and column (from 0) of an offset."""
+        """Return the line (counted from 1) and the column (counted from 0) of an offset."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1]
 
     def line(self, number: int) -> str:
-        """Return the text of a line, without its line ending."""
+        """Return the text of the line with this number, without its line ending."""
         start = self._starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start:] if end < 0 else self.text[start:end]
 
     def display(self, issues: Sequence[Issue]) -> str:
-        """Return at most 100 issues as cel-go prints them, in text order, each with its line and a caret below."""
+        """Return the issues as cel-go prints them, in text order, each with its line and a caret below the line.
+
+        After 100 issues, only the number of the others is given.
+        """
         return "\n".join(self._lines(issues, list))
 
     def display_lines(self, issues: Sequence[Issue]) -> list[str]:
-        """Return the lines of `display` as they are shown, with each caret at its position there."""
+        """Return the lines of `display` for a terminal.
+
+        Characters that do not print are escaped, and each caret is below the escaped text.
+        """
         return self._lines(issues, shown.characters)
 
     def _lines(self, issues: Sequence[Issue], characters: Callable[[str], list[str]]) -> list[str]:
@@ -106,7 +112,7 @@ END = "<EOF>"
 
 
 class Token(NamedTuple):
-    """A token, whose `kind` is the operator or keyword itself, or a class such as IDENTIFIER.
+    """A token. Its `kind` is the operator or keyword itself, or a class of tokens such as IDENTIFIER.
 
     The offset counts code points.
     """
@@ -155,7 +161,7 @@ _EXPECTED = "{" + ", ".join(word if word[0].isupper() else f"'{word}'" for word 
 
 
 class SyntaxIssueError(Exception):
-    """An error that ends parsing at the first token that the grammar does not allow."""
+    """The error raised at the first token that the grammar does not allow. It ends parsing."""
 
     def __init__(self, offset: int | None, message: str) -> None:
         super().__init__(message)
@@ -163,14 +169,14 @@ class SyntaxIssueError(Exception):
 
 
 class Depth:
-    """How often each of cel-go's recursive grammar rules is open."""
+    """A counter of the nesting of cel-go's recursive grammar rules."""
 
     def __init__(self) -> None:
         self._open = {"expr": 0, "relation": 0, "calc": 0}
 
     @contextmanager
     def within(self, rule: str) -> Iterator[None]:
-        """Count one more open rule during the block."""
+        """Count the rule as open while the block runs. Raises SyntaxIssueError if the nesting is too deep."""
         self._open[rule] += 1
         if self._open[rule] > MOST_DEPTH:
             raise SyntaxIssueError(None, f"expression recursion limit exceeded: {MOST_DEPTH}")
@@ -179,7 +185,7 @@ class Depth:
 
 
 class Cursor:
-    """A position in the tokens; `issues` are the issues that did not end parsing."""
+    """A position in a list of tokens. `issues` are the syntax issues after which parsing continued."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.issues: list[Issue] = []
@@ -234,20 +240,21 @@ class CelError(DraPlanError, ValueError):
 
 
 class CelCompileError(CelError):
-    """An expression that does not parse, fails the check or violates the rules for selectors; the text is cel-go's.
+    """The error raised if an expression does not parse, fails the check or violates the rules for selectors.
 
-    `offset` is the position of the first error in the expression, in characters; None if the error concerns the whole
-    expression. The text includes a caret.
+    Its text is cel-go's, with a caret. `offset` is the position of the first error in characters, or None if the error
+    concerns the whole expression.
     """
 
     offset: int | None = None
 
 
 class CelRuntimeError(CelError):
-    """An evaluation that ended in an error: no such key, overflow, cost limit exceeded, a result that is not a bool.
+    """The error raised if an evaluation fails.
 
-    `cost` is the cost up to then, as upstream counts it; 0 if nothing was evaluated. `missing_key` means that the
-    device has no attribute or capacity with that name, or that another map has no such key.
+    Examples are a missing key, an overflow, an exceeded cost limit and a result that is not a bool. `cost` is the cost
+    up to the error, as upstream counts it, or 0 if nothing was evaluated. `missing_key` is true if the device has no
+    attribute or capacity with the name, or if another map has no such key.
     """
 
     cost: int = 0
@@ -255,4 +262,7 @@ class CelRuntimeError(CelError):
 
 
 class CelDeviceError(CelRuntimeError):
-    """A device on which no selector can be evaluated: one of its attributes or capacities cannot be converted."""
+    """The error raised for a device on which no selector can be evaluated.
+
+    One of its attributes or capacities cannot be converted.
+    """

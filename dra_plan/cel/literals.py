@@ -19,7 +19,10 @@ _UNIT = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(i?)b?", re.ASCII |
 
 
 class MalformedLiteral(NamedTuple):
-    """A constant that `quantity` or `semver` rejects, its position, and the valid constant that is probably meant."""
+    """A constant that `quantity` or `semver` rejects.
+
+    It has a position in the expression, and the valid constant that is probably meant.
+    """
 
     text: str
     kind: str
@@ -28,7 +31,7 @@ class MalformedLiteral(NamedTuple):
 
 
 def malformed(expression: str) -> Iterator[MalformedLiteral]:
-    """Yield the malformed constants whose meaning is clear."""
+    """Yield the malformed constants for which the intended constant is clear."""
     found = parsed(expression)
     for node in nodes(found.root) if found.root is not None else ():
         if not isinstance(node, ast.Call) or node.target is not None or node.function not in _REPAIRS:
@@ -41,7 +44,7 @@ def malformed(expression: str) -> Iterator[MalformedLiteral]:
 
 
 def repaired(expression: str) -> str | None:
-    """Return the expression with valid constants; None if there are no malformed ones."""
+    """Return the expression with malformed constants corrected, or None if there are none."""
     text = expression
     for one in sorted(malformed(expression), key=lambda each: each.place.start, reverse=True):
         text = f"{text[: one.place.start]}{constant_text(one.better)}{text[one.place.end :]}"

@@ -13,7 +13,7 @@ from .ast import ACCUMULATOR, Call, Comprehension, Expr, Ident, List, MacroBuild
 
 
 class MacroError(Exception):
-    """Arguments that the macro cannot expand, with their position."""
+    """The error raised if a macro cannot expand its arguments. It contains the position of the fault."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class MacroError(Exception):
 
 
 class MacroKey(Struct, frozen=True):
-    """The form of a macro call: its name, its number of arguments, and whether it has a target."""
+    """The form of a macro call: the name of the macro, the number of its arguments, and whether it has a target."""
 
     name: str
     arguments: int

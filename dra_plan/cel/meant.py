@@ -34,9 +34,9 @@ _QUOTES = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 class Meant(NamedTuple):
-    """One rewrite, which replaces the characters from `start` to `end` with `text`.
+    """A correction, which replaces the characters from `start` up to `end` by `text`.
 
-    `said` is the reason, and `at` is the position of the mistake.
+    `said` is the reason for the correction, and `at` is the position of the mistake.
     """
 
     start: int
@@ -47,7 +47,7 @@ class Meant(NamedTuple):
 
 
 def meant(text: str, homes: Homes) -> list[Meant]:
-    """Return the wrong parts of the expression with the intended text, in order and without overlaps."""
+    """Return the corrections of mistakes whose meaning is clear, in text order and without overlaps."""
     tokens, issues = tokenize(text)
     strays = [issue.offset for issue in issues if issue.offset is not None]
     found = [*_signs(text, strays), *_Paths(text, tokens, homes).find()]
@@ -59,7 +59,7 @@ def meant(text: str, homes: Homes) -> list[Meant]:
 
 
 def rewritten(text: str, places: Sequence[Meant]) -> str:
-    """Return the expression with all places rewritten."""
+    """Return the expression with all corrections applied."""
     for one in reversed(places):
         text = f"{text[: one.start]}{one.text}{text[one.end :]}"
     return text

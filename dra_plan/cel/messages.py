@@ -28,7 +28,7 @@ from .values import EvaluationError, Uint, Value, check_duration, check_timestam
 
 
 class WellKnown(Struct, frozen=True):
-    """The type of a message literal, and its fields."""
+    """A type whose values can be written as message literals, with its fields."""
 
     type: Type
     fields: Mapping[str, Type]
@@ -86,7 +86,7 @@ _ZEROS: dict[str, Value] = {
 
 
 def build_message(name: str, fields: dict[str, Value]) -> Value:
-    """Return the value of `name{fields}`; raises EvaluationError for fields out of range."""
+    """Return the value of the message literal `name{fields}`. Raises EvaluationError if a field is out of range."""
     short = name.rpartition(".")[2]
     if short in _ZEROS:
         return _wrapped(short, fields.get("value", _ZEROS[short]))

@@ -41,7 +41,7 @@ _PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
 
 
 def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, list[Issue]]:
-    """Return the expression, or None with all issues in its syntax, macros and literals."""
+    """Return the expression and no issues, or None and all issues in the syntax, macros and literals of the text."""
     if len(text) > MOST_CODE_POINTS:
         limits = f"size: {len(text)}, limit {MOST_CODE_POINTS}"
         return None, [Issue(None, f"expression code point size exceeds limit: {limits}")]

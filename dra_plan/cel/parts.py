@@ -5,7 +5,7 @@ Each part is found in the tree with its position in the text, so that unchanged 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -27,20 +27,21 @@ _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "capacity": "capacit
 
 
 class TextSpan(NamedTuple):
-    """A part of a string: from `start` up to `end`."""
+    """A part of a text, from `start` up to, but not including, `end`."""
 
     start: int
     end: int
 
     def of(self, text: str) -> str:
-        """Return the part of the text."""
+        """Return the characters of the text in this span."""
         return text[self.start : self.end]
 
 
 class Reference(NamedTuple):
-    """A value on a device that an expression names by constants; the domain is as written.
+    """A value on a device that an expression names by constants. The domain is as it is written.
 
-    The kind domain (`"d" in device.attributes`) has no name, and the kind driver has no domain.
+    A reference of the kind `domain` (`"d" in device.attributes`) has no name, and one of the kind `driver` has no
+    domain.
     """
 
     kind: NamedKind
@@ -49,12 +50,15 @@ class Reference(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The label: DOMAIN/NAME, or `driver`."""
+        """The name of the value in messages: DOMAIN/NAME, only DOMAIN, or `driver`."""
         return "driver" if self.kind == "driver" else f"{self.domain}/{self.name}" if self.name else self.domain
 
 
 class Mention(NamedTuple):
-    """One occurrence of a reference, with its use, and the positions of its domain and its name in the text."""
+    """One occurrence of a reference in an expression.
+
+    It consists of the way in which the reference is used, and the positions of its domain and its name in the text.
+    """
 
     reference: Reference
     use: Use
@@ -63,7 +67,7 @@ class Mention(NamedTuple):
 
 
 class Parsed:
-    """An expression with its tree and its tokens. `root` is None for text that does not parse."""
+    """An expression with its syntax tree and its tokens. If the text does not parse, `root` is None."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -73,26 +77,27 @@ class Parsed:
         self._at = {token.offset: position for position, token in enumerate(self.tokens)}
 
     def token(self, offset: int, after: int = 0) -> Token:
-        """Return the token at an offset, or one that follows it."""
+        """Return the token at an offset, or the token that follows it after `after` steps."""
         return self.tokens[self._at[offset] + after]
 
     def span(self, offset: int) -> TextSpan:
-        """Return the span of the token at an offset; a minus sign belongs to its number."""
+        """Return the span of the token at an offset. A minus sign belongs to the number that follows it."""
         token = self.token(offset)
         return TextSpan(offset, self._end(self._at[offset] + (token.kind == "-")))
 
     def whole(self) -> TextSpan:
-        """Return the expression without surrounding spaces and comments."""
+        """Return the span of the expression without leading and trailing spaces and comments."""
         return self._span_of(0, len(self.tokens)) if self.tokens else TextSpan(0, 0)
 
     def is_operator(self, expr: Expr, *signs: str) -> bool:
-        """Return whether the expression is a call written with one of the operators, and not made by a macro."""
+        """Return whether the expression is written with one of the operators, and not created by a macro."""
         return isinstance(expr, ast.Call) and expr.offset in self._at and self.token(expr.offset).kind in signs
 
     def clauses(self) -> tuple[TextSpan, ...]:
-        """Return the parts that must all be true, in order, or the whole expression if there is no `&&` to split at.
+        """Return the parts of the expression that must all be true, in order.
 
-        Parentheses that group several parts belong to none of them.
+        If there is no `&&` at which the expression can be split, return the whole expression. Parentheses that group
+        several parts belong to none of them.
         """
         signs = [] if self.root is None else sorted(self._at[offset] for offset in _chain(self.root))
         if not signs:
@@ -105,7 +110,7 @@ class Parsed:
         return bool(self.tokens) and self.tokens[0].kind == "(" and self._closer(0) == len(self.tokens) - 1
 
     def mentions(self) -> tuple[Mention, ...]:
-        """Every occurrence of a value on the device that is named by constants, in text order."""
+        """Return all mentions of device values that are named by constants, in text order."""
         if self.root is None:
             return ()
         root = self.root
@@ -137,7 +142,7 @@ class Parsed:
         return len(self.tokens)
 
     def tested_name(self, expr: ast.Select) -> TextSpan:
-        """Return the span of the name that `has(...)` tests, which is the last name in the parentheses."""
+        """Return the span of the name that `has(...)` tests, which is the last name within the parentheses."""
         position = self._closer(self._at[expr.offset]) - 1
         while self.tokens[position].kind == ")":
             position -= 1
@@ -153,25 +158,29 @@ class Parsed:
 
 @lru_cache(maxsize=4096)
 def parsed(text: str) -> Parsed:
-    """Return the expression, parsed once."""
+    """Return the parsed expression. Results are cached by text."""
     return Parsed(text)
 
 
 def clauses(text: str) -> tuple[str, ...]:
-    """Return the parts that must all be true, as written; the whole text if it does not parse."""
+    """Return the parts of the text that must all be true, as they are written.
+
+    If the text does not parse, return the whole text.
+    """
     return tuple(span.of(text) for span in parsed(text).clauses())
 
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> tuple[Mention, ...]:
-    """Return every occurrence of a value on the device that the expression names, in text order."""
+    """Return all mentions of device values in the expression, in text order."""
     return parsed(text).mentions()
 
 
 def references(text: str, *uses: Use) -> tuple[Reference, ...]:
-    """Return what the expression names, in text order and without duplicates, limited to the given uses, if any.
+    """Return the device values that the expression names, in text order and without duplicates.
 
-    If a name has several uses, the one that fails first is kept, in the order read, optional, test.
+    If uses are given, only values with one of these uses are returned. If a value is used in several ways, the use that
+    fails first counts, in the order read, optional, test.
     """
     found: dict[Reference, Use] = {}
     for mention in mentions(text):
@@ -184,18 +193,18 @@ _FAILING: tuple[Use, ...] = ("read", "optional", "test")
 
 
 def is_reference(text: str) -> bool:
-    """Return whether the text names one value of the device and does nothing else with it."""
+    """Return whether the text is an expression that only names one value of the device."""
     root = parsed(text).root
     return root is not None and is_named(root)
 
 
 def is_named(expr: Expr) -> bool:
-    """Return whether the expression is a single published value of the device."""
+    """Return whether the expression only names one published value of the device."""
     return not _is_test(expr) and bool(_path(expr, {}, whole=True))
 
 
 def calls(text: str, function: str) -> bool:
-    """Return whether a function is called in the expression."""
+    """Return whether the expression calls the function."""
     root = parsed(text).root
     return root is not None and any(isinstance(n, ast.Call) and n.function == function for n in nodes(root))
 
@@ -205,6 +214,37 @@ def strings(text: str) -> frozenset[str]:
     root = parsed(text).root
     found = () if root is None else nodes(root)
     return frozenset(n.value for n in found if isinstance(n, ast.Const) and isinstance(n.value, str))
+
+
+def bounds(text: str) -> tuple[str, tuple[object, ...]] | None:
+    """Return how an expression compares one named value with constants, as an operator or `in`, and the constants.
+
+    A quantity or a version counts as its text. None for an expression with another form.
+    """
+    match parsed(text).root:
+        case ast.Call(
+            function=function,
+            args=(ast.Call(target=ast.Select() as named, function="compareTo", args=(of,)), ast.Const(value=0)),
+        ) if function in _OPERATORS:
+            return _bounds(named, _OPERATORS[function], (of,))
+        case ast.Call(target=ast.Select() as named, function="isGreaterThan" | "isLessThan" as function, args=(of,)):
+            return _bounds(named, ">" if function == "isGreaterThan" else "<", (of,))
+        case ast.Call(target=None, function="@in", args=(named, ast.List(elements=elements))):
+            return _bounds(named, "in", elements)
+        case ast.Call(target=None, function=function, args=(named, of)) if function in _OPERATORS:
+            return _bounds(named, _OPERATORS[function], (of,))
+    return None
+
+
+_OPERATORS = {f"_{sign}_": sign for sign in ("==", "!=", "<", "<=", ">", ">=")}
+
+
+def _bounds(named: Expr, sign: str, given: Sequence[Expr]) -> tuple[str, tuple[object, ...]] | None:
+    made = [
+        one.args[0] if isinstance(one, ast.Call) and one.function in ("quantity", "semver") else one for one in given
+    ]
+    constants = tuple(one.value for one in made if isinstance(one, ast.Const))
+    return (sign, constants) if is_named(named) and constants and len(constants) == len(given) else None
 
 
 def _chain(root: Expr) -> Iterator[int]:

@@ -20,7 +20,10 @@ Read: TypeAlias = tuple[str, str, str]
 
 
 class DevicePath(msgspec.Struct, frozen=True):
-    """A path from `device` by constants alone: a kind, then a domain, then an ID; the parts after its end are empty."""
+    """A path that starts at `device` and consists of constants: a kind, then a domain, then an ID.
+
+    If the path is shorter, the later parts are empty.
+    """
 
     kind: str = ""
     domain: str | None = None
@@ -32,7 +35,7 @@ BoundPaths: TypeAlias = Mapping[str, "DevicePath | None"]
 
 
 def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return what a cel.bind names, if that is a domain in attributes or capacities; None for other folds."""
+    """Return the domain of attributes or capacities to which a cel.bind gives a name, or None for all other folds."""
     if not is_bind(expr):
         return None
     place = place_of(expr.accu_init, checked, bindings)
@@ -40,12 +43,12 @@ def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths)
 
 
 def is_bind(expr: ast.Comprehension) -> bool:
-    """Return whether the fold is a cel.bind."""
+    """Return whether the fold is the expansion of cel.bind."""
     return expr.iter_var == "#unused" and isinstance(expr.iter_range, ast.List) and not expr.iter_range.elements
 
 
 def place_of(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return the place to which an expression refers, without reading the device."""
+    """Return the path to which an expression refers, or None. The device is not read."""
     if isinstance(expr, ast.Ident):
         if expr.name in bindings:
             return bindings[expr.name]
@@ -73,7 +76,10 @@ def _inside(place: DevicePath, key: str) -> DevicePath | None:
 
 
 def tested_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return the attribute or capacity tested by `has(...)` or `"id" in ...`; None for other expressions."""
+    """Return the path of the attribute or capacity that the expression tests, or None if it is not a test.
+
+    A test has the form `has(...)` or `"id" in ...`.
+    """
     found: DevicePath | None = None
     if isinstance(expr, ast.Select) and expr.test_only:
         outer = place_of(expr.operand, checked, bindings)
@@ -96,7 +102,7 @@ def _optional_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> Devic
 
 
 def reads_of(checked: Checked) -> frozenset[Read] | None:
-    """Return everything that the expression reads, or None if it may read everything."""
+    """Return everything on the device that the expression reads, or None if it may read everything."""
     found: set[Read] = set()
     for place in _places(checked.root, checked, {}):
         if place is None:

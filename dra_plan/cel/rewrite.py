@@ -41,12 +41,12 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def expression_text(expr: Expr) -> str:
-    """Return the expression in the language's syntax, with the fewest parentheses."""
+    """Return the text of the expression, with as few parentheses as possible."""
     return _text(expr, 0)
 
 
 def constant_text(value: bool | int | str) -> str:
-    """Return a constant as the language writes it."""
+    """Return a constant in the notation of the language."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -162,7 +162,7 @@ def _sort_by(expr: ast.Comprehension) -> str:
 
 
 def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
-    """Return the fold over the keys if this one is the expansion of sortBy."""
+    """Return the fold over the keys if the given fold is the expansion of sortBy; otherwise return None."""
     call = expr.result
     if not is_identifier(expr.accu_var) and isinstance(call, ast.Call) and call.args:
         return call.args[0] if isinstance(call.args[0], ast.Comprehension) else None
@@ -170,7 +170,7 @@ def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
 
 
 def macro_of(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
-    """Return the macro that creates this fold, and its arguments after the variables."""
+    """Return the name of the macro that creates this fold, and the arguments that follow its variables."""
     step = expr.loop_step
     if not isinstance(step, ast.Call):
         return "fold", [step]
@@ -205,7 +205,7 @@ Plain = bool | int | str
 
 
 def renamed(text: str, reference: Reference, name: str) -> str:
-    """Return the expression with another name wherever it uses this name."""
+    """Return the expression with the name of the referenced value replaced by another name."""
     return _replaced(
         text, [(m.name, _as_written(text, m.name, name)) for m in mentions(text) if m.reference == reference]
     )
@@ -216,7 +216,10 @@ FIELDS = {"attribute": "attributes", "capacity": "capacity"}
 
 
 def of_kind(text: str, reference: Reference, kind: str) -> str:
-    """Return the expression with this name looked up in capacities instead of attributes, or vice versa."""
+    """Return the expression with the referenced value looked up in the map of another kind.
+
+    For example, a capacity is looked up instead of an attribute, or vice versa.
+    """
     field, places = FIELDS[reference.kind], []
     for mention in mentions(text):
         before = mention.domain or mention.name
@@ -227,7 +230,7 @@ def of_kind(text: str, reference: Reference, kind: str) -> str:
 
 
 def with_domain(text: str, domain: str, to: str) -> str:
-    """Return the expression with another domain wherever it uses this domain."""
+    """Return the expression with one domain replaced by another, wherever it occurs."""
     places = dict.fromkeys(m.domain for m in mentions(text) if m.reference.domain == domain and m.domain is not None)
     return _replaced(text, [(place, _as_written(text, place, to)) for place in places])
 
@@ -247,24 +250,24 @@ def _replaced(text: str, changes: Iterable[tuple[TextSpan, str]]) -> str:
 
 
 def with_clause(text: str, clause: str, new: str) -> str:
-    """Return the expression with one of its parts replaced, or unchanged if it has no such part."""
+    """Return the expression with one of its parts replaced. If it has no such part, return it unchanged."""
     return _replaced(text, [(place, new) for place in parsed(text).clauses() if place.of(text) == clause])
 
 
 def without_clause(text: str, clause: str) -> str | None:
-    """Return the other parts joined; None if there are no other parts, or no such part."""
+    """Return the expression without one of its parts, or None if it has no other parts or no such part."""
     parts = clauses(text)
     kept = [part for part in parts if part != clause]
     return " && ".join(kept) if kept and len(kept) < len(parts) else None
 
 
 def presence(reference: Reference) -> str:
-    """Return `"NAME" in device.attributes["DOMAIN"]`."""
+    """Return an expression that tests whether the device has the value: `"NAME" in device.attributes["DOMAIN"]`."""
     return f"{constant_text(reference.name)} in {_table(reference)}"
 
 
 def access(reference: Reference) -> str:
-    """Return `device.attributes["DOMAIN"].NAME`."""
+    """Return an expression that reads the value: `device.attributes["DOMAIN"].NAME`."""
     return f"{_table(reference)}.{reference.name}"
 
 
@@ -274,7 +277,10 @@ def _table(reference: Reference) -> str:
 
 
 def guarded(text: str, lacking: Iterable[Reference]) -> str | None:
-    """Return the expression preceded by a check for each name that may be missing; None if it has all the checks."""
+    """Return the expression preceded by a test for each value that the device may lack.
+
+    Return None if the expression already has all these tests.
+    """
     known = clauses(text)
     guards = [guard for reference in lacking if (guard := presence(reference)) not in known]
     return " && ".join([*guards, grouped(text)]) if guards else None
@@ -286,7 +292,7 @@ def for_driver(text: str, driver: str) -> str:
 
 
 def grouped(text: str) -> str:
-    """Return the expression, in parentheses if a preceding `&&` would bind more tightly than its parts."""
+    """Return the expression in parentheses if it needs them after `&&`; otherwise return it unchanged."""
     found = parsed(text)
     whole = found.whole().of(text)
     loose = found.root is not None and found.is_operator(found.root, "||", "?") and not found.is_enclosed()
@@ -297,9 +303,9 @@ def grouped(text: str) -> str:
 
 
 class Comparison(NamedTuple):
-    """A comparison with a constant at `place` in the text.
+    """A comparison with a constant, whose position in the text is `place`.
 
-    `is_plain` means that the other side is a value of the device, as published.
+    `is_plain` is true if the other side is a published value of the device.
     """
 
     text: str
@@ -310,21 +316,27 @@ class Comparison(NamedTuple):
 
     @property
     def type(self) -> str:
-        """The constant's type."""
+        """The type of the constant."""
         return {bool: "bool", int: "int", str: "string"}[type(self.value)]
 
     def with_value(self, value: Plain) -> str:
-        """Return the comparison with another constant."""
+        """Return the text of the comparison with another constant."""
         return _replaced(self.text, [(self.place, constant_text(value))])
 
     def retyped(self, published: str) -> str | None:
-        """Return the comparison with the constant in the published type; None if that is not straightforward."""
+        """Return the comparison with its constant converted to the published type.
+
+        Return None if this is not straightforward.
+        """
         new = _constant_of(published, self.value)
         return None if new is None else _replaced(self.text, [(self.place, new)])
 
 
 def comparison(clause: str) -> Comparison | None:
-    """Return the clause as a `==` or `!=` comparison with a string, an int or a bool; None for everything else."""
+    """Return the comparison if the clause compares with a string, an int or a bool by `==` or `!=`.
+
+    Return None for any other clause.
+    """
     found = parsed(clause)
     root = found.root
     if not (isinstance(root, ast.Call) and root.function in ("_==_", "_!=_")):
@@ -337,7 +349,7 @@ def comparison(clause: str) -> Comparison | None:
 
 
 def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
-    """Return the type and place of the constant in the clause's ordering comparison; None if there is none."""
+    """Return the type and position of the constant in an ordering comparison, or None if there is none."""
     found = parsed(clause)
     root = found.root
     for node in nodes(root) if root is not None else ():
@@ -349,7 +361,10 @@ def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
 
 
 def ordered_as(clause: str, published: str) -> str | None:
-    """Return the ordering comparison with its constant in the published type; None if that is not straightforward."""
+    """Return the clause, an ordering comparison, with its constant converted to the published type.
+
+    Return None if this is not straightforward.
+    """
     if published == "version":
         return with_compare_to(clause, versions=True)
     found = parsed(clause)
@@ -391,9 +406,9 @@ def _version(text: str) -> str | None:
 
 
 def with_amount(clause: str, amount: str) -> str | None:
-    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or == 0) with another amount.
+    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or `== 0`) with another amount.
 
-    None for a clause with another form.
+    Return None for a clause of any other form.
     """
     found = parsed(clause)
     match found.root:
@@ -423,7 +438,7 @@ _LOOSER = ("&&", "||", "?", ":", ",", "<", "<=", ">", ">=", "==", "!=", "in")
 
 
 def with_compare_to(text: str, *, versions: bool = False) -> str | None:
-    """Return the expression with `compareTo` where amounts are compared with operators; None if they are not.
+    """Return the expression with `compareTo` instead of operators that compare amounts, or None if there are none.
 
     If `versions` is set, a string that is a version and is compared with a value of the device is treated as a version.
     """
@@ -460,7 +475,7 @@ def _changed(expr: Expr, *, versions: bool) -> Expr:
 
 
 def amounts(text: str) -> list[str]:
-    """Return the quantities and versions that an expression compares with `compareTo`: `quantity("16Gi")`."""
+    """Return the quantities and versions that an expression compares with `compareTo`, such as `quantity("16Gi")`."""
     root = parsed(text).root
     calls = (each for each in (nodes(root) if root is not None else ()) if isinstance(each, ast.Call))
     given = (one for call in calls if call.function == "compareTo" and call.target is not None for one in call.args[:1])
@@ -515,7 +530,7 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
 
 
 class Insertion(NamedTuple):
-    """A string that replaces characters of an expression."""
+    """An edit: a text that replaces the characters of an expression from `begin` up to `end`."""
 
     begin: int
     end: int
@@ -523,9 +538,9 @@ class Insertion(NamedTuple):
 
 
 def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]:
-    """Yield the edits from `a >= b` to `a.compareTo(b) >= 0` where two quantities, or two versions, are compared.
+    """Yield the edits that turn `a >= b` into `a.compareTo(b) >= 0` where two quantities or two versions are compared.
 
-    Only types that are certain in `scope` are used; nothing else in the text changes.
+    Only types that are certain in `scope` are used. Nothing else in the text changes.
     """
     root, _ = parse(expression, scope.macros)
     if root is None:

@@ -50,14 +50,17 @@ if TYPE_CHECKING:
 
 
 def folded(checked: Checked) -> Checked:
-    """Return the expression with its constants and results; raises EvaluationError if planning fails."""
+    """Return the expression with its constants and the results of constant calls.
+
+    Raises EvaluationError if upstream's planning fails.
+    """
     folding = _Folding(checked)
     folding.fold(checked.root, frozenset())
     return structs.replace(checked, constants=folding.constants, results=folding.results)
 
 
 def applied(overloads: Sequence[Overload], *values: Value) -> Value:
-    """Return the result of a call with these values; raises EvaluationError."""
+    """Return the result of calling the overload that accepts these values. Raises EvaluationError."""
     function = matching(overloads, values)
     if function is None:
         raise no_such_overload()
@@ -200,7 +203,7 @@ _CONSTANTS = frozenset(("duration", "timestamp", "matches"))
 
 
 def check(expression: str, environment: Environment) -> Checked:
-    """Return the expression with its types, or raise CelCompileError with Kubernetes' text.
+    """Return the expression with its types. Raises CelCompileError with Kubernetes' text.
 
     An expression is an error if it is too long, does not parse, fails the check or a validator (homogeneous literals,
     durations, timestamps, regular expressions, format strings), has a type other than bool or that of an attribute, or
@@ -269,7 +272,7 @@ class Evaluation(msgspec.Struct, frozen=True, gc=False):
 
 
 class FailedEvaluation(NamedTuple):
-    """The text of the error that ended an evaluation, and the cost until then."""
+    """The text of the error that ended an evaluation, and the cost up to the error."""
 
     text: str
     cost: int
@@ -277,7 +280,7 @@ class FailedEvaluation(NamedTuple):
 
 
 class Selector:
-    """A compiled expression. It may be used from several threads, and never changes except for its cache."""
+    """A compiled expression. It can be used by several threads; only its cache changes."""
 
     def __init__(self, checked: Checked, scope: Environment) -> None:
         self._checked = checked
@@ -293,12 +296,12 @@ class Selector:
 
     @property
     def expression(self) -> str:
-        """The text that was compiled."""
+        """The text from which the selector was compiled."""
         return self._checked.source
 
     @functools.cached_property
     def max_cost(self) -> int:
-        """The cost that the API server estimates, and limits to 1,000,000."""
+        """The cost of the expression as the API server estimates it. The API server limits it to 1,000,000."""
         return estimate(self._checked, self._environment)
 
     @functools.cached_property
@@ -315,17 +318,17 @@ class Selector:
         return Evaluator(self._checked, exact_quantities=self._exact)
 
     def evaluate(self, device: Device | Mapping[str, Any], *, driver: str) -> Evaluation:
-        """Evaluate with costs. `device` may be a plain dict with attributes, capacity, allowMultipleAllocations.
+        """Evaluate the expression on a device, and return whether the device matches and the cost.
 
-        Raises CelRuntimeError with cel-go's text, also for an attribute that cannot be converted, even if it is not
-        read.
+        `device` may be a plain dict with attributes, capacity and allowMultipleAllocations. Raises CelRuntimeError with
+        cel-go's text, even if an attribute that cannot be converted is not read.
         """
         found = device if self._sound.get(id(device)) is device else self._inspected(device)
         quickly = None if self._direct is None else self._quickly(found, driver)
         return self._decided(found, driver) if quickly is None else Evaluation(*quickly)
 
     def matches(self, device: Device | Mapping[str, Any], driver: str) -> bool:
-        """Return whether the device matches; raises CelRuntimeError like `evaluate`."""
+        """Return whether the device matches. Raises CelRuntimeError, like `evaluate`."""
         found = device if self._sound.get(id(device)) is device else self._inspected(device)
         direct = self._direct
         if direct is not None:
@@ -336,7 +339,7 @@ class Selector:
         return self._decided(found, driver).match
 
     def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> EvaluatedPart:
-        """Return the value or error of every evaluated sub-expression, as a tree."""
+        """Return the value or the error of every part of the expression that is evaluated, as a tree."""
         from .explain import explain  # only explanations need it, and start-up time matters
 
         found = self._inspected(device)
@@ -481,11 +484,10 @@ def compile_selector(
     feature_gates: Mapping[str, bool] | None = None,
     rules: ExpressionRules = "stored",
 ) -> Selector:
-    """Return the selector for an expression, as the scheduler ("stored") or the API server ("new") compiles it.
+    """Return the compiled selector, with the rules of the scheduler ("stored") or of the API server on create ("new").
 
-    The API server compiles expressions on create. Gates that are not given have the version's defaults; only the
-    DRAConsumableCapacity and DRAListTypeAttributes gates matter. Raises CelCompileError with Kubernetes' text. The same
-    arguments return the same object.
+    Gates that are not given have the version's defaults; only the DRAConsumableCapacity and DRAListTypeAttributes gates
+    matter. Raises CelCompileError with Kubernetes' text. The same arguments return the same object.
     """
     if not isinstance(expression, str):
         raise UsageError(f"expression: expected a string, got {shown.value(expression)}")

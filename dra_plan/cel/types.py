@@ -9,12 +9,13 @@ from msgspec import Struct
 
 
 class Type(Struct, frozen=True):
-    """A type.
+    """A type of the selector language.
 
-    Equal types compare equal; `str` returns the runtime notation, and `describe` the notation in type errors.
+    Equal types compare equal. `str` returns the type in cel-go's run-time notation, and `describe` in the notation of
+    type errors.
 
     `kind` is one of: null, bool, int, uint, double, string, bytes, duration, timestamp, any, dyn, error, type, list,
-    map, optional, object, opaque, param, wrapper. `name` is the runtime name of objects and opaque types, and the name
+    map, optional, object, opaque, param, wrapper. `name` is the run-time name of objects and opaque types, and the name
     of a type parameter. `params` are the element types: a list has 1, a map 2, an optional 1, a type 0 or 1, and a
     wrapper 1.
     """
@@ -29,7 +30,7 @@ class Type(Struct, frozen=True):
         return f"{self.name}({', '.join(map(str, self.params))})"
 
     def describe(self) -> str:
-        """Return the type as cel-go's type errors write it, with some names shortened."""
+        """Return the type as cel-go writes it in type errors, where some types have shorter names."""
         if self.kind in _SHORT:
             return _SHORT[self.kind]
         if not self.params:
@@ -63,32 +64,32 @@ FORMAT = Type("object", "kubernetes.NamedFormat")
 
 
 def list_of(element: Type) -> Type:
-    """Return list(element)."""
+    """Return the type `list(element)`."""
     return Type("list", "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
-    """Return map(key, value)."""
+    """Return the type `map(key, value)`."""
     return Type("map", "map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
-    """Return optional_type(value)."""
+    """Return the type `optional_type(value)`."""
     return Type("optional", "optional_type", (value,))
 
 
 def type_of(described: Type) -> Type:
-    """Return a type identifier's type, such as type(int)."""
+    """Return the type of a type name, such as `type(int)`."""
     return Type("type", "type", (described,))
 
 
 def wrapper_of(value: Type) -> Type:
-    """Return the nullable form of a basic type (google.protobuf.Int64Value and so on)."""
+    """Return the type that allows null in addition to a basic type, such as google.protobuf.Int64Value."""
     return Type("wrapper", "wrapper", (value,))
 
 
 def parameter(name: str) -> Type:
-    """Return a type parameter of an overload."""
+    """Return the type parameter with this name."""
     return Type("param", name)
 
 
@@ -98,12 +99,12 @@ _NULLABLE = frozenset({"opaque", "optional", "duration", "object", "any", "times
 
 
 def is_dyn(of: Type) -> bool:
-    """Return whether the type accepts everything, as dyn and any do."""
+    """Return whether the type accepts all values, as dyn and any do."""
     return of.kind in ("dyn", "any")
 
 
 class Bindings:
-    """The types bound to type parameters; a failed assignment leaves no trace."""
+    """The types to which type parameters are bound. A failed assignment changes nothing."""
 
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
@@ -111,12 +112,15 @@ class Bindings:
         self._fresh = 0
 
     def fresh(self) -> Type:
-        """Return a new, free type parameter."""
+        """Return a new type parameter, which is not bound."""
         self._fresh += 1
         return Type("param", f"_var{self._fresh}")
 
     def instantiate(self, types: Sequence[Type]) -> list[Type]:
-        """Return the types with their parameters replaced by fresh ones, the same ones in all of them."""
+        """Return the types with each type parameter replaced by a new one.
+
+        A parameter is replaced in the same way in all types.
+        """
         names: dict[str, Type] = {}
         return [self._renamed(of, names) for of in types]
 
@@ -130,7 +134,10 @@ class Bindings:
         return Type(of.kind, of.name, tuple(self._renamed(param, names) for param in of.params))
 
     def resolve(self, of: Type, *, free_to_dyn: bool = False) -> Type:
-        """Return the type with bound parameters replaced, and, if requested, with free parameters replaced by dyn."""
+        """Return the type with its bound parameters replaced by their types.
+
+        If `free_to_dyn` is set, its free parameters are replaced by dyn.
+        """
         if of.kind == "param":
             bound = self._bound.get(of.name)
             if bound is not None:
@@ -142,7 +149,10 @@ class Bindings:
         return of if params == of.params else Type(of.kind, of.name, params)
 
     def assign_all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
-        """Return whether each given type can be assigned to the wanted one; binds parameters only if all can."""
+        """Return whether every given type can be assigned to the wanted type at the same position.
+
+        Type parameters are bound only if all assignments are possible.
+        """
         mark = len(self._trail)
         if self._all(given, wanted):
             return True
@@ -155,7 +165,7 @@ class Bindings:
         return False
 
     def assign(self, given: Type, wanted: Type) -> bool:
-        """Return whether the given type can be assigned to the wanted one; binds parameters if so."""
+        """Return whether the given type can be assigned to the wanted type. If it can, type parameters are bound."""
         return self.assign_all((given,), (wanted,))
 
     def _all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
@@ -221,7 +231,7 @@ def _unwrapped(of: Type) -> Type:
 
 
 def most_general(first: Type, second: Type) -> Type:
-    """Return the more general of two types that can be unified."""
+    """Return the more general of two types. One of them must be assignable to the other."""
     return first if _at_most_as_specific(first, second) else second
 
 
@@ -239,7 +249,10 @@ def _at_most_as_specific(first: Type, second: Type) -> bool:
 
 
 def equivalent(first: Type, second: Type) -> bool:
-    """Return whether two types are the same, apart from nullability (cel-go gives a wrapper its basic type's kind)."""
+    """Return whether two types are the same except that one may be nullable.
+
+    cel-go treats a wrapper as being of the same kind as its basic type.
+    """
     first, second = _unwrapped(first), _unwrapped(second)
     same = first.kind == second.kind and first.name == second.name and len(first.params) == len(second.params)
     return same and all(map(equivalent, first.params, second.params))

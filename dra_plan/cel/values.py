@@ -32,16 +32,16 @@ MAX_TEXT = 10_000_000
 
 
 class EvaluationError(Exception):
-    """An evaluation error; `&&`, `||` and comprehensions may absorb it.
+    """An error in an evaluation. The operators `&&` and `||` and comprehensions may ignore it.
 
-    `missing_key` means that a map has no such key.
+    `missing_key` is true if the error is that a map lacks a key.
     """
 
     missing_key = False
 
 
 class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
-    """An error that always ends the evaluation: the cost limit, or a crash of upstream's evaluator."""
+    """An error that always ends the evaluation: an exceeded cost limit, or a crash of upstream's evaluator."""
 
 
 def unsigned_overflow() -> EvaluationError:
@@ -53,11 +53,11 @@ _Error = TypeVar("_Error", bound=Exception)
 
 
 def kept(error: _Error) -> _Error:
-    """Return the error without its traceback, to be stored as a value.
+    """Return the error without its traceback, so that it can be stored as a value.
 
-    A traceback refers to all frames, and the frames to the values in the evaluation, including lists of a million
-    entries. If one of these frames held the error, the values would stay until the next garbage collection, which is
-    off during planning.
+    A traceback refers to all frames, and the frames refer to the values in the evaluation, including lists of a million
+    entries. If one of these frames held the error, the values would stay in memory until the next garbage collection,
+    which is off during planning.
     """
     return error.with_traceback(None)
 
@@ -80,12 +80,12 @@ _PER_STEP = 10
 
 
 def begin_work() -> None:
-    """Start an evaluation, to which everything that `spend` counts afterwards belongs."""
+    """Start an evaluation. The steps that `spend` counts from now on belong to it."""
     _WORK.left = _MAX_WORK
 
 
 def spend(steps: int) -> None:
-    """Count steps that upstream's costs do not include; raises Fatal if an evaluation takes more than its limit.
+    """Count steps that upstream's costs do not include. Raises Fatal if an evaluation takes too many of them.
 
     Lists that share their parts let a short expression compare or flatten an exponential number of elements.
     """
@@ -95,17 +95,17 @@ def spend(steps: int) -> None:
 
 
 def spend_on(values: list[Value]) -> None:
-    """Count the traversal of a list."""
+    """Count the steps of traversing a list."""
     spend(len(values) // _PER_STEP + 1)
 
 
 def cost_exceeded() -> Fatal:
-    """Return the error for an evaluation that costs too much."""
+    """Return the error for an evaluation that exceeds the cost limit."""
     return Fatal("operation cancelled: actual cost limit exceeded")
 
 
 class Uint(int):
-    """A uint64."""
+    """A value of the type uint, which has 64 bits."""
 
     __slots__ = ()
 
@@ -121,19 +121,19 @@ _MAX_TIME = 253402300800 * 10**9 - 1
 
 
 class Timestamp(msgspec.Struct, frozen=True, order=True, gc=False):
-    """An instant in nanoseconds since 1970 in UTC, from year 1 to 9999."""
+    """A point in time, in nanoseconds since the beginning of 1970 in UTC, in the years 1 to 9999."""
 
     nanos: int
 
 
 class TypeValue(msgspec.Struct, frozen=True, gc=False):
-    """The value of a type name such as `string`, or of `type(x)`; equal by name."""
+    """A type as a value, as returned by a type name such as `string` or by `type(x)`. Equal names make equal values."""
 
     name: str
 
 
 class Optional(msgspec.Struct, frozen=True, eq=False):
-    """`optional.of(value)`."""
+    """An optional that contains a value, as returned by `optional.of(value)`."""
 
     value: Value
 
@@ -143,7 +143,7 @@ NONE = Optional(None)
 
 
 class BoolKey:
-    """The map key true or false, which in Python would be the same key as 1 or 0."""
+    """The map key true or false. As dict keys, Python's own bools would be equal to 1 and 0."""
 
     __slots__ = ("value",)
 
@@ -155,7 +155,7 @@ TRUE_KEY, FALSE_KEY = BoolKey(True), BoolKey(False)
 
 
 class ContainerKey:
-    """A list or map as a map key; no key is equal to it, not even the same list again."""
+    """A list or map that is used as a map key. It is not equal to any key, not even to the same list."""
 
     __slots__ = ("value",)
 
@@ -164,15 +164,15 @@ class ContainerKey:
 
 
 class DefaultMap(dict[str, Value]):
-    """`device.attributes` and `device.capacity`, where selecting an unknown domain returns an empty map."""
+    """A map such as `device.attributes` or `device.capacity`, in which an unknown domain selects an empty map."""
 
     __slots__ = ()
 
 
 class QuantityCell:
-    """A quantity as upstream stores it, where the effect of one operation is visible to the next.
+    """A quantity as upstream stores it, where one operation can change the quantity that the next one sees.
 
-    `amount` is replaced in place (`library.quantities`). A `computed` quantity comes from add or sub, and upstream
+    `amount` is replaced in place (see `library.quantities`). A `computed` quantity comes from add or sub, and upstream
     holds it by pointer; on the right of `==`, it is an error.
     """
 
@@ -184,7 +184,7 @@ class QuantityCell:
 
 
 class QuantityBox:
-    """The decimal that several cells share, or the integer form of one cell."""
+    """The amount of a quantity. If it is a decimal, several cells may share one box."""
 
     __slots__ = ("quantity",)
 
@@ -193,7 +193,7 @@ class QuantityBox:
 
 
 class Url(msgspec.Struct, frozen=True, gc=False):
-    """A parsed URL; equal by its reassembled text."""
+    """A parsed URL. Two URLs are equal if the texts made from their parts are equal."""
 
     text: str
     scheme: str
@@ -205,21 +205,21 @@ class Url(msgspec.Struct, frozen=True, gc=False):
 
 
 class Ip(msgspec.Struct, frozen=True, gc=False):
-    """An IP address: 32 or 128 bits."""
+    """An IP address of 32 or 128 bits."""
 
     bits: int
     number: int
 
 
 class Cidr(msgspec.Struct, frozen=True, gc=False):
-    """An address and the length of its network prefix."""
+    """An IP network: an address, and the length of the prefix."""
 
     address: Ip
     length: int
 
 
 class NamedFormat(msgspec.Struct, frozen=True, eq=False):
-    """A named text format, with its check and the pattern length that upstream's cost uses."""
+    """A named text format, with a function that checks texts and the pattern length that upstream's cost uses."""
 
     name: str
     problems: Callable[[str], list[str]]
@@ -278,17 +278,20 @@ CLASSES: dict[str, frozenset[type]] = {
 
 
 def type_name(value: Value) -> str:
-    """Return the run-time type's name, as in `type(value)`."""
+    """Return the name of the value's run-time type, as `type(value)` returns it."""
     return _TYPE_NAMES[type(value)]
 
 
 def go_type_name(value: Value) -> str:
-    """Return the name of the Go type that holds the value; it appears in error texts."""
+    """Return the name of the Go type that holds the value. The name appears in error texts."""
     return _GO_NAMES.get(type_name(value), type_name(value))
 
 
 def map_key(key: Value) -> Value:
-    """Return the dictionary key for a map key; raises Fatal for a key that crashes upstream's maps."""
+    """Return the key by which Python dicts store the given map key.
+
+    Raises Fatal for a key that crashes upstream's maps.
+    """
     kind = type(key)
     if kind is str or kind is int:
         return key
@@ -308,7 +311,10 @@ def entries_of(mapping: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
 
 
 def size_of(value: Value) -> int:
-    """Return the size that upstream's costs use, in code points, bytes or elements; 1 for everything without a size."""
+    """Return the size of a value that upstream's costs use, in code points, bytes or elements.
+
+    For a value without a size, return 1.
+    """
     kind = type(value)
     if kind is str or kind is list or kind is dict or kind is bytes or kind is DefaultMap:
         return len(value)
@@ -323,7 +329,7 @@ _NUMBERS = frozenset((int, Uint, float))
 
 
 def equal(left: Value, right: Value) -> Value:
-    """Return `left == right`, or an EvaluationError for types that upstream refuses to compare."""
+    """Return `left == right`, or an EvaluationError if upstream refuses to compare values of these types."""
     kind = type(left)
     if kind in _NUMBERS:
         return _numbers_equal(left, right)
@@ -408,7 +414,10 @@ _ORDERED = frozenset((str, bytes, bool, Duration, Timestamp))
 
 
 def compare(left: Value, right: Value) -> Value:
-    """Return -1, 0 or 1, or an EvaluationError for types without an order, and for NaN, as in upstream."""
+    """Return -1, 0 or 1, or an EvaluationError if values of these types have no order.
+
+    As in upstream, NaN has no order.
+    """
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):
@@ -428,14 +437,14 @@ def is_comparable(value: Value) -> bool:
 
 
 def check_int(number: int) -> int:
-    """Return the number if it is an int64; otherwise, raise EvaluationError."""
+    """Return the number if it is in the range of int64. Otherwise, raise EvaluationError."""
     if MIN_INT64 <= number <= MAX_INT64:
         return number
     raise EvaluationError("integer overflow")
 
 
 def check_uint(number: int) -> Uint:
-    """Return the number as a uint64; raises EvaluationError if it is out of range."""
+    """Return the number as a uint. Raises EvaluationError if it is out of range."""
     if 0 <= number <= MAX_UINT64:
         return Uint(number)
     raise unsigned_overflow()
@@ -448,14 +457,17 @@ def check_text(length: int) -> None:
 
 
 def check_duration(nanos: int) -> Duration:
-    """Return the duration for this many nanoseconds; raises EvaluationError if it exceeds int64."""
+    """Return the duration of this many nanoseconds. Raises EvaluationError if it exceeds int64."""
     if MIN_INT64 <= nanos <= MAX_INT64:
         return Duration(nanos)
     raise EvaluationError("duration overflow")
 
 
 def check_timestamp(nanos: int) -> Timestamp:
-    """Return the instant; raises EvaluationError outside the years 1 to 9999."""
+    """Return the time that is this many nanoseconds after the beginning of 1970.
+
+    Raises EvaluationError outside the years 1 to 9999.
+    """
     if _MIN_TIME <= nanos <= _MAX_TIME:
         return Timestamp(nanos)
     raise EvaluationError("timestamp overflow")

@@ -16,9 +16,9 @@ from .owners import ended, is_ready, wanted
 
 
 class Hold(NamedTuple):
-    """A budget that allows fewer evictions than needed, so that `kubectl drain` waits.
+    """A disruption budget that allows fewer evictions than needed, so that `kubectl drain` waits.
 
-    If `budgets` has several names, the pods are covered by more than one, and the API server evicts none of them.
+    If `budgets` has several names, several budgets protect the same pods, and the API server evicts none of these pods.
     """
 
     namespace: str
@@ -28,7 +28,10 @@ class Hold(NamedTuple):
 
 
 def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
-    """Return the budget with the number of evictions that it now allows, as the disruption controller writes it."""
+    """Return the budget with the number of evictions that it currently allows.
+
+    The number is the one that the disruption controller writes.
+    """
     if budget.spec.selector is None:
         return budget
     pods = [pod for pod in index.inventory.pods if not ended(pod) and covers(budget, pod)]
@@ -51,11 +54,11 @@ def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def holds(index: Index, leaving: Sequence[Pod]) -> Iterator[Hold]:
-    """Yield the budgets that prevent these pods from being evicted all at once.
+    """Yield the disruption budgets that prevent these pods from being evicted all at once.
 
-    The rules are the eviction API's. Pods that have no node, have finished or are being deleted can always be evicted.
-    Among other pods, as many are evicted, in order, as their budget allows; evicting a pod covered by several budgets
-    always fails. A pod that is not ready and covered by a budget is evicted if the budget is met without the pod
+    The rules are those of the eviction API. Pods that have no node, have finished or are being deleted can always be
+    evicted. Of the other pods, as many are evicted, in order, as their budget allows; the eviction of a pod that
+    several budgets protect always fails. If a pod is not ready, it is evicted if its budget is met without the pod
     (`IfHealthyBudget`), or always with `AlwaysAllow`.
     """
     under: dict[tuple[str, tuple[str, ...]], list[Pod]] = {}

@@ -37,7 +37,10 @@ from .sets import ClaimSet, Expansion, Owner, joined
 
 
 def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
-    """Return whether the pod's entry belongs to the group: it has the same name and the same claim or template."""
+    """Return whether an entry in a pod's resourceClaims belongs to the pod's group.
+
+    This is the case if an entry of the group has the same name and the same claim or template.
+    """
     return group is not None and any(
         (entry.name, entry.resource_claim_name, entry.resource_claim_template_name)
         == (own.name, own.resource_claim_name, own.resource_claim_template_name)
@@ -46,10 +49,10 @@ def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
 
 
 def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, shifted: bool) -> list[bool]:
-    """Return, for each of the pod's claims in order, whether it is reserved for the group instead of the pod.
+    """Return, for each claim of the pod in order, whether the claim is reserved for the group instead of the pod.
 
-    `has_claim` says for each entry whether it needs a claim. `shifted` means that upstream also counts entries that
-    need none.
+    `has_claim` says for each entry whether it needs a claim. If `shifted` is set, entries that need none are counted as
+    well, as in an upstream bug.
     """
     entries = zip(pod.spec.resource_claims, has_claim, strict=True)
     kept = [(is_of_group(entry, group), needed) for entry, needed in entries]
@@ -58,7 +61,10 @@ def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, sh
 
 
 class GroupClaims:
-    """The claims that an input's pod groups have or would get; all pods in a group share one object."""
+    """The claims that the pod groups of an input have or would get.
+
+    All pods in a group share one object for each claim.
+    """
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -66,11 +72,10 @@ class GroupClaims:
         self._given: dict[tuple[str, str], ResourceClaim | None] = {}
 
     def of(self, pod: Pod, entry: PodResourceClaim) -> tuple[bool, ResourceClaim | None]:
-        """Return whether the pod's entry, which names a template, belongs to its group.
+        """Return whether the pod's entry, which names a template, belongs to the pod's group, together with its claim.
 
-        Also return the claim, or None if none is needed.
-
-        Raises `PodClaimError` if the claim or its template is missing, or the claim is being deleted.
+        The claim is None if the entry does not belong to the group, or if no claim is needed. Raises `PodClaimError` if
+        the claim or its template is missing, or if the claim is being deleted.
         """
         named = pod.spec.scheduling_group
         group = self._groups.get(f"{pod.metadata.namespace}/{named.pod_group_name}") if named is not None else None
@@ -86,7 +91,7 @@ class GroupClaims:
 
     @property
     def given(self) -> frozenset[tuple[str, str]]:
-        """The (namespace, name) pairs of the claims that `of` has returned."""
+        """The namespaces and names of the claims that `of` has returned."""
         claims = (claim for claim in self._given.values() if claim is not None)
         return frozenset((claim.metadata.namespace, claim.metadata.name) for claim in claims)
 
@@ -122,13 +127,14 @@ def expand(
     group_claims: bool = False,
     index: Index | None = None,
 ) -> Expansion:
-    """Return the claim sets to plan, for pods, then workloads, then standalone claims, each in input order.
+    """Return the claim sets to plan: those of pods, then those of workloads, then those of standalone claims.
 
-    `namespace` and `selector` (on the labels of the pod, workload or standalone claim) select the objects to plan.
-    Alternatively, `named` lists the objects (pods without a node, workloads, pending claims), each of which is planned
-    by itself, regardless of what controls or uses it. If `together` is set, there is exactly one set, which contains
-    the claims of all these sets without duplicates. If `group_claims` is set, pod groups have claims, which their pods
-    share (the DRAWorkloadResourceClaims gate). `index` is the input's, if it already exists.
+    Each kind is in input order. `namespace` and `selector` (on the labels of the pod, workload or standalone claim)
+    select the objects to plan. Alternatively, `named` lists the objects (pods without a node, workloads, pending
+    claims), each of which is planned by itself, regardless of what controls or uses it. If `together` is set, the
+    result is a single set, which contains the claims of all these sets without duplicates. If `group_claims` is set,
+    pod groups have claims, which their pods share (the DRAWorkloadResourceClaims gate). `index` is the index of the
+    input, if one already exists.
     """
     index = Index(inventory) if index is None else index
     chosen = _Choice(namespace, selector, named)
@@ -142,7 +148,7 @@ def expand(
 def waiting_owners(
     inventory: Inventory, *, namespace: str | None = None, selector: LabelSelector | None = None
 ) -> list[Owner]:
-    """Return the pods and workloads that `expand` would turn into claim sets if they used claims, in input order."""
+    """Return, in input order, the pods and workloads that `expand` would plan if they used claims."""
     builder = _Builder(Index(inventory), _Choice(namespace, selector, None), None)
     return builder.waiting()
 

@@ -27,11 +27,11 @@ _EXAMPLES = 4
 
 
 def told_apart(inventory: Inventory) -> Inventory:
-    """Return the objects, each with a unique UID or none, and none controlling itself; a notice reports the changes.
+    """Return the inventory without duplicate UIDs and without objects that control themselves.
 
-    If several objects have the same UID, the one to which other objects refer by name and UID keeps it; if there are
-    several such objects, the first by name does. The input's order does not matter. If there is nothing to change, the
-    same inventory is returned.
+    A notice reports the changes. If several objects have the same UID, only the object to which others refer by name
+    and UID keeps it; if there are several such objects, the first by name keeps it. The order of the input does not
+    matter. If nothing has to be changed, the same inventory is returned.
     """
     copies = _copies(inventory)
     if copies:

@@ -29,7 +29,10 @@ from .sets import ClaimSet, Owner
 
 
 class AbsentPods:
-    """The missing pods for which allocated claims are reserved, as NAMESPACE/NAME, in the claims' order."""
+    """The pods that are missing from the input although allocated claims are reserved for them.
+
+    Pods are given as NAMESPACE/NAME, in the order of the claims.
+    """
 
     def __init__(self, inventory: Inventory) -> None:
         there = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods}
@@ -45,14 +48,17 @@ class AbsentPods:
                     continue
                 name = f"{namespace}/{user.name}"
                 self.all[name] = None
-                nodes = list(_only_nodes(selector))
+                nodes = list(only_nodes(selector))
                 for node in nodes:
                     self._by_node[node][name] = None
                 if not nodes:
                     self._elsewhere.append((selector, name))
 
     def on(self, node: Node) -> list[str]:
-        """Return the absent pods that may be on the node; a pod is where its claims' allocations can be used."""
+        """Return the missing pods that may be on the node.
+
+        A pod may be on every node where its allocated claims can be used.
+        """
         name, labels = node.metadata.name, node.metadata.labels
         found = dict(self._by_node.get(name, {}))
         for selector, pod in self._elsewhere:
@@ -61,8 +67,8 @@ class AbsentPods:
         return list(found)
 
 
-def _only_nodes(selector: NodeSelector | None) -> Iterator[str]:
-    """Yield the names of the nodes, if the selector requires only a name."""
+def only_nodes(selector: NodeSelector | None) -> Iterator[str]:
+    """Yield the names of the nodes, if the selector, such as that of an allocation, requires only a name."""
     for term in selector.node_selector_terms if selector is not None and len(selector.node_selector_terms) == 1 else ():
         if not term.match_expressions and [(each.key, each.operator) for each in term.match_fields] == [
             ("metadata.name", "In")
@@ -76,17 +82,17 @@ POD = "Pod"
 
 
 def owner_of(of: Pod | AnyWorkload) -> Owner:
-    """Return a pod or workload as the owner of its claim set."""
+    """Return the Owner that stands for this pod or workload."""
     return Owner(of.kind, of.metadata.namespace, of.metadata.name)
 
 
 def template_spec(workload: AnyWorkload) -> PodSpec:
-    """Return the spec of a workload's pods."""
+    """Return the specification of the pods that the workload creates."""
     return pod_template(workload).spec
 
 
 class Index:
-    """The look-ups for building claim sets and admitting pods. Each is built once, on first use."""
+    """Look-ups for building claim sets and admitting pods. Each look-up is built once, when it is first used."""
 
     def __init__(self, inventory: Inventory, known: Index | None = None) -> None:
         """Begin without look-ups; `known` are those of an inventory with the same claim templates."""
@@ -103,7 +109,7 @@ class Index:
         return {(t.metadata.namespace, t.metadata.name): t for t in reversed(self.inventory.templates)}
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return the claim with that name."""
+        """Return the claim with this name, or None."""
         return self._claims.get((namespace, name))
 
     def templates_in(self, namespace: str) -> list[str]:
@@ -111,29 +117,30 @@ class Index:
         return [name for space, name in self._templates if space == namespace]
 
     def template(self, namespace: str, name: str | None) -> ResourceClaimTemplate | None:
-        """Return the claim template with that name."""
+        """Return the claim template with this name, or None."""
         return self._templates.get((namespace, name or ""))
 
     @cached_property
     def generated_claims(self) -> GeneratedClaims:
-        """The claims that already exist for pods' entries."""
+        """The claims that have already been created from templates for entries of pods."""
         return GeneratedClaims(self.inventory.claims)
 
     @cached_property
     def controllers(self) -> Controllers[Pod | AnyWorkload]:
-        """The objects of known kinds in the input that control pods or workloads."""
+        """The objects that control pods or workloads, limited to objects of known kinds."""
         known = [workload for workload in self.inventory.workloads if not isinstance(workload, CustomWorkload)]
         return Controllers([*known, *self.inventory.pods])
 
     @cached_property
     def owners(self) -> Controllers[Pod | AnyWorkload]:
-        """All objects in the input that control pods or workloads, including objects of unknown kinds."""
+        """The objects that control pods or workloads, including objects of unknown kinds."""
         return Controllers([*self.inventory.workloads, *self.inventory.pods])
 
     def is_planned_elsewhere(self, workload: AnyWorkload) -> bool:
-        """Return whether the workload is planned through another object.
+        """Return whether the pods of the workload are planned through another object.
 
-        The pods are then its controller's or, for an unknown kind, those of the objects that it has created.
+        This is the case if the workload has a controller, or if it is of an unknown kind and has already created pods
+        or workloads.
         """
         if isinstance(workload, CustomWorkload) and (
             any(self.dependent_pods.of(workload)) or any(self.dependent_workloads.of(workload))
@@ -144,7 +151,8 @@ class Index:
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
         """Return whether the claim was created for a pod in the input, or for an earlier pod with the same name.
 
-        A recreated pod gets new claims. The old pod's claims, which name its UID, are unused.
+        A pod that is recreated gets new claims. The claims of the old pod, which contain the UID of that pod, are not
+        used.
         """
         reference, namespace = claim.metadata.controller, claim.metadata.namespace
         if reference is None or reference.kind != POD:
@@ -158,12 +166,12 @@ class Index:
 
     @cached_property
     def dependent_claims(self) -> Dependents[ResourceClaim]:
-        """The claims by their controller."""
+        """The claims that each object controls."""
         return Dependents(self.inventory.claims)
 
     @cached_property
     def dependent_pods(self) -> Dependents[Pod]:
-        """The pods by their controller."""
+        """The pods that each workload controls."""
         return Dependents(self.inventory.pods)
 
     @cached_property
@@ -173,7 +181,10 @@ class Index:
         )
 
     def is_controlled(self, metadata: ObjectMeta) -> bool:
-        """Return whether a pod or workload in the input controls the object, or its ReplicaSet outside the input."""
+        """Return whether the object belongs to a pod or workload in the input.
+
+        A pod also belongs to a Deployment if the ReplicaSet between them is not in the input.
+        """
         if self.controllers.of(metadata) is not None:
             return True
         return (metadata.namespace, deployment_of(metadata)) in self._deployments
@@ -188,14 +199,11 @@ class Index:
         return found
 
     def pods_of(self, workload: AnyWorkload) -> list[Pod]:
-        """Return the pods in the input that belong to the workload, directly or through a workload that it owns."""
+        """Return the pods in the input that the workload controls, directly or through another workload."""
         return list(self._pods_below(workload, MOST_OWNERS))
 
     def top_of(self, pod: Pod) -> AnyWorkload | None:
-        """Return the topmost workload in the input to which the pod belongs.
-
-        Return None for a pod without such a controller.
-        """
+        """Return the topmost workload in the input that controls the pod, directly or through others, or None."""
         found: AnyWorkload | None = None
         for above in self.owners.above(pod.metadata):
             if isinstance(above, Pod):
@@ -213,19 +221,19 @@ class Index:
 
     @cached_property
     def dependent_workloads(self) -> Dependents[AnyWorkload]:
-        """The workloads by their controller."""
+        """The workloads that each workload controls."""
         return Dependents(self.inventory.workloads)
 
     @cached_property
     def served_resources(self) -> frozenset[str]:
-        """The names of extended resources that a device class in the input serves."""
+        """The names of the extended resources that device classes in the input provide."""
         classes = self.inventory.classes
         explicit = {c.spec.extended_resource_name for c in classes if c.spec.extended_resource_name}
         return frozenset(explicit | {IMPLICIT_PREFIX + c.metadata.name for c in classes})
 
     @cached_property
     def used_claims(self) -> dict[tuple[str, str], list[Owner]]:
-        """The users of each claim that pods and workloads use, by (namespace, name) in input order."""
+        """The pods and workloads that use each claim, by the claim's namespace and name, in input order."""
         users: dict[tuple[str, str], dict[Owner, None]] = defaultdict(dict)
         for owner, claim_name in self._uses():
             users[owner.namespace, claim_name][owner] = None
@@ -233,7 +241,7 @@ class Index:
 
     @cached_property
     def absent_pods(self) -> AbsentPods:
-        """The pods for which claims are reserved but that are missing from the input."""
+        """The pods that are missing from the input although allocated claims are reserved for them."""
         return AbsentPods(self.inventory)
 
     def _uses(self) -> Iterator[tuple[Owner, str]]:
@@ -261,7 +269,7 @@ class Index:
 
 
 def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index) -> Iterator[Notice]:
-    """Yield notices about what `allocate` does not take into account for pods with this spec."""
+    """Yield notices about requirements of such pods that `allocate` does not take into account."""
     source = str(origin) if origin else ""
     extended = _dra_backed(spec, index)
     if extended:
@@ -270,7 +278,7 @@ def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index
 
 
 def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
-    """Return the reason behind `ResourceClaim not created yet`."""
+    """Return a notice that the template is missing, which is the reason behind `ResourceClaim not created yet`."""
     _, namespace, name = template
     message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so the claim is not known"
     maker = index.inventory.template_makers.get((namespace, name))
@@ -286,7 +294,7 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
 
 
 def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
-    """Yield notices about missing templates for claims that these pods do not yet have."""
+    """Yield notices about the templates that are missing for claims that these pods do not have yet."""
     for owner, pod in asked:
         for entry in pod.spec.resource_claims:
             name = entry.resource_claim_template_name
@@ -299,7 +307,10 @@ def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Itera
 
 
 def keeping_claims(template: ObjectKey, index: Index) -> list[str]:
-    """Return NAMESPACE/NAME of the pending pods that already have a claim from the template, which stays unchanged."""
+    """Return the pending pods that already have a claim from the template, as NAMESPACE/NAME.
+
+    A change of the template does not change these claims.
+    """
     _, namespace, name = template
     return [
         pod.key
@@ -317,7 +328,7 @@ def _has_claim_from(pod: Pod, template: str, index: Index) -> bool:
 
 
 def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
-    """Yield one notice per pending claim that several pods or workloads use."""
+    """Yield one notice for each pending claim that several pods or workloads use."""
     sets = list(sets)
     users = index.used_claims
     planned: dict[tuple[str, str], list[Owner]] = {}
@@ -342,7 +353,7 @@ def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
 
 
 def not_judged(spec: PodSpec) -> list[str]:
-    """Return the requirements that depend on more than devices, node and pod; only `schedule` checks them."""
+    """Return the names of requirements that depend on more than devices, node and pod. Only `schedule` checks them."""
     return [name for name, present in _rules(spec) if present]
 
 

@@ -26,7 +26,7 @@ _REPLACED_AT_ONCE = ("Deployment", "ReplicaSet", "ReplicationController")
 
 
 def ended(pod: Pod) -> bool:
-    """Return whether the pod has finished. A real API server does not show such pods to the scheduler."""
+    """Return whether the pod has finished. A real API server does not show finished pods to the scheduler."""
     return pod.status.phase in _ENDED
 
 
@@ -52,7 +52,7 @@ CRASHING = "CrashLoopBackOff"
 
 
 def why_waiting(status: ContainerStatus) -> str:
-    """Return the kubelet's message on a container that waits; of one that crashes, how its last run ended."""
+    """Return the kubelet's message about a container that waits. If it crashes, return how its last run ended."""
     waiting, last = status.state.waiting, status.last_state.terminated
     if waiting is None:
         return ""
@@ -78,14 +78,14 @@ _DAEMON_TOLERATIONS = (
 
 
 class Replicas(NamedTuple):
-    """The number of pods a workload wants, and the field that sets it."""
+    """The number of pods that a workload should have, and the field that sets this number."""
 
     field: str
     number: int
 
 
 def is_over(workload: AnyWorkload) -> bool:
-    """Return whether the workload creates no more pods: it is being deleted, or is a job that has finished."""
+    """Return whether the workload creates no more pods because it is being deleted, or is a job that has finished."""
     if workload.metadata.deletion_timestamp:
         return True
     return isinstance(workload, Job | CustomWorkload) and any(
@@ -95,14 +95,14 @@ def is_over(workload: AnyWorkload) -> bool:
 
 
 def is_suspended(workload: AnyWorkload) -> bool:
-    """Return whether the workload creates no pods until it is resumed, for instance by Kueue."""
+    """Return whether the workload creates no pods until something, such as Kueue, resumes it."""
     return isinstance(workload, Job | CustomWorkload) and workload.spec.suspend and not is_over(workload)
 
 
 def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
-    """Return the number of pods that the workload wants now; `pods` are its existing pods.
+    """Return the number of pods that the workload should have now. `pods` are the pods that it already has.
 
-    A CronJob creates no pods itself; the Jobs that it has created are separate objects.
+    A CronJob itself creates no pods; the Jobs that it has created are separate objects.
     """
     if isinstance(workload, CronJob):
         return Replicas("spec.jobTemplate.spec.parallelism", 0)
@@ -130,13 +130,16 @@ def _of_job(job: Job, pods: Sequence[Pod]) -> int:
 
 
 def pod_name(workload: AnyWorkload) -> str:
-    """Return the prefix of the workload's pod names, which is its own name and, if it has several, the template."""
+    """Return the prefix of the names of the workload's pods.
+
+    This is the name of the workload, followed by the name of the template if the workload has several.
+    """
     part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
     return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
 
 
 def pod_spec(workload: AnyWorkload) -> PodSpec:
-    """Return the spec of the workload's pods; a DaemonSet's pods tolerate the usual node taints."""
+    """Return the specification of the workload's pods. Pods of a DaemonSet tolerate the usual taints of nodes."""
     spec = pod_template(workload).spec
     if workload.kind != "DaemonSet":
         return spec
@@ -144,18 +147,18 @@ def pod_spec(workload: AnyWorkload) -> PodSpec:
 
 
 def missing(workload: AnyWorkload, pods: Sequence[Pod]) -> int:
-    """Return how many of the workload's pods have no node, including those not yet created.
+    """Return how many of the workload's pods have no node, including pods that do not exist yet.
 
-    `pods` are the existing pods.
+    `pods` are the pods that exist.
     """
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     return max(0, wanted(workload, pods).number - len(living)) + sum(map(is_waiting, living))
 
 
 def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
-    """Return whether the workload has all pods that it wants, and none of them waits for a node.
+    """Return whether the workload has all pods that it should have, and none of them waits for a node.
 
-    `pods` are the existing pods.
+    `pods` are the pods that exist.
     """
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     if any(map(is_waiting, living)):
@@ -169,15 +172,15 @@ def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
 
 
 class Kinded(Protocol):
-    """An object that can control others, or be controlled."""
+    """An object that can control other objects or be controlled by one."""
 
     @property
     def kind(self) -> str:
-        """The kind, as manifests name it."""
+        """The kind of the object, as in manifests."""
 
     @property
     def metadata(self) -> ObjectMeta:
-        """Name, namespace, UID and owners."""
+        """The metadata of the object, with its name, namespace, UID and owners."""
 
 
 T = TypeVar("T", bound=Kinded)
@@ -188,9 +191,10 @@ MOST_OWNERS = 32
 
 
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
-    """Return whether the reference is to the object, by UID if both are known, otherwise by kind and name.
+    """Return whether the reference is to this object.
 
-    Manifests written by hand have no UIDs. The caller ensures that both are in the same namespace.
+    They are compared by UID if both UIDs are known, and otherwise by kind and name, because manifests written by hand
+    have no UIDs. The caller ensures that both are in the same namespace.
     """
     uid = controller.metadata.uid
     if reference.uid and uid:
@@ -199,7 +203,7 @@ def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
 
 
 def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
-    """Return whether the object controls the one with this metadata."""
+    """Return whether the controller is the controller of the object with this metadata."""
     reference = metadata.controller
     return (
         reference is not None
@@ -209,7 +213,7 @@ def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
 
 
 def deployment_of(metadata: ObjectMeta) -> str:
-    """Return the Deployment whose ReplicaSet controls the pod, derived from the ReplicaSet's name; "" if there is none.
+    """Return the name of the Deployment to which the pod belongs through a ReplicaSet, or "" if there is none.
 
     A Deployment names its ReplicaSets DEPLOYMENT-HASH, and gives their pods the hash as a label.
     """
@@ -221,14 +225,17 @@ def deployment_of(metadata: ObjectMeta) -> str:
 
 
 def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
-    """Return the kind and name of the controller that the object names; for a ReplicaSet, also the Deployment."""
+    """Return the kind and name of the object's controller.
+
+    If the controller is a ReplicaSet of a Deployment, the Deployment is returned as well.
+    """
     reference, deployment = metadata.controller, deployment_of(metadata)
     named = [(reference.kind, reference.name)] if reference is not None else []
     return [*named, (DEPLOYMENT, deployment)] if deployment else named
 
 
 class Controllers(Generic[T]):
-    """Objects looked up by the objects they control."""
+    """A look-up of the controllers of objects."""
 
     def __init__(self, objects: Iterable[T]) -> None:
         self._by_uid: dict[tuple[str, str], T] = {}
@@ -242,7 +249,7 @@ class Controllers(Generic[T]):
     def of(self, metadata: ObjectMeta) -> T | None:
         """Return the controller of the object with this metadata, or None.
 
-        The UID of an object of another kind does not match.
+        An object that has the UID of the controller but is of another kind does not count.
         """
         reference = metadata.controller
         if reference is None:
@@ -253,7 +260,10 @@ class Controllers(Generic[T]):
         return found if found is not None and refers_to(reference, found) else None
 
     def above(self, metadata: ObjectMeta) -> Iterator[T]:
-        """Yield the controller of the object with this metadata, its controller, and so on; at most `MOST_OWNERS`."""
+        """Yield the controller of the object with this metadata, then that controller's controller, and so on.
+
+        The chain ends after `MOST_OWNERS` objects.
+        """
         found = self.of(metadata)
         for _ in range(MOST_OWNERS):
             if found is None:
@@ -263,7 +273,7 @@ class Controllers(Generic[T]):
 
 
 class Dependents(Generic[T]):
-    """Objects looked up by their controller."""
+    """A look-up of the objects that a controller controls."""
 
     def __init__(self, objects: Iterable[T]) -> None:
         self._by_uid: dict[tuple[str, str], list[T]] = defaultdict(list)
@@ -276,7 +286,7 @@ class Dependents(Generic[T]):
                     self._by_uid[namespace, reference.uid].append(obj)
 
     def of(self, controller: Kinded) -> Iterator[T]:
-        """Yield the objects that it controls: by uid first, then those known by name, each in the given order."""
+        """Yield the objects that the controller controls: first those found by UID, then those found by name."""
         metadata = controller.metadata
         for obj in self._by_uid.get((metadata.namespace, metadata.uid), ()) if metadata.uid else ():
             reference = obj.metadata.controller

@@ -26,9 +26,9 @@ FindClaim = Callable[[str, str], ResourceClaim | None]
 
 
 class PodClaimError(DraPlanError):
-    """An error raised if a pod's claims cannot be resolved; the message is upstream's.
+    """The error raised if the claims of a pod cannot be resolved. Its message is upstream's.
 
-    `missing` is the missing object, if any.
+    `missing` is the object that is missing, if any.
     """
 
     def __init__(self, text: str, missing: ObjectKey | None = None) -> None:
@@ -40,13 +40,13 @@ class PodClaimError(DraPlanError):
 
 
 def not_created(pod: Pod, template: str | None = None) -> PodClaimError:
-    """Return the error for an entry whose claim has not been created; `template` is the missing template, if any."""
+    """Return the error for an entry whose claim has not been created. `template` is the missing template, if any."""
     missing = ("ResourceClaimTemplate", pod.metadata.namespace, template) if template is not None else None
     return PodClaimError(f'pod "{pod.key}": ResourceClaim not created yet', missing)
 
 
 def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
-    """Return whether the entry needs a claim from a template, and the pod's status names none."""
+    """Return whether the entry needs a claim from a template, but the pod's status does not name a claim."""
     return (
         entry.resource_claim_name is None
         and entry.resource_claim_template_name is not None
@@ -55,14 +55,17 @@ def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
 
 
 def named_claims(pod: Pod) -> frozenset[str]:
-    """Return all claim names in the pod's entries and status; the pod cannot use any other claims."""
+    """Return all claim names in the entries and the status of the pod. The pod cannot use any other claims."""
     said = [entry.resource_claim_name for entry in pod.spec.resource_claims]
     noted = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
     return frozenset(name for name in (*said, *noted) if name)
 
 
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
-    """Return the name of the entry's claim; None if it needs none. Raises `PodClaimError` if no name is known."""
+    """Return the name of the claim for the entry, or None if the entry needs no claim.
+
+    Raises `PodClaimError` if no name is known.
+    """
     if entry.resource_claim_name is not None:
         return entry.resource_claim_name
     if entry.resource_claim_template_name is None:
@@ -75,7 +78,7 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
 
 
 def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups: bool = False) -> ResourceClaim | None:
-    """Return the claim for one entry in the pod's resourceClaims; None if it needs none.
+    """Return the claim for one entry in the pod's resourceClaims, or None if the entry needs no claim.
 
     If `of_groups` is set, the claim may have been created for the pod's group. Raises `PodClaimError` if the scheduler
     rejects the pod because no claim is named, or because the claim does not exist, is being deleted, or was created
@@ -108,21 +111,21 @@ def _belongs_to_group(claim: ResourceClaim, group: str) -> bool:
 
 
 def check_not_deleted(claim: ResourceClaim) -> None:
-    """Raise `PodClaimError` for a claim that is being deleted, because no pod may use it any longer."""
+    """Raise `PodClaimError` if the claim is being deleted, because no pod may then use it."""
     if claim.metadata.deletion_timestamp:
         raise PodClaimError(f'resourceclaim "{claim.metadata.name}" is being deleted')
 
 
 def pod_claims(pod: Pod, find: FindClaim, *, of_groups: bool = False) -> list[ResourceClaim]:
-    """Return the pod's claims in the order of its entries. Raises `PodClaimError` as `entry_claim` does."""
+    """Return the claims of the pod in the order of its entries. Raises `PodClaimError`, as `entry_claim` does."""
     found = (entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims)
     return [claim for claim in found if claim is not None]
 
 
 def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
-    """Return (name, uid) of the pod for whose extended resources the claim was made, or None for any other claim.
+    """Return the name and UID of the pod for whose extended resources the claim was created.
 
-    Upstream uses the claim's controller, regardless of its kind.
+    Return None for any other claim. Upstream takes the controller of the claim for this pod, regardless of its kind.
     """
     if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) != "true":
         return None
@@ -142,12 +145,12 @@ ClaimOwner = Pod | PodGroup
 
 
 def claim_prefix(owner: ClaimOwner, entry: str) -> str:
-    """Return the claim's generateName for one entry in a pod's or pod group's resourceClaims."""
+    """Return the generateName of the claim for one entry in the resourceClaims of a pod or pod group."""
     return f"{owner.metadata.name}-{entry}-"[:_MAX_PREFIX]
 
 
 def make_claim(template: ResourceClaimTemplate, owner: ClaimOwner, entry: str) -> ResourceClaim:
-    """Return the claim that the controller would create, with the name OWNER-ENTRY instead of a random suffix."""
+    """Return the claim that the controller would create, with the name OWNER-ENTRY, without a random suffix."""
     prefix = claim_prefix(owner, entry)
     metadata = template.spec.metadata
     return ResourceClaim(
@@ -169,10 +172,10 @@ def _controller(owner: ClaimOwner) -> OwnerReference:
 
 
 class GeneratedClaims:
-    """The claims in an input that were created from templates, by pod or pod group, and entry.
+    """The claims in an input that were created from templates, by their pod or pod group, and its entry.
 
-    The controller of such a claim is its owner, and the annotation names the entry; if only the annotation is missing,
-    the name shows the entry. A claim in a manifest that lost its owners is recognized by annotation and name.
+    The controller of such a claim is its owner, and an annotation names the entry; if only the annotation is missing,
+    the name shows the entry. A claim in a manifest that lost its owners is recognized by its annotation and name.
     """
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:
@@ -187,9 +190,9 @@ class GeneratedClaims:
                 self._orphans.setdefault((metadata.namespace, prefix, entry), claim)
 
     def of(self, owner: ClaimOwner, entry: str) -> ResourceClaim | None:
-        """Return the claim that was created for this entry of the owner and is controlled by the owner.
+        """Return the claim that was created for this entry of the owner, or None if there is none yet.
 
-        Return None if there is no such claim yet.
+        The owner must be the controller of the claim.
         """
         prefix = claim_prefix(owner, entry)
         for claim in self._controlled.of(owner):

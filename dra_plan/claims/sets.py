@@ -22,7 +22,7 @@ used."""
 
 
 class Owner(NamedTuple):
-    """The pod or workload whose claims form a set."""
+    """The pod, workload or claim to which a claim set belongs."""
 
     kind: str
     namespace: str
@@ -34,12 +34,12 @@ class Owner(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClaimSet:
-    """Claims that must be satisfied on one node together.
+    """A set of claims that must fit together on one node.
 
-    `claims` are the pending claims, in the order of the pod's resourceClaims; claims in `allocated` restrict the nodes.
-    `part` is the field with the pod template, if the owner has several; `pods` are the planned pods (one, or more if
-    sets were joined), and `copies` is the number of such pods without a node. `error` is the reason, in the scheduler's
-    words, why the set cannot be formed; in that case, there are no claims.
+    `claims` are the pending claims, in the order of the pod's resourceClaims; the claims in `allocated` restrict the
+    nodes. If the owner has several pod templates, `part` is the field with the template. `pods` are the planned pods
+    (one, or more if sets were joined), and `copies` is the number of such pods without a node. `error` is the reason,
+    in the scheduler's words, why the set cannot be formed; in that case, there are no claims.
     """
 
     owner: Owner | None = None
@@ -62,13 +62,19 @@ class ClaimSet:
 
 
 def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether the claim's devices can be reached from a node. An unallocated claim can be used on every node."""
+    """Return whether the claim's devices can be reached from the node.
+
+    A claim that is not allocated fits every node.
+    """
     selector = claim.allocation.node_selector if claim.allocation is not None else None
     return selector is None or node_matches(selector, node, labels)
 
 
 def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
-    """Return the sets' claims as one set, without duplicates; an error in one set is an error in the result."""
+    """Return one set with the claims of all sets, without duplicates.
+
+    If one of the sets has an error, the result has it too.
+    """
     sets = list(sets)
     error = next((one.error for one in sets if one.error is not None), None)
     if error is not None:
@@ -81,7 +87,10 @@ def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
 
 
 class Expansion(NamedTuple):
-    """An input's claim sets (for pods, workloads, then standalone claims), and the notices about them."""
+    """The claim sets of an input, with the notices about them.
+
+    The sets of pods come first, then those of workloads, then those of standalone claims.
+    """
 
     sets: list[ClaimSet]
     notices: list[Notice]
@@ -94,7 +103,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def asked(claim_set: ClaimSet) -> Hashable:
-    """Return what the set needs from a node, which is equal for sets whose searches take the same course.
+    """Return what the claim set asks of a node. If this is equal for two sets, their searches take the same course.
 
     Return None for a set that could not be formed. Rules that depend only on node and pod are not included.
     """

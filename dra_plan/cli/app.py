@@ -12,18 +12,19 @@ import typer
 
 from dra_plan import __version__
 from dra_plan.cli.command import Command, Group
-from dra_plan.cli.live import DUMP, of_cluster
+from dra_plan.cli.live import of_cluster
 from dra_plan.cli.running import Exit, guarded
+from dra_plan.wording import DUMP
 
 EPILOG = (
-    "Exit status: 0 if everything fits (explain: always, unless --require-fit is set), 1 if something does not fit "
-    "or a check fails, 2 for a usage or input error, 3 if the result is undecided because a limit was reached, 4 for "
-    "an internal error."
+    "The exit status is 0 if everything fits, 1 if something does not fit or a check fails, 2 for a usage or input "
+    "error, 3 if the result is undecided because a limit was reached, and 4 for an internal error. For `explain`, the "
+    "exit status is 0 even if something does not fit, unless --require-fit is set."
 )
 
 
 CLUSTER = (
-    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same question, answered from files:\n"
+    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same question for a dump:\n"
     f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME\n\n"
     "Run `dra-plan COMMAND --help` to see the options and examples for a command."
 )
@@ -31,9 +32,8 @@ CLUSTER = (
 
 
 SENTENCE = (
-    "Find out why pods are pending and what fits where, in a live cluster or from files. The results are those that "
-    "kube-scheduler itself would give. "
-    "dra-plan covers devices (DRA), resources, taints, affinity, volumes, quotas and preemption."
+    "Find out why pods are pending and what fits where, in a live cluster or in files. The results are the same as "
+    "kube-scheduler's. dra-plan covers devices (DRA), CPU and memory, taints, affinity, volumes, quotas and preemption."
 )
 
 
@@ -77,35 +77,35 @@ def _root(
 
 
 class ListedCommand(Protocol):
-    """A command as listed by the program."""
+    """A command as the program lists it."""
 
     @property
     def name(self) -> str:
-        """The name that users type."""
+        """The name of the command."""
 
     @property
     def command(self) -> str:
         """The type of the command: `plans`, `watches` or `plain`."""
 
     def function(self) -> Callable[..., Exit]:
-        """Return the function that the command runs; this call imports its module."""
+        """Return the function that the command runs. The call imports the module of the function."""
 
 
 class Own(NamedTuple):
-    """A command that is not a query about a cluster."""
+    """A command that does not ask a question about a cluster."""
 
     name: str
     module: str
     command: str = "plain"
 
     def function(self) -> Callable[..., Exit]:
-        """Return the function that the command runs, which has its name."""
+        """Return the function that the command runs. It has the name of the command."""
         found: Callable[..., Exit] = getattr(import_module(self.module), self.name)
         return found
 
 
 def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
-    """Return the program with its commands, or with only the named command, because building options takes time."""
+    """Return the program with all its commands, or only with the named one, because building options takes time."""
     from dra_plan.cli.watching import WatchingCommand
     from dra_plan.cli.whatif import PlanningCommand
 
@@ -119,7 +119,10 @@ def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
 
 
 def listing() -> typer.Typer:
-    """Return the program without its commands; `--help` prints their names and summaries without slow imports."""
+    """Return the program without its commands.
+
+    For `--help`, it prints their names and summaries without slow imports.
+    """
     made = copy.copy(_ROOT)
     made.registered_commands = []
     return made

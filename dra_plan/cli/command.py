@@ -23,22 +23,22 @@ class _TakenAsTheyAre:
 
 
 class Command(_TakenAsTheyAre, TyperCommand):
-    """A command."""
+    """A command of the program, whose help lists the options by topic."""
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write the description, with examples."""
+        """Write the description of the command, with its examples."""
         program = ctx.find_root().info_name or helping.PROGRAM
         helping.written(self.help, program, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options, by topic."""
+        """Write the options of the command, by topic."""
         for title, rows in helping.sections(self.get_params(ctx), ctx):
             with formatter.section(title):
                 formatter.write_dl(rows)
 
 
 class Group(_TakenAsTheyAre, TyperGroup):
-    """The program, with its own options."""
+    """The program as a group of commands, with options of its own."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the parser gives it
         """Write the commands, grouped by purpose."""

@@ -26,7 +26,7 @@ DATA = ("json", "yaml", "jsonpath=")
 
 
 def of(*values: str) -> Complete:
-    """Return a function that completes one of these values."""
+    """Return a function that completes the beginning of one of these values."""
 
     def complete(incomplete: str) -> list[str]:
         return beginning(incomplete, values)
@@ -56,14 +56,14 @@ reports = of("html=report.html", "junit=report.xml", "sarif=report.sarif", "gith
 
 
 def versions(incomplete: str) -> list[str]:
-    """Return Kubernetes versions, which are minor versions and the recorded patch releases."""
+    """Return the Kubernetes versions with this beginning: minor versions, and patch releases with recorded results."""
     from dra_plan.releases import MINORS, RECORDED
 
     return beginning(incomplete, (*MINORS, *RECORDED))
 
 
 def gates(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the feature gates for the release on the command line, with the opposite of their default."""
+    """Return the feature gates of the release on the command line, each set to the opposite of its default."""
     from dra_plan.releases import NEWEST, find_release, gate_defaults
 
     release = find_release(ctx.params.get("kubernetes_version") or NEWEST)
@@ -79,19 +79,19 @@ def rules(incomplete: str) -> list[str]:
 
 
 def nodes(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the node names."""
+    """Return the names of the nodes in the input."""
     return _last_of_list(incomplete, (node.metadata.name for node in _inventory(ctx).nodes))
 
 
 def added_nodes(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return a number and the name of a node."""
+    """Return completions for `--add-nodes`, which consist of a number and the name of a node."""
     number, equals, _ = incomplete.partition("=")
     names = (node.metadata.name for node in _inventory(ctx).nodes)
     return beginning(incomplete, (f"{number if equals else 1}={name}" for name in names))
 
 
 def devices(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return DRIVER/POOL/DEVICE of every device."""
+    """Return the devices in the input, as DRIVER/POOL/DEVICE."""
     slices = (slice_.spec for slice_ in _inventory(ctx).slices)
     names = (f"{spec.driver}/{spec.pool.name}/{device.name}" for spec in slices for device in spec.devices)
     return beginning(incomplete, dict.fromkeys(names))
@@ -103,14 +103,17 @@ def namespaces(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def owners(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return pods, workloads and claims, after a path; nothing if a file matches, for the shell to complete."""
+    """Return the pods, workloads and claims in the input, if a path precedes the word.
+
+    If a file matches the word, return nothing, so that the shell completes it.
+    """
     if incomplete.startswith((".", "/", "~", "-")) or (incomplete and any(Path().glob(f"{_plain(incomplete)}*"))):
         return []
     return _named(ctx, incomplete)
 
 
 def objects(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return KIND/NAME of the objects that can be removed."""
+    """Return the objects in the input that can be removed, as KIND/NAME."""
     found = (f"node/{node.metadata.name}" for node in _inventory(ctx).nodes)
     return [*beginning(incomplete, found), *_named(ctx, incomplete)]
 
@@ -164,5 +167,5 @@ def _last_of_list(incomplete: str, values: Iterable[str]) -> list[str]:
 
 
 def beginning(incomplete: str, values: Iterable[str]) -> list[str]:
-    """Return the values with this beginning."""
+    """Return the values that begin with `incomplete`."""
     return [value for value in values if value.startswith(incomplete)]

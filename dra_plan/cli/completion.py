@@ -14,7 +14,7 @@ COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
 
 
 class Shell(StrEnum):
-    """The shells with a completion script."""
+    """A shell for which there is a completion script."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -52,7 +52,9 @@ in zsh, when it loads the file."""
 
 
 def completion(
-    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell to complete in.", show_default=False)],
+    shell: Annotated[
+        Shell, typer.Argument(metavar="SHELL", help="The shell for which to print the script.", show_default=False)
+    ],
 ) -> Exit:
     """Print the completion script for a shell.
 
@@ -66,7 +68,10 @@ def completion(
 
 
 def script(shell: Shell) -> str:
-    """Return the script for `shell`; it asks the program for candidates, so new options need no new script."""
+    """Return the completion script for the shell.
+
+    The script asks the program for completions, so new options do not require a new script.
+    """
     from typer._completion_shared import get_completion_script
 
     text = get_completion_script(prog_name="dra-plan", complete_var=COMPLETE_VARIABLE, shell=shell.value)
@@ -80,9 +85,9 @@ NO_SPACE, NO_FILES = 2, 4
 
 
 def candidates(program: typer.Typer, words: list[str]) -> list[str]:
-    """Return completions of the last word after `kubectl dra-plan`, and then the directive for kubectl plugins.
+    """Return the completions of the last word after `kubectl dra-plan`, followed by the directive for kubectl plugins.
 
-    If there are no candidates, the shell completes files.
+    If there are no completions, the shell completes files.
     """
     from typer._completion_classes import BashComplete  # the shell of this class does not matter here
 

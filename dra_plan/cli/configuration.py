@@ -6,9 +6,9 @@ from typing import Any
 
 
 def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
-    """Return the decoded KubeSchedulerConfiguration of a file; the option is named in errors.
+    """Return the decoded KubeSchedulerConfiguration in a file. Errors contain the name of the option.
 
-    Raises UsageError unless there is exactly one document of this kind, and ManifestErrors for fields that
+    Raises UsageError unless the file contains exactly one document of this kind, and ManifestErrors for fields that
     kube-scheduler rejects.
     """
     from dra_plan.errors import UsageError
@@ -32,7 +32,7 @@ def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
 
 
 def read_events(path: str | None) -> list[Any]:
-    """Return the decoded lines of an events file. Raises InputError, with the line, for invalid JSON."""
+    """Return the decoded lines of an events file. Raises InputError with the line number for invalid JSON."""
     if path is None:
         return []
     from dra_plan.manifests.json_lines import read_lines

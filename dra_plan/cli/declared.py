@@ -16,10 +16,11 @@ from .timing import ended_after
 
 
 def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add these groups' options to a command, after its own arguments and before its own keyword arguments.
+    """Return a decorator that adds the options in these groups to a command.
 
-    The command's first argument is the parser's context: `given` reads the values of the groups' options from it. The
-    command ends after the `time_limit` that `options.Ended` declares.
+    They come after the command's own arguments and before its own keyword arguments. The first argument of the command
+    is the parser's context, from which `given` reads the values of these options. If `options.Ended` is among the
+    groups, the command ends after its `time_limit`.
     """
 
     def made(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,7 +50,10 @@ def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 def given(context: typer.Context, group: type[Any]) -> dict[str, Any]:
-    """Return the given values of a command's options, as Python values. Raises UsageError for unreadable values."""
+    """Return the values of the options in the group, as Python values.
+
+    Raises UsageError for a value that cannot be read.
+    """
     values = {}
     for name, _, flag in flags(group):
         value = context.params[name]

@@ -19,23 +19,23 @@ PROGRAM = "dra-plan"
 TOPICS = {
     "Query": {
         "explain": "Explain why pods are pending and what would help.",
-        "schedule": "Show which node each pod is scheduled to, or why it is not.",
-        "allocate": "Show where claims fit and which devices they get.",
-        "pools": "Show the resource pools and their free devices.",
+        "schedule": "Show which node each pod is scheduled to, or why it stays pending.",
+        "allocate": "Show on which nodes claims fit, and which devices they get.",
+        "pools": "Show resource pools and their free devices.",
     },
     "Plan": {
         "capacity": "Count how many more copies of a pod fit.",
         "place": "Find out whether all pending pods can run together.",
         "grow": "Find out how many new nodes the pending pods need.",
-        "diff": "Compare two cluster states.",
+        "diff": "Compare two states of a cluster.",
         "impact": "Show what applying objects would do to running pods.",
-        "maintain": "Find a safe order for draining nodes.",
-        "repack": "Find the smallest number of pod moves that makes room.",
+        "maintain": "Find a safe order in which to drain nodes.",
+        "repack": "Find the fewest pod moves that make room for other pods.",
         "autoscale": "Show what the Cluster Autoscaler would do and why.",
         "replay": "Show how the devices in a cluster are used over time.",
     },
     "Check": {
-        "validate": "Check manifests.",
+        "validate": "Check manifests for errors.",
         "rule": "Explain the rules of `validate`, with examples.",
         "cel": "Check a selector expression and evaluate it against devices.",
     },
@@ -72,8 +72,8 @@ _SECTIONS = {
         *("select", "ignore", "ignore_unknown", "restarted", "settle", "then", "events", "never_ready"),
         *("allow_extenders",),
     ),
-    "What if, in the order given": ("cordon", "drain", "without", "add_nodes"),
-    "Cluster, read through kubectl": live.NAMES,
+    "What-if changes, applied in this order": ("cordon", "drain", "without", "add_nodes"),
+    "Live cluster (read with kubectl)": live.NAMES,
     "Release": (
         *("kubernetes_version", "feature_gates", "quirks", "strict_version", "runtime_config"),
         *("to_kubernetes_version", "to_feature_gates", "to_quirks"),
@@ -91,7 +91,7 @@ _BOUND = re.compile(r"; x>=?[\d.]+(?:<=?[\d.]+)?(?=\])|  \[x>=?[\d.]+(?:<=?[\d.]
 
 
 class Help(NamedTuple):
-    """The parts of a command's docstring: the first sentence, the example lines, and the other paragraphs."""
+    """The parts of a command's docstring: its first sentence, the lines with examples, and the other paragraphs."""
 
     sentence: str
     examples: list[str]
@@ -99,7 +99,7 @@ class Help(NamedTuple):
 
 
 def parts(text: str | None) -> Help:
-    """Return the parts of a docstring; paragraphs have no line breaks."""
+    """Return the parts of a docstring. Line breaks within paragraphs are removed."""
     found = re.split(r"\n\s*\n", inspect.cleandoc(text or "").replace("\b\n", ""))
     examples = [line.strip() for each in found if each.startswith(EXAMPLES) for line in each.splitlines()[1:]]
     sentence, *others = [" ".join(each.split()) for each in found if not each.startswith(EXAMPLES)]
@@ -107,7 +107,7 @@ def parts(text: str | None) -> Help:
 
 
 def written(text: str | None, program: str, formatter: Any) -> None:
-    """Write the help of a command with the parser's formatter; `program` is the first word of examples."""
+    """Write the help of a command with the parser's formatter. Examples begin with `program`."""
     said = parts(text)
     formatter.write_paragraph()
     with formatter.indentation():
@@ -123,12 +123,15 @@ def written(text: str | None, program: str, formatter: Any) -> None:
 
 
 def called(line: str, program: str) -> str:
-    """Return an example as users type it; the kubectl plugin has a different name."""
+    """Return an example with the program name that users type.
+
+    As a kubectl plugin, the program has a different name.
+    """
     return re.sub(rf"^{PROGRAM}\b", program, line)
 
 
 def sections(params: Iterable[Any], context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the options with their help, by topic; topics without options are omitted."""
+    """Yield each topic with its options and their help. Topics without options are omitted."""
     records = [(_section(param.name), record) for param in params if (record := param.get_help_record(context))]
     for title in (*_SECTIONS, _OUTPUT):
         rows = [

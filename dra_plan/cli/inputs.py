@@ -12,11 +12,12 @@ import typer
 
 from dra_plan.cli import live, options, whatif
 from dra_plan.cli.declared import given
-from dra_plan.cli.live import DUMP, of_cluster
+from dra_plan.cli.live import of_cluster
 from dra_plan.cli.telling import hush
 from dra_plan.errors import UsageError
 from dra_plan.interpreter import uncollected
 from dra_plan.options import ServedVersions, parse_gates
+from dra_plan.wording import DUMP
 
 if TYPE_CHECKING:
     from dra_plan.api.inventory import Inventory
@@ -37,10 +38,11 @@ class Arguments(NamedTuple):
 
 
 def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command: str, live: bool = False) -> Arguments:
-    """Separate paths, which exist or can only be paths, from the names of pods, workloads and claims.
+    """Return the arguments, separated into paths and the names of pods, workloads and claims.
 
-    With `live`, no paths are needed, because a cluster is read. Raises UsageError if no argument is a path; for names
-    alone, the error includes the command that reads a cluster.
+    A path is an argument that exists as a file or that can only be a path. With `live`, no paths are needed, because a
+    cluster is read. Raises UsageError if no argument is a path; if there are only names, the error includes the command
+    that reads a cluster.
     """
     arguments = given or []
     paths = [argument for argument in arguments if _is_path(argument)]
@@ -59,14 +61,17 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
 
 
 def no_manifests(command: str, *, dump: str = "") -> UsageError:
-    """Return the error for missing input; `command` does the same for a cluster, `dump` saves the cluster to a file."""
+    """Return the error for missing input.
+
+    `command` is the command line that reads a cluster instead, and `dump` is the one that saves a cluster to a file.
+    """
     told = "name files or directories, or - for standard input"
     made = f". To make a dump: `{dump}`" if dump else ""
     return UsageError(f"no manifests: {told}{made}. To read the cluster: {command}")
 
 
 def nothing_to_read(command: str) -> UsageError:
-    """Return the error for a planning command without input: how to create a dump, and how to ask a cluster."""
+    """Return the error for a planning command without input. It says how to create a dump and how to read a cluster."""
     return no_manifests(of_cluster(command), dump=DUMP)
 
 
@@ -77,7 +82,7 @@ def _is_path(argument: str) -> bool:
 
 
 def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]) -> None:
-    """Raise UsageError for a NAMESPACE/NAME argument that is a directory, not in a namespace of the input."""
+    """Raise UsageError if a NAMESPACE/NAME argument is in an existing directory but not in an input's namespace."""
     from pathlib import Path
 
     from dra_plan.manifests import kinds
@@ -119,11 +124,10 @@ def load_cluster(
     strict_version: bool = False,
     progress: bool = True,
 ) -> LoadedCluster:
-    """Load everything under PATH... and -f, over a loaded cluster; unused objects are reported on standard error.
+    """Load the manifests in PATH... and -f, in addition to a snapshot, if any, and return the cluster.
 
-    Namespaced objects without a namespace are put into `namespace`.
-
-    Raises UsageError as `Cluster.load` does, and InputError, with all faults, for unreadable input.
+    Namespaced objects without a namespace are put into `namespace`. Objects that are not used are reported on standard
+    error. Raises UsageError as `Cluster.load` does, and InputError, with all faults, for input that cannot be read.
     """
     from dra_plan.cli.live import reading
     from dra_plan.cli.telling import owe
@@ -150,7 +154,7 @@ def load_cluster(
 
 
 def note_links(paths: Sequence[str]) -> None:
-    """Print the targets of named links that lead out of their checkout."""
+    """Print notes about symbolic links among the paths that lead out of their checkout."""
     from dra_plan.cli.printing import print_note
     from dra_plan.manifests import links
 
@@ -168,7 +172,7 @@ _given_back = False
 
 @contextlib.contextmanager
 def giving_back() -> Iterator[None]:
-    """Within the block, allow a cluster to be freed before exit, because others will follow."""
+    """Allow a cluster to be freed before exit while the block runs, because other clusters will follow."""
     global _given_back  # noqa: PLW0603 - one run of the program is one process
     _given_back = True
     try:
@@ -178,10 +182,11 @@ def giving_back() -> Iterator[None]:
 
 
 def keep_until_exit(thing: object) -> None:
-    """Exempt an object such as the cluster, which lives until exit, from garbage collection.
+    """Exclude an object that lives until exit, such as the cluster, from garbage collection.
 
-    Otherwise Python frees it object by object at exit, which takes 0.2 s for 5,000 nodes; it leaves objects in a frozen
-    cycle to the system. This also makes later collections rarer: planning creates many objects and little garbage.
+    Otherwise Python frees it piece by piece at exit, which takes 0.2 s for 5,000 nodes; objects in a frozen cycle are
+    left to the system. This also makes later collections rarer, because planning creates many objects and little
+    garbage.
     """
     if _given_back:
         return
@@ -237,7 +242,7 @@ OPENED = "dra_plan.opened"
 
 
 class Opened(NamedTuple):
-    """The subject of a command."""
+    """What a command is about: a cluster, and the selected objects in it."""
 
     cluster: LoadedCluster
     """The cluster after the what-if options are applied."""
@@ -249,9 +254,10 @@ class Opened(NamedTuple):
 
 
 def opened(context: typer.Context) -> Opened:
-    """Return the cluster of the command's paths and options, and its subjects.
+    """Return the cluster that the command's paths and options describe, and the objects that the command is about.
 
-    Raises UsageError for unreadable options and impossible edits, InputError for input that cannot be loaded.
+    Raises UsageError for options that cannot be read and edits that are impossible, and InputError for input that
+    cannot be loaded.
     """
     params = context.params
     selector = selected(context)
@@ -266,14 +272,17 @@ def opened(context: typer.Context) -> Opened:
 
 
 def options_of(context: typer.Context, asked: Opened, group: type[Any]) -> dict[str, Any]:
-    """Return the given values of a question's options, with the selected namespace and labels."""
+    """Return the values of the options of a question, with the selected namespace and the label selector."""
     chosen = {"namespace": asked.namespace, "selector": asked.selector}
     found = given(context, group)
     return {name: chosen.get(name, value) for name, value in found.items()}
 
 
 def node_groups(context: typer.Context) -> dict[str, str | None]:
-    """Return the file of node groups: that of `--groups`, or, without `--group`, that of the project's settings."""
+    """Return the file with node groups, as the option `groups`.
+
+    Without `--groups`, it is the file in the project's settings; with `--group`, there is none.
+    """
     from dra_plan.cli.settings import find
 
     said = context.params.get("groups")
@@ -281,10 +290,10 @@ def node_groups(context: typer.Context) -> dict[str, str | None]:
 
 
 def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> LoadedCluster:
-    """Return the cluster of the paths, under the release of the options. Raises the same errors as `load_cluster`.
+    """Return the cluster in the paths, under the release that the options select. Raises the errors of `load_cluster`.
 
-    If the options request a cluster, it is read, and the paths override its objects; their objects without a namespace
-    are put where `kubectl apply` would put them.
+    If the options ask for a live cluster, it is read, and the objects in the paths override its objects; objects
+    without a namespace are put where `kubectl apply` would put them.
     """
     params = context.params
     hush(quiet=params.get("quiet", False))
@@ -324,9 +333,9 @@ def _ignored(codes: list[str] | None) -> tuple[str, ...]:
 
 
 def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) -> str | None:
-    """Return the selected namespace; None for all namespaces.
+    """Return the selected namespace, or None for all namespaces.
 
-    Names in a live cluster are in the namespace of kubectl's context.
+    Names in a live cluster are in the namespace of kubectl's current context.
     """
     params = context.params
     every = params.get("all_namespaces", False)
@@ -337,7 +346,7 @@ def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) ->
 
 
 def selected(context: typer.Context) -> LabelSelector | None:
-    """Return the label selector of `-l`. Raises UsageError for an invalid selector."""
+    """Return the label selector that `-l` gives. Raises UsageError for an invalid selector."""
     from dra_plan.api.selectors import parse_selector
 
     return parse_selector(context.params.get("selector"))

@@ -32,13 +32,6 @@ PLUGIN = "kubectl-dra_plan"
 """The name by which kubectl finds the program of `kubectl dra-plan`."""
 
 
-DUMP = (
-    "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,"
-    "resourceclaims,resourceclaimtemplates -A -o json > cluster.json"
-)
-"""The command that creates a file for most questions with kubectl alone."""
-
-
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
 
@@ -57,13 +50,13 @@ SchedulerMetrics = Annotated[
     typer.Option(
         "--scheduler-metrics",
         metavar="URL|FILE",
-        help="Read the feature gates from kube-scheduler's /metrics page.",
+        help="Read the feature gates from kube-scheduler's /metrics page, or from a saved copy of the page.",
     ),
 ]
 
 
 class Asked(NamedTuple):
-    """The options' values. `wanted` is true if any of them requests a cluster."""
+    """The values of the options that select a cluster. `wanted` is true if one of them asks for a cluster."""
 
     live: bool = False
     context: str | None = None
@@ -72,7 +65,7 @@ class Asked(NamedTuple):
 
     @property
     def wanted(self) -> bool:
-        """Return whether a cluster is requested, with or without paths."""
+        """True if a live cluster is to be read, with or without paths."""
         return self.live or self.context is not None or self.kubeconfig is not None
 
 
@@ -81,14 +74,16 @@ def _options(
         bool,
         typer.Option(
             "--live",
-            help="Read the cluster in the current kubectl context; objects in PATH override objects in the cluster.",
+            help=(
+                "Read the cluster in the current kubectl context. Objects in PATH override the objects in the cluster."
+            ),
         ),
     ] = False,
     context: Annotated[
-        str | None, typer.Option("--context", metavar="NAME", help="Like --live, but with this kubeconfig context.")
+        str | None, typer.Option("--context", metavar="NAME", help="Read the cluster in this kubeconfig context.")
     ] = None,
     kubeconfig: Annotated[
-        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Like --live, but with this kubeconfig file.")
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Read the cluster with this kubeconfig file.")
     ] = None,
     scheduler_metrics: SchedulerMetrics = None,
 ) -> None:
@@ -97,41 +92,47 @@ def _options(
 
 @functools.cache
 def declared() -> tuple[Any, ...]:
-    """Return the options, as parser parameters."""
+    """Return the options that select a cluster, as parameters of the parser."""
     declaring = typer.Typer(add_completion=False)
     declaring.command()(_options)
     return tuple(typer.main.get_command(declaring).params)
 
 
 def put_aside(context: Any) -> None:
-    """Remove the options from the command's arguments, and store them."""
+    """Move the options that select a cluster from the command's arguments to the context."""
     given = {name: context.params.pop(name, None) for name in NAMES}
     context.meta[_ASKED] = Asked(bool(given.pop("live")), **given)
 
 
 def is_plugin() -> bool:
-    """Return whether kubectl started the program: `kubectl dra-plan COMMAND` starts `kubectl-dra_plan`."""
+    """Return whether kubectl started the program, as `kubectl-dra_plan` for `kubectl dra-plan COMMAND`."""
     return PLUGIN in sys.argv[0].replace("\\", "/").rpartition("/")[2]
 
 
 def of_cluster(command: str, owner: str = "") -> str:
-    """Return the command line that reads the cluster in the current kubectl context."""
+    """Return the command line that reads the cluster in kubectl's current context."""
     return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
 
 
 def asked(context: typer.Context) -> Asked:
-    """Return the options' values in this run."""
+    """Return the values of the options that select a cluster in this run."""
     found: Asked = context.meta.get(_ASKED, Asked())
     return found
 
 
 def is_wanted(context: typer.Context, paths: list[str] | None, filenames: list[str] | None) -> bool:
-    """Return whether to read a cluster, because it is requested or kubectl started the program without a path."""
+    """Return whether to read a cluster.
+
+    This is the case if an option asks for it, or if kubectl started the program without a path.
+    """
     return asked(context).wanted or (is_plugin() and not paths and not filenames)
 
 
 def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
-    """Return the cluster, read once per run. Raises InputError like `dra_plan.live.read_cluster`."""
+    """Return the snapshot of the cluster, which is taken once per run.
+
+    Raises InputError, as `dra_plan.live.read_cluster` does.
+    """
     found = context.meta.get(READ)
     if found is None:
         only_devices = context.info_name == _OF_DEVICES
@@ -142,7 +143,10 @@ def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
 
 
 def namespace(context: typer.Context) -> str | None:
-    """Return the namespace of kubectl's context, read once per run; None if no context is selected."""
+    """Return the namespace of kubectl's current context, or None if no context is selected.
+
+    kubectl is asked once per run.
+    """
     if _NAMESPACE not in context.meta:
         from dra_plan.live import namespace_of_context
 
@@ -153,7 +157,7 @@ def namespace(context: typer.Context) -> str | None:
 
 
 def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -> Snapshot:
-    """Read the cluster that the options select, with a progress line on a terminal."""
+    """Return a snapshot of the cluster that the options select. On a terminal, a line shows the progress."""
     from dra_plan.live import read_cluster
 
     name = f"the cluster of context {options.context}" if options.context else "the cluster"
@@ -166,7 +170,7 @@ def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -
 
 
 def told(snapshot: Snapshot) -> None:
-    """Print a note with the source of the version and the gates that are used."""
+    """Print a note that says where the version and the feature gates come from."""
     from dra_plan.cli.printing import print_note
 
     info = snapshot.info
@@ -188,7 +192,10 @@ def told(snapshot: Snapshot) -> None:
 
 
 def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | None:
-    """Return the gates in kube-scheduler's metrics; None if not requested. Raises UsageError for invalid metrics."""
+    """Return the feature gates in kube-scheduler's metrics, or None if the option is not given.
+
+    Raises UsageError for metrics that report no gates.
+    """
     from dra_plan.errors import UsageError
 
     if place is None:
@@ -214,7 +221,10 @@ Advance = Callable[[int, int], None]
 
 @contextmanager
 def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
-    """Yield a function that moves the bar, or None if standard error is not a terminal; remove the bar at the end."""
+    """Show a progress bar while the block runs, and yield a function that moves it.
+
+    If standard error is not a terminal, there is no bar, and None is yielded.
+    """
     if not wanted or not sys.stderr.isatty():
         yield None
         return
@@ -227,7 +237,7 @@ def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
 
 @contextmanager
 def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[Callable[[str], None]]:
-    """Show the kinds being read on standard error, if it is a terminal; remove the line at the end.
+    """Show the kinds that are being read while the block runs, if standard error is a terminal.
 
     The yielded function changes the text.
     """

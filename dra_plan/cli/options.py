@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Directories(TypedDict, total=False):
-    """The options for reading directories."""
+    """The options that say how directories are read."""
 
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
 
 class Sources(TypedDict, total=False):
-    """The options that name manifests."""
+    """The options that name the manifests to read."""
 
     paths: Annotated[
         list[str] | None,
@@ -32,7 +32,7 @@ class Sources(TypedDict, total=False):
             "--filename",
             "-f",
             metavar="PATH",
-            help="Alternative to PATH, for compatibility with kubectl; can be repeated.",
+            help="Read this file or directory, as if it were given as PATH. Can be repeated.",
         ),
     ]
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
@@ -50,7 +50,7 @@ TimeLimit = Annotated[
 
 
 class Ended(TypedDict, total=False):
-    """The time limit for answers that have no partial result (others: `Timed`)."""
+    """The option that limits the time of commands whose answers cannot be partial. `Timed` is for the others."""
 
     time_limit: TimeLimit
 
@@ -63,13 +63,13 @@ Color = Annotated[
         autocompletion=completing.of(*COLOURS),
         callback=paint,
         metavar="WHEN",
-        help="When to use colors: auto, always or never. auto depends on the terminal, NO_COLOR and FORCE_COLOR.",
+        help="Use colors always, never, or depending on the terminal, NO_COLOR and FORCE_COLOR (auto).",
     ),
 ]
 
 
 class Screens(TypedDict, total=False):
-    """The options for displaying text."""
+    """The options for the display of text."""
 
     color: Color
     quiet: Annotated[
@@ -79,7 +79,7 @@ class Screens(TypedDict, total=False):
 
 
 class Messages(TypedDict, total=False):
-    """The options for messages in addition to the answer, and for their display."""
+    """The options for messages that are not part of the answer, and for their display."""
 
     color: Color
 
@@ -88,12 +88,12 @@ class Messages(TypedDict, total=False):
         typer.Option(
             "--ignore-warning",
             metavar="CODE,...",
-            help="Do not print warnings with these codes or count them towards the exit status; can be repeated.",
+            help="Do not print warnings with these codes, and ignore them in the exit status. Can be repeated.",
         ),
     ]
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help=("Do not print notes and warnings; warnings still affect the exit status.")),
+        typer.Option("--quiet", "-q", help=("Do not print notes and warnings. Warnings still affect the exit status.")),
     ]
 
 
@@ -113,13 +113,16 @@ Output = Annotated[
         "-o",
         autocompletion=completing.outputs,
         metavar="FORMAT",
-        help="table, wide, json, yaml, name or jsonpath=TEMPLATE.",
+        help="The output format: table, wide, json, yaml, name or jsonpath=TEMPLATE.",
     ),
 ]
 MarkdownOutput = Annotated[
     str,
     typer.Option(
-        "--output", "-o", metavar="FORMAT", help="table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help=("The output format: table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."),
     ),
 ]
 NO_PODS = "nothing to do: no pod is pending"
@@ -133,8 +136,8 @@ Reports = Annotated[
         autocompletion=completing.reports,
         metavar="FORM",
         help=(
-            "Also write a web page (html=FILE) or a CI report: junit=FILE, sarif=FILE, github or "
-            "gitlab=FILE; can be repeated."
+            "Also write a web page (html=FILE) or a CI report (junit=FILE, sarif=FILE, gitlab=FILE or"
+            " github). Can be repeated."
         ),
     ),
 ]
@@ -148,13 +151,18 @@ Pages = Annotated[
     ),
 ]
 SchedulerConfig = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration (v1).")
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help=("Read the scheduler's configuration from this file (KubeSchedulerConfiguration v1)."),
+    ),
 ]
 RequireFit = Annotated[
     bool,
     typer.Option(
         "--require-fit",
-        help=("Exit with status 1 unless every pod is certain to be scheduled (Undecided counts as failed)."),
+        help=("Exit with status 1 unless every pod is certain to be scheduled. Undecided counts as a failure."),
     ),
 ]
 CompetingFit = Annotated[
@@ -162,7 +170,8 @@ CompetingFit = Annotated[
     typer.Option(
         "--require-fit",
         help=(
-            "Exit with status 1 unless all pods and replicas are certain to fit together (Undecided counts as failed)."
+            "Exit with status 1 unless all pods and replicas are certain to fit together. Undecided "
+            "counts as a failure."
         ),
     ),
 ]
@@ -178,7 +187,7 @@ FailOn = Annotated[
         "--fail-on",
         autocompletion=completing.of("error", "warning"),
         metavar="error|warning",
-        help="If set to warning, exit with status 1 if there are any warnings.",
+        help="With warning, exit with status 1 if there are any warnings.",
     ),
 ]
 Progress = Annotated[
@@ -188,7 +197,7 @@ Progress = Annotated[
 
 
 def one_namespace(namespace: str | None, *, all_namespaces: bool) -> str | None:
-    """Return the selected namespace, None for all: `-A` overrides `-n`, as in kubectl."""
+    """Return the selected namespace, or None for all namespaces. As in kubectl, `-A` overrides `-n`."""
     return None if all_namespaces else namespace
 
 

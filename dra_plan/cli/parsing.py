@@ -18,7 +18,10 @@ _WIDE = "; for more details use -o wide"
 
 
 def refusal(error: Any) -> Exit:
-    """Print the error in one line, with the command that shows the usage; without any argument print the help."""
+    """Print the parser's error in one line, with the command that shows the usage.
+
+    If the program was called without arguments, print the help instead.
+    """
     from dra_plan.cli.printing import print_error
 
     message = error.format_message()

@@ -26,9 +26,10 @@ ANY_WIDTH = 100_000
 
 
 def screen(stream: TextIO) -> Screen | None:
-    """Return the terminal behind `stream`; COLUMNS sets its width, even if standard output is a file or a pipe.
+    """Return the terminal to which `stream` writes, or None for plain text.
 
-    If COLUMNS is not set, such a stream has unlimited width if it has colours, and otherwise gets plain text (None).
+    COLUMNS sets the width of standard output even if it is a file or a pipe. If COLUMNS is not set, a file or a pipe
+    gets plain text, or text of unlimited width if colours are on.
     """
     terminal = stream.isatty()
     colour = has_colour(terminal=terminal)
@@ -46,20 +47,20 @@ def _has_width() -> bool:
 
 
 def print_document(document: D, form: Format[D]) -> None:
-    """Print warnings to standard error, then the whole document to standard output."""
+    """Print the warnings of a document to standard error, and then the document to standard output."""
     print_warnings(document.warnings)
     sys.stdout.writelines(form.parts(document, screen(sys.stdout)))
     sys.stdout.flush()
 
 
 def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
-    """Print the warnings, which may say more, and return the error of a command that has nothing to do."""
+    """Print the warnings, which may give details, and return the error for a command that has nothing to do."""
     print_warnings(warnings)
     return InputError(f"{why} {ALLOWED_EMPTY}")
 
 
 def print_warnings(warnings: Iterable[Notice]) -> None:
-    """Print a document's warnings to standard error; on a terminal, wrapped between words."""
+    """Print the warnings of a document to standard error. On a terminal, lines are wrapped between words."""
     from dra_plan.text.notices import lines
 
     owe(())
@@ -72,9 +73,10 @@ def print_warnings(warnings: Iterable[Notice]) -> None:
 
 
 def print_error(*lines: str) -> None:
-    """Print the lines of an error to standard error; only our own lines begin with `error:`, quoted names never do.
+    """Print the lines of an error to standard error. Only lines that dra-plan writes itself begin with `error:`.
 
-    On a terminal they are wrapped between words, except lines that quote an expression, because a caret follows below.
+    On a terminal, lines are wrapped between words. Lines that quote an expression are not, because a caret follows
+    below.
     """
     terminal = screen(sys.stderr)
     for part in lines:
@@ -84,19 +86,22 @@ def print_error(*lines: str) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print a note about the input that is not a warning to standard error, unless the run is quiet."""
+    """Print a note about the input to standard error, unless the run is quiet. A note is not a warning."""
     if not is_quiet():
         print_verdict(text)
 
 
 def print_verdict(text: str) -> None:
-    """Print a line about the result to standard error, even in a quiet run; on a terminal, wrapped between words."""
+    """Print a line about the result to standard error, even in a quiet run.
+
+    On a terminal, it is wrapped between words.
+    """
     line, terminal = shown.line(text), screen(sys.stderr)
     print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
 
 
 def print_hint(text: str) -> None:
-    """Print the next step to standard error, if it is a terminal."""
+    """Print the next step to standard error if it is a terminal."""
     if screen(sys.stderr):
         print(f"\n{shown.line(text)}", file=sys.stderr)
 

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 class Reporting:
-    """A context manager for the reports of one command run.
+    """A context manager that writes the reports of one command run.
 
-    Within the context, `tell` writes the reports from the result. If an error leaves the context first, the reports are
-    written from that error. After every run that could read its own `--report`, each report exists, complete and valid.
+    Within the context, `tell` writes the reports about the result. If an error leaves the context before that, the
+    reports are about the error. After every run whose own `--report` options could be read, each report exists and is
+    complete and valid.
     """
 
     def __init__(self, context: typer.Context, options: list[str] | None, *, pages_only: bool = False) -> None:
@@ -44,7 +45,7 @@ class Reporting:
 
     @property
     def anchor(self) -> str:
-        """Return the file at which a report shows an entry without a position: the first one of the input."""
+        """The file at which reports show an entry without a position, which is the first file of the input."""
         from dra_plan.manifests.sources import first_file
 
         named = self._paths[0] if self._paths else ""
@@ -52,13 +53,13 @@ class Reporting:
 
     @property
     def has_pages(self) -> bool:
-        """Return whether a page is requested."""
+        """True if one of the reports is a page."""
         return any(each.render is None for each in self._wanted)
 
     def tell(self, make: Callable[[], Content] | None, page: Callable[[], str]) -> None:
-        """Write the reports; `make` and `page` are called only if needed.
+        """Write the reports. `make` and `page` are called only if a report needs their results.
 
-        Raises UsageError if one cannot be written.
+        Raises UsageError if a report cannot be written.
         """
         self._told = True
         if not self._wanted:
@@ -94,7 +95,7 @@ def _page_of_error(command: str, content: Content) -> str:
 
 
 def page_of(cluster: LoadedCluster | None, answer: PrintedAnswer[Any]) -> Callable[[], str]:
-    """Return a function that creates a result's page; if there is no cluster, the page has no picture."""
+    """Return a function that creates the page for a result. Without a cluster, the page has no picture."""
 
     def made() -> str:
         return answer.html() if cluster is None else answer.html(cluster.inventory, cluster.view)

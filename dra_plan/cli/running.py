@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Exit(IntEnum):
-    """The exit status. It never depends on the output format or on reports."""
+    """The exit status of a run. It never depends on the output format or on reports."""
 
     OK = 0
     DOES_NOT_FIT = 1
@@ -31,9 +31,9 @@ class Exit(IntEnum):
 
 
 def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
-    """Return a plan's status under the gate, where failed takes precedence over undecided.
+    """Return the exit status of a plan under the gate. A failed verdict takes precedence over an undecided one.
 
-    If an explicitly set gate fails, this prints one line to standard error.
+    If a gate that was set explicitly fails, one line about it is printed to standard error.
     """
     from dra_plan.text.gate import Gate, Verdict
 
@@ -53,8 +53,8 @@ def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
 def guarded(action: Callable[[], Exit | None]) -> Exit:
     """Run `action` and return its exit status, even if it raises an exception.
 
-    An error that dra-plan raises on purpose is a usage or input error; any other exception is a bug in dra-plan.
-    `SystemExit` passes through: the option parser exits with it.
+    An error that dra-plan raises on purpose is a usage error or an input error; any other exception is a bug in
+    dra-plan. `SystemExit` is not caught, because the option parser ends the program with it.
     """
     begin()
     try:

@@ -24,7 +24,7 @@ _KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "i
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a project; None for values that it does not set."""
+    """The settings of a project. A value that the project does not set is None or empty."""
 
     source: str = ""
     select: tuple[str, ...] | None = None
@@ -39,9 +39,9 @@ class Settings:
 
 
 def find(start: Path) -> Settings:
-    """Return the settings of the nearest folder, upwards from `start`, that has any; `.dra-plan.toml` wins in a folder.
+    """Return the settings in the nearest folder that has any, starting at `start` and going upwards.
 
-    Raises UsageError for an invalid file.
+    In one folder, `.dra-plan.toml` takes precedence. Raises UsageError for an invalid file.
     """
     folder = start.resolve()
     for place in (folder, *folder.parents):
@@ -54,7 +54,7 @@ def find(start: Path) -> Settings:
 
 
 def read(path: Path) -> Settings | None:
-    """Return the settings of one file; None for a pyproject.toml without `[tool.dra-plan]`."""
+    """Return the settings in a file, or None for a pyproject.toml without `[tool.dra-plan]`."""
     import tomllib
 
     try:
@@ -106,7 +106,7 @@ def _understood(path: str, table: Any) -> Settings:
 
 
 def severity(name: object, where: str) -> Severity:
-    """Return a severity by its name. Raises UsageError for any other name."""
+    """Return the severity with this name. Raises UsageError for any other name."""
     known = {str(one): one for one in Severity}
     if not isinstance(name, str) or name not in known:
         raise UsageError(f"{where}: {name!r} is not one of {', '.join(sorted(known))}")

@@ -21,7 +21,10 @@ def snapshot(
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help=("The file to write. It is compressed if its name ends in .gz.")
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=("Write the snapshot to this file. The file is compressed if its name ends in .gz."),
         ),
     ] = None,
     anonymize: Annotated[
@@ -33,15 +36,21 @@ def snapshot(
     print_rbac: Annotated[
         bool,
         typer.Option(
-            "--print-rbac", help=("Print a ClusterRole with the required permissions instead of reading the cluster.")
+            "--print-rbac",
+            help=("Print a ClusterRole with the permissions that `snapshot` needs, and do not read the cluster."),
         ),
     ] = False,
     context: Annotated[
         str | None,
-        typer.Option("--context", metavar="NAME", help=("Use this kubeconfig context instead of the current one.")),
+        typer.Option(
+            "--context",
+            metavar="NAME",
+            help=("Read the cluster in this kubeconfig context instead of the current context."),
+        ),
     ] = None,
     kubeconfig: Annotated[
-        str | None, typer.Option("--kubeconfig", metavar="FILE", help=("Use this kubeconfig file."))
+        str | None,
+        typer.Option("--kubeconfig", metavar="FILE", help=("Use this kubeconfig file instead of the default file.")),
     ] = None,
     scheduler_metrics: live.SchedulerMetrics = None,
     time_limit: options.TimeLimit = None,
@@ -54,8 +63,8 @@ def snapshot(
       dra-plan snapshot --anonymize -o cluster.json
       dra-plan explain cluster.json.gz pod/train
 
-    Reads the cluster in the current kubectl context, and writes its objects, version and feature gates to a file that
-    every command can read. `snapshot` never reads Secrets or ConfigMaps, and removes managedFields.
+    Reads the cluster in the current kubectl context, and writes its objects, version and feature gates to a file. Every
+    command can read this file. `snapshot` never reads Secrets or ConfigMaps, and removes managedFields from objects.
 
     """
     from dra_plan.live.snapshot import cluster_role

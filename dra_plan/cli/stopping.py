@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C was pressed in this context.
+    """Yield a function that returns whether Ctrl-C has been pressed since the block began.
 
     Code in the block must call it regularly.
     """
@@ -38,7 +38,7 @@ TERMINATED = 128 + signal.SIGTERM
 
 @contextmanager
 def tidied() -> Iterator[None]:
-    """On SIGTERM, leave the context with an exception, so that everything started in it ends before the program.
+    """Turn SIGTERM into an exception while the block runs, so that everything started in it ends before the program.
 
     If SIGTERM is ignored or has another handler, nothing changes.
     """

@@ -19,19 +19,19 @@ _quiet = False
 
 
 def begin() -> None:
-    """Reset the state at the start of a run: no pending messages, not quiet."""
+    """Reset the state at the start of a run: there are no stored warnings, and the run is not quiet."""
     hush(quiet=False)
     owe(())
 
 
 def hush(*, quiet: bool) -> None:
-    """Set whether notes and warnings are omitted."""
+    """Set whether this run omits notes and warnings."""
     global _quiet  # noqa: PLW0603 - one run of the program is one process
     _quiet = quiet
 
 
 def is_quiet() -> bool:
-    """Return whether notes and warnings are omitted in this run."""
+    """Return whether this run omits notes and warnings."""
     return _quiet
 
 
@@ -40,7 +40,7 @@ _colour = "auto"
 
 
 def paint(when: str) -> str:
-    """Set when output has colours, one of COLOURS. Raises UsageError for anything else."""
+    """Set when output has colours; `when` is one of COLOURS. Raises UsageError for any other value."""
     global _colour  # noqa: PLW0603 - as above
     if when not in COLOURS:
         from dra_plan.errors import UsageError
@@ -51,7 +51,10 @@ def paint(when: str) -> str:
 
 
 def has_colour(*, terminal: bool) -> bool:
-    """Return whether a stream has colours: --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, else a terminal."""
+    """Return whether a stream has colours.
+
+    This depends on --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE; if none is set, only a terminal has colours.
+    """
     if _colour != "auto":
         return _colour == "always"
     if os.environ.get("NO_COLOR"):
@@ -62,10 +65,10 @@ def has_colour(*, terminal: bool) -> bool:
 
 
 def owe(warnings: Iterable[Notice]) -> None:
-    """Store warnings that must be printed even if an error ends the run; `owed` returns them until then."""
+    """Store warnings that must be printed even if an error ends the run. `owed` returns them."""
     _owed[:] = warnings
 
 
 def owed() -> list[Notice]:
-    """Return the warnings that no document has included."""
+    """Return the stored warnings that have not been printed as part of a document."""
     return [*_owed]

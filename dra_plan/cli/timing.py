@@ -18,7 +18,7 @@ SOONEST = 0.001
 
 
 class TimeIsOverError(BaseException):
-    """The signal that a command's time is over. It is not an Exception, so that no handler continues after it."""
+    """The exception raised when the time of a command is over. It is not an Exception, so handlers do not catch it."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -27,10 +27,10 @@ class TimeIsOverError(BaseException):
 
 @contextmanager
 def ended_after(seconds: float | None) -> Iterator[None]:
-    """Raise TimeIsOverError in the block after this number of seconds; never if None.
+    """Raise TimeIsOverError in the block after this number of seconds. If `seconds` is None, do not raise it.
 
-    This works only in the main thread, where signals are handled. An outer timer that fires earlier, or was set
-    outside, continues afterwards.
+    This works only in the main thread, where signals are handled. An outer timer that ends earlier, or that was set by
+    other code, continues afterwards.
     """
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield

@@ -30,21 +30,21 @@ _MOST_TOLD = 5
 
 
 class Watching(TypedDict, total=False):
-    """The option to watch a cluster."""
+    """The option that watches a cluster."""
 
     watch: Annotated[
         bool,
         typer.Option(
-            "--watch", "-w", help=("With --live: update the output after every change, until the pods are bound.")
+            "--watch", "-w", help=("With --live, update the output after every change until the pods are bound.")
         ),
     ]
 
 
 class WatchingCommand(PlanningCommand):
-    """A planning command that can continue until the pods are scheduled."""
+    """A planning command that can run again until the pods are scheduled."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; with `--watch`, once for each state of the cluster."""
+        """Run the command. With `--watch`, run it once for each state of the cluster."""
         if not ctx.params.get("watch"):
             return super().invoke(ctx)
         from dra_plan.errors import UsageError

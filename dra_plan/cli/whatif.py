@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Edits(TypedDict, total=False):
-    """The options that change the cluster before the question."""
+    """The options that change the cluster before the question is asked."""
 
     cordon: Annotated[
         list[str] | None,
@@ -25,7 +25,7 @@ class Edits(TypedDict, total=False):
             "--cordon",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Mark the node, or all nodes with these labels, as unschedulable; can be repeated.",
+            help="Mark the node, or all nodes with these labels, as unschedulable. Can be repeated.",
         ),
     ]
     drain: Annotated[
@@ -34,7 +34,10 @@ class Edits(TypedDict, total=False):
             "--drain",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Cordon the node, or all nodes with these labels (rack=r2), and remove the pods; can be repeated.",
+            help=(
+                "Cordon the node, or all nodes with these labels (such as rack=r2), and remove their "
+                "pods. Can be repeated."
+            ),
         ),
     ]
     without: Annotated[
@@ -43,7 +46,7 @@ class Edits(TypedDict, total=False):
             "--without",
             autocompletion=completing.objects,
             metavar="KIND/NAME",
-            help="Remove this object; can be repeated.",
+            help="Remove this object and everything that belongs to it. Can be repeated.",
         ),
     ]
     add_nodes: Annotated[
@@ -52,7 +55,7 @@ class Edits(TypedDict, total=False):
             "--add-nodes",
             autocompletion=completing.added_nodes,
             metavar="N=NODE",
-            help="Add N copies of NODE, or of the node in a file; can be repeated.",
+            help="Add N copies of NODE, which is the name of a node or a file with a node. Can be repeated.",
         ),
     ]
 
@@ -62,21 +65,21 @@ _ORDER = "dra_plan.what_if"
 
 
 class PlanningCommand(Command):
-    """A planning command: it can read a cluster, and takes what-if options in a remembered order."""
+    """A planning command, which can read a cluster and has what-if options."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.extend(live.declared())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; record the order of options, which their values do not keep."""
+        """Parse the arguments, and store the order of the what-if options, which the parsed values do not show."""
         args = list(_joined(args))
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[_ORDER] = [param.name for param in given if param.name in NAMES]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command without the options that select a cluster, which are not its arguments."""
+        """Run the command. The options that select a cluster are not passed to it as arguments."""
         live.put_aside(ctx)
         return super().invoke(ctx)
 
@@ -111,12 +114,12 @@ EACH_BY = "each-by"
 
 
 def drains_each(text: str) -> bool:
-    """Return whether the value of `--drain` means each node, or each value of a label."""
+    """Return whether this value of `--drain` stands for each node in turn, or for each value of a label in turn."""
     return text == EACH or text.startswith(f"{EACH_BY}=")
 
 
 def changed(context: typer.Context, cluster: LoadedCluster) -> LoadedCluster:
-    """Return the cluster after the given edits, except `--drain each`.
+    """Return the cluster after the edits that the options describe, except `--drain each`.
 
     Raises UsageError for impossible edits.
     """

@@ -31,9 +31,10 @@ OwnerKey = tuple[str, str, str]
 
 
 def absent_owners(inventory: Inventory) -> list[AbsentOwner]:
-    """Return the controllers that are not in the input and recreate pods, in the order of their pods.
+    """Return the controllers that are not in the input but recreate pods in the input, in the order of these pods.
 
-    Pods of a DaemonSet and static pods are not recreated on a node that evicts them.
+    Static pods and the pods of a DaemonSet are not included, because they are not recreated elsewhere when their node
+    evicts them.
     """
     index = Index(inventory)
     found: dict[OwnerKey, list[Pod]] = defaultdict(list)
@@ -53,7 +54,7 @@ def _key(metadata: ObjectMeta) -> OwnerKey:
 
 
 def step(state: ClusterState) -> Iterator[CreatePod]:
-    """Yield the pods that these controllers recreate."""
+    """Yield the pods that controllers outside the input recreate."""
     if not state.absent_owners:
         return
     living: dict[OwnerKey, list[Pod]] = defaultdict(list)
@@ -114,7 +115,10 @@ def _due(state: ClusterState, owner: AbsentOwner) -> float:
 
 
 def unlisted_templates(inventory: Inventory) -> Mapping[tuple[str, str], ResourceClaimTemplate]:
-    """Return, by namespace and name, the templates that are not in the input but from which its pods have claims."""
+    """Return the claim templates that are not in the input although pods in the input have claims from them.
+
+    The keys are namespace and name. The content of a template is taken from such a claim.
+    """
     index = Index(inventory)
     found: dict[tuple[str, str], ResourceClaimTemplate] = {}
     for pod in inventory.pods:

@@ -42,7 +42,10 @@ from .workloads import given_revisions, revision
 
 
 class ApiServer:
-    """The API server to which controllers and events write. Rejections are messages in the form that a client gets."""
+    """The API server to which controllers and events write.
+
+    If it rejects something, it returns the message for the client.
+    """
 
     def __init__(
         self,
@@ -125,12 +128,12 @@ class ApiServer:
                     self.arrived[uid] = self.start
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the objects that belong to this one and that hold changes of their own."""
         return self.quotas, self.ledger, self._looked_at
 
     @property
     def waiting(self) -> int:
-        """The number of pods that are currently unscheduled."""
+        """The number of pods that currently have no node."""
         pods = self._cluster.pods
         return sum(uid in pods and not pods[uid].spec.node_name and not ended(pods[uid]) for uid in self._homeless)
 
@@ -140,7 +143,7 @@ class ApiServer:
         return self._simulation.clock.now
 
     def state(self) -> ClusterState:
-        """Return the current objects; the same state is returned as long as nothing has changed."""
+        """Return the current objects. As long as nothing has changed, the same state is returned."""
         pods, claims = list(self._cluster.pods.values()), list(self._cluster.claims)
         last = self._last
         if last is not None and self._is_as_in(last, pods, claims):
@@ -185,7 +188,7 @@ class ApiServer:
     # Controllers with work to do
 
     def may_evict(self) -> bool:
-        """Return whether a node or a device is in a state that could evict pods."""
+        """Return whether some node or device is in a state in which it could evict pods."""
         inventory = self.inventory
         return (
             bool(inventory.taint_rules)
@@ -199,10 +202,9 @@ class ApiServer:
         return bool(self.inventory.workloads or self._absent_owners)
 
     def releasing(self) -> ClusterState | None:
-        """Return the state that decides which claims are freed now.
+        """Return the part of the state that decides which claims are freed now, or None if no claim has to be checked.
 
-        The state contains claims that changed, and changed pods' claims, with their pods; it is None if there are no
-        such claims.
+        It contains the claims that changed and the claims of pods that changed, with the pods that use them.
         """
         claims, looked = self._cluster.claims, self._looked_at
         looked.note(self._cluster.changed_pods)
@@ -221,9 +223,9 @@ class ApiServer:
         return self._part([*uids], found, ended or self.ended[-1:])
 
     def generating(self) -> ClusterState | None:
-        """Return the state that decides which claims are created now, with the pods that may lack one.
+        """Return the part of the state that decides which claims are created now, or None if no pod lacks a claim.
 
-        None if none do.
+        It contains the pods that may lack a claim.
         """
         pods, looked = self._cluster.pods, self._looked_at
         looked.note(self._cluster.changed_pods)
@@ -241,15 +243,15 @@ class ApiServer:
         return self._made_state(self.inventory.holding(pods, claims), ended)
 
     def next_end(self) -> float | None:
-        """Return the time when the next pod with a fixed run time ends; None if there is none."""
+        """Return the time at which the next pod with a fixed run time ends, or None if there is no such pod."""
         while self._ends and self._ends[0][1] not in self._cluster.pods:
             heapq.heappop(self._ends)
         return self._ends[0][0] if self._ends else None
 
     def end_due(self) -> bool:
-        """End the pods whose run time is over; return whether there are any.
+        """End the pods whose run time is over, and return whether there are any.
 
-        Pods of Jobs stay, because their Job counts them.
+        Pods of Jobs are not removed, because their Job counts them.
         """
         found = False
         while (moment := self.next_end()) is not None and moment <= self.now:
@@ -263,16 +265,16 @@ class ApiServer:
         return found
 
     def pod(self, namespace: str, name: str) -> Pod | None:
-        """Return the pod with that name."""
+        """Return the pod with this name, or None."""
         return self._cluster.pods.get(self._names.get(f"{namespace}/{name}", ""))
 
     def is_gone(self, namespace: str, name: str) -> bool:
-        """Return whether there was a pod with that name that no longer exists."""
+        """Return whether a pod with this name existed and no longer exists."""
         uid = self._names.get(f"{namespace}/{name}")
         return uid is not None and uid not in self._cluster.pods
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return the claim with that name."""
+        """Return the claim with this name, or None."""
         return self._cluster.claims.get(namespace, name)
 
     def _charged(self, namespace: str) -> Iterator[Any]:
@@ -295,7 +297,7 @@ class ApiServer:
     # The scheduler's actions
 
     def observe(self) -> None:
-        """Record the pods that the scheduler has bound since the last call, which their kubelets start."""
+        """Record that the pods that the scheduler has bound since the last call have been started by their kubelets."""
         if self._has_special_claims:
             self.ledger.forget()
         pods, homeless, moved = self._cluster.pods, self._homeless, self._cluster.moved_pods
@@ -312,7 +314,7 @@ class ApiServer:
         moved.clear()
 
     def victims(self) -> dict[str, Pod]:
-        """Return the pods that the scheduler has preempted but that have not yet terminated, by namespace and name."""
+        """Return the pods that the scheduler has preempted and that have not ended yet. The keys are NAMESPACE/NAME."""
         count = eviction_count(self._simulation)
         if count == self._evictions_seen:
             return {}
@@ -322,7 +324,7 @@ class ApiServer:
         return found
 
     def end_victim(self) -> tuple[Pod, str]:
-        """Remove the pod that was preempted first, and return it with the message in the scheduler's event."""
+        """Remove the pod that was preempted first, and return it with the message of the scheduler's event."""
         victims = self.victims()
         decided = next((each for each in decided_evictions(self._simulation) if each.victim in victims), None)
         by = decided.preemptor if decided is not None else "another pod"
@@ -347,9 +349,10 @@ class ApiServer:
     # Pods
 
     def create_pod(self, pod: Pod, *, made: bool) -> str:
-        """Create the pod unless it is rejected; `made` means that a controller creates it, and not an event.
+        """Create the pod and return "". If the API server rejects the pod, return its message instead.
 
-        The scheduler sees a pod created by a controller after `show_made`, when the pod has its claims.
+        If `made` is set, a controller creates the pod, and not an event. The scheduler then sees the pod only after
+        `show_made`, when the pod has its claims.
         """
         if self._names.get(pod.key) in self._cluster.pods:
             return f'pods "{pod.metadata.name}" already exists'
@@ -380,7 +383,7 @@ class ApiServer:
         return ""
 
     def put_pod(self, pod: Pod) -> None:
-        """Store an existing pod unchanged."""
+        """Store a pod that already exists, without changes."""
         self._names[pod.key] = pod_uid(pod)
         self._evictions_seen = -1
         self.ledger.forget()
@@ -390,7 +393,7 @@ class ApiServer:
             self._homeless[pod_uid(pod)] = next(self._numbers)
 
     def show_made(self) -> None:
-        """Let the scheduler see the pods that controllers have created, in order of creation."""
+        """Make the pods that controllers have created visible to the scheduler, in the order of their creation."""
         for uid in self._unseen:
             pod = self._cluster.pods.get(uid)
             if pod is not None:
@@ -404,7 +407,7 @@ class ApiServer:
         return self.quotas.refuses(claim)
 
     def refusal(self, pod: Pod) -> str:
-        """Return the reason why the API server would now reject the pod, or "" if it would not."""
+        """Return the reason why the API server would reject the pod now, or "" if it would accept the pod."""
         return self.quotas.refuses(self._simulation.admitted(self.quotas.limited(pod)))
 
     def _note_made(self, pod: Pod) -> None:
@@ -419,7 +422,7 @@ class ApiServer:
     def delete_pod(
         self, pod: Pod, cause: EndCause, rules: tuple[str, ...] = (), taint: DeviceWithTaint | None = None
     ) -> None:
-        """Delete the pod; its claims are left to the claim controller."""
+        """Delete the pod. Its claims are left to the claim controller."""
         uid = pod_uid(pod)
         current = self._cluster.pods.get(uid)
         if current is None:
@@ -436,7 +439,10 @@ class ApiServer:
     # Claims
 
     def create_claim(self, claim: ResourceClaim, pod: Pod, entry: str) -> str:
-        """Create the claim and name it in the pod's status, unless it is rejected."""
+        """Create the claim, write its name to the pod's status, and return "".
+
+        If the API server rejects the claim, return its message instead.
+        """
         namespace, name = claim.metadata.namespace, claim.metadata.name
         known = self._cluster.claims.get(namespace, name)
         if known is None or known.metadata.controller is None or known.metadata.controller.uid != pod.metadata.uid:
@@ -463,21 +469,21 @@ class ApiServer:
         return structs.replace(claim, metadata=structs.replace(metadata, name=name, uid=metadata.uid or uid))
 
     def write_claim(self, claim: ResourceClaim) -> None:
-        """Write the claim."""
+        """Write the claim, which may be new."""
         self.ledger.forget()
         if not claim.metadata.uid:
             claim = structs.replace(claim, metadata=structs.replace(claim.metadata, uid=f"claim:{claim.key}"))
         self._cluster.put_claim(claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim. It is deallocated first, which is a separate event."""
+        """Delete the claim. If it is allocated, it is deallocated first, which is a separate event."""
         self.ledger.forget()
         if claim.status is not None and claim.status.allocation is not None:
             self._cluster.put_claim(structs.replace(claim, status=None))
         self._cluster.delete_claim(claim)
 
     def ask_to_delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim, or mark it, because its finalizer keeps a claim in use until its last pod has ended."""
+        """Delete the claim. If pods use it, only mark it, because a finalizer keeps it until they have ended."""
         if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
             self.delete_claim(claim)
         elif claim.metadata.deletion_timestamp is None:
@@ -495,7 +501,7 @@ class ApiServer:
     # Other objects
 
     def update_pod(self, was: Pod, now: Pod) -> None:
-        """Write a pod that was changed by an event, or whose status changed."""
+        """Write a pod that an event has changed, or whose status has changed."""
         self._evictions_seen = -1
         self.ledger.forget()
         if was.spec.node_name:
@@ -507,12 +513,12 @@ class ApiServer:
             self._update_waiting(was, now, Action.UPDATE_OTHER | pod_change(was, now, was))
 
     def write_node(self, node: Node) -> None:
-        """Write the node."""
+        """Write the node in place of the node with the same name."""
         nodes = [node if each.metadata.name == node.metadata.name else each for each in self.inventory.nodes]
         self.replace_objects("nodes", nodes)
 
     def replace_objects(self, holder: str, objects: list[Any]) -> None:
-        """Replace all objects of a kind other than pods and claims; the scheduler gets an event for each change."""
+        """Replace all objects of a kind other than pods and claims. The scheduler gets an event for each change."""
         self.ledger.forget()
         before = self.inventory
         self.inventory = after = replace(before, **{holder: objects})  # type: ignore[arg-type]
@@ -540,18 +546,18 @@ class ApiServer:
         return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
 
     def note_change(self, kind: str, namespace: str, name: str) -> None:
-        """Record that an event changed the object now."""
+        """Record that an event changes the object at the current time."""
         self._changed[kind, namespace, name] = self.now
 
     def count_budgets(self) -> None:
-        """Recompute the number of evictions that PodDisruptionBudgets allow."""
+        """Recompute the number of evictions that each PodDisruptionBudget allows."""
         if self.inventory.disruption_budgets:
             counted = budgets(self.state())
             self.inventory = replace(self.inventory, disruption_budgets=counted)
             self._cluster.budgets = counted
 
     def objects(self, holder: str) -> Iterable[Any]:
-        """Return all objects in the inventory's field with that name."""
+        """Return all current objects of a kind, which is given by the name of its field in Inventory."""
         if holder == "pods":
             return list(self._cluster.pods.values())
         if holder == "claims":

@@ -26,11 +26,11 @@ def settled_copies(
     limit: int,
     uncharged: Callable[[Pod], bool],
 ) -> list[Copies]:
-    """Create copies of each template in proportion, at most `limit` in all, until one is unscheduled after settling.
+    """Create copies of the templates, and let the cluster settle after each copy, until a copy gets no node.
 
-    The simulation must not have started. Pods that are `uncharged`, and their claims, are not charged to quotas,
-    because the copies replace these pods. A copy that the API server does not create is the rejected copy, with the API
-    server's message.
+    Templates are used in proportion, and at most `limit` copies are created in all. The simulation must not have
+    started. Pods that are `uncharged`, and their claims, are not charged to quotas, because the copies replace these
+    pods. If the API server does not create a copy, that copy is the rejected one, with the API server's message.
     """
     settling = Settling(simulation, uncharged=uncharged)
     settling.start()

@@ -46,7 +46,7 @@ CAUSE = EndCause(
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """A device taint rule's `EvictionInProgress` condition."""
+    """The `EvictionInProgress` condition of a device taint rule."""
 
     rule: str
     status: str
@@ -63,7 +63,7 @@ not."""
 
 
 def step(state: ClusterState) -> list[DeletePod]:
-    """Return the pods that device taints evict, with the times."""
+    """Return the deletions of the pods that device taints evict, each with its time."""
     taints, rules = published_taints(state), evicting_rules(state)
     if not taints and not rules:
         return []
@@ -90,9 +90,9 @@ def _moment(of: EvictingTaint) -> float:
 
 
 def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[RuleCondition]:
-    """Return the conditions that the controller writes to each rule's status.
+    """Return the conditions that the controller writes to the status of each device taint rule.
 
-    `pending` are the evictions still to come.
+    `pending` are the evictions that are still to come.
     """
     if not state.target.features.device_taint_rules:
         return []
@@ -120,7 +120,7 @@ def _progress(state: ClusterState, rule: DeviceTaintRule, evicted: int, waiting:
 
 
 def pending_message(pods: Sequence[Pod]) -> str:
-    """Return the controller's text for the number of pods that a rule is about to evict."""
+    """Return the controller's message for the number of pods that a rule is about to evict."""
     needs = "needs" if len(pods) == 1 else "need"
     return f"{counted(len(pods), 'pod')} {needs} to be evicted in {_namespaces(pods)}."
 
@@ -131,7 +131,7 @@ def _namespaces(pods: Sequence[Pod]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return `1 pod`, `2 pods`."""
+    """Return the number with the noun in the singular or plural, such as `1 pod` or `2 pods`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -161,7 +161,7 @@ def _selected(rule: DeviceTaintRule, claim: ResourceClaim) -> int:
 
 
 def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -> Iterator[ResourceClaim]:
-    """Yield the pod's allocated claims that are reserved for it."""
+    """Yield the allocated claims of the pod that are reserved for it."""
     for entry in pod.spec.resource_claims:
         try:
             name = claim_name(pod, entry)
@@ -176,9 +176,10 @@ def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -
 
 @dataclass(frozen=True)
 class EvictingTaint:
-    """A taint on an allocated device that evicts, with the time; `rule` is the rule that sets the taint, or "".
+    """A taint on an allocated device that evicts the device's pods, and the time at which it does.
 
-    `tolerated` means that a toleration delays the eviction until then.
+    `rule` is the name of the rule that sets the taint, or "". If `tolerated` is set, a toleration delays the eviction
+    until then.
     """
 
     result: DeviceRequestAllocationResult
@@ -189,7 +190,7 @@ class EvictingTaint:
 
 
 def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Iterator[EvictingTaint]:
-    """Yield the taints on the claim's devices that the allocation does not tolerate forever."""
+    """Yield those taints on the claim's devices that the allocation does not tolerate forever."""
     for result in claim.allocation.devices.results if claim.allocation is not None else ():
         own = taints.get((PoolID(result.driver, result.pool), result.device), ())
         found = [(taint, added, "") for taint, added in own]
@@ -205,7 +206,7 @@ def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Itera
 
 
 def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
-    """Return how long the taint is tolerated: 0 if there is no toleration, infinite if one sets no limit.
+    """Return how long the taint is tolerated. Without a toleration, this is 0; without a time limit, it is infinite.
 
     Only tolerations whose effect is exactly NoExecute are considered; a pod with a toleration without an effect is
     scheduled but still evicted (1.36.2, recorded in dt-16, dt-66). If there are several limits, the smallest applies.
@@ -218,7 +219,10 @@ def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration
 
 
 def published_taints(state: ClusterState) -> Taints:
-    """Return the taints in each pool's newest generation; a device that is not published has none."""
+    """Return the taints of the devices in the newest generation of each pool.
+
+    Devices that are not published have none.
+    """
     if not (state.target.features.device_taints and state.has_device_taints):
         return {}
     found: dict[tuple[PoolID, str], list[tuple[DeviceTaint, float]]] = {}
@@ -232,7 +236,10 @@ def published_taints(state: ClusterState) -> Taints:
 
 
 def nodes_with_taints(state: ClusterState) -> frozenset[str] | None:
-    """Return the nodes that have devices with NoExecute taints; None if such a device is not local to a node."""
+    """Return the nodes that have devices with NoExecute taints.
+
+    Return None if a device with such a taint is not local to one node.
+    """
     taints, rules = published_taints(state), evicting_rules(state)
     found: set[str] = set()
     for each in _newest(state):
@@ -260,7 +267,7 @@ def _pool(each: ResourceSlice) -> PoolID:
 
 
 def evicting_rules(state: ClusterState) -> Rules:
-    """Return the rules that evict.
+    """Return the device taint rules that evict pods.
 
     A rule without a selector evicts no pods, although the scheduler applies it to all devices.
     """

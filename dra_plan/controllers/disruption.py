@@ -9,5 +9,5 @@ from .state import ClusterState
 
 
 def budgets(state: ClusterState) -> list[PodDisruptionBudget]:
-    """Return the budgets with the number of evictions that they now allow."""
+    """Return the disruption budgets, with the number of evictions that each of them currently allows."""
     return [counted(budget, state.index) for budget in state.inventory.disruption_budgets]

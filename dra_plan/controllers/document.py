@@ -35,9 +35,9 @@ from .settle import FAILED_CREATE, Settled
 def settled_document(
     settled: Settled, messages: Mapping[str, str], shown: Callable[[Pod], bool] | None = None
 ) -> SettledCluster:
-    """Return the settled cluster as a document; `messages` are the scheduler's last messages about pods, by uid.
+    """Return the settled cluster as a document. `messages` are the scheduler's last messages about pods, by UID.
 
-    The document contains the pods that are `shown`, with their claims and controllers.
+    Only pods for which `shown` is true are included, with their claims and controllers; without `shown`, all pods are.
     """
     start = settled.server.start
     devices = _devices_of_pods(settled.state.inventory.claims)
@@ -155,7 +155,7 @@ def _second(moment: float, start: float) -> float:
 
 
 def unsettled_cluster(settled: Settled) -> UnsettledCluster | None:
-    """Return why the cluster never settles, with the pods; None if it does."""
+    """Return the reason why the cluster never settles, with the pods involved, or None if it settles."""
     if not settled.unsettled:
         return None
     names = [PodName(namespace=pod.metadata.namespace, name=pod.metadata.name) for pod in settled.waiting]

@@ -26,16 +26,19 @@ PodKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Ending:
-    """A pod that ended without being asked to, and the existing pods that its owner has created since."""
+    """A pod that ended although no event requested it.
+
+    `made` are the pods that its owner has created since and that still exist.
+    """
 
     ended: EndedPod
     made: tuple[Pod, ...]
 
 
 def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, int]) -> list[Ending]:
-    """Return the pods that ended, in order.
+    """Return the pods that ended although no event requested it, in the order in which they ended.
 
-    `made` maps the UID of each pod that controllers created to the number of pods that had ended before.
+    `made` contains, for the UID of each pod that a controller created, the number of pods that had ended before.
     """
     by_owner: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
@@ -61,9 +64,9 @@ NOBODY = ("", "", "")
 
 
 def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
-    """Return the kind, namespace and name of the pod's creator, which is the Deployment for a ReplicaSet's pod.
+    """Return the kind, namespace and name of the object that creates such pods.
 
-    All three are empty if there is none.
+    For a pod of a ReplicaSet, this is the Deployment. If there is no such object, all three are empty.
     """
     owner, deployment = metadata.controller, deployment_of(metadata)
     if deployment:
@@ -72,9 +75,10 @@ def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
 
 
 def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, tuple[EndedPod, Pod | None]]:
-    """Return how each pod at the start that ended did so, and the pod that replaces it, if any, by name.
+    """Return how each pod that existed at the start ended, and the pod that replaces it, if any.
 
-    Each pod created since replaces a pod that ended; if there are several, it is undefined which one.
+    The keys are the namespaces and names of the pods that ended. Each pod that was created since replaces one of them;
+    if several pods of an owner ended, it is undefined which pod replaces which.
     """
     used: set[str] = set()
     places: dict[PodKey, tuple[EndedPod, Pod | None]] = {}
@@ -90,9 +94,10 @@ def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, t
 
 
 def heirs(gone: Iterable[Pod], lacking: Sequence[Pod]) -> dict[PodKey, Pod]:
-    """Return the pod that its controller cannot create in place of each pod that is gone, by the latter's name.
+    """Return, for each pod that is gone, the pod in `lacking` that its controller cannot create in its place.
 
-    Each such pod replaces a pod that is gone; if there are several, it is undefined which one.
+    The keys are the names of the pods that are gone. Each pod in `lacking` replaces at most one of them; if an owner
+    has several, it is undefined which pod replaces which.
     """
     used: set[int] = set()
     found: dict[PodKey, Pod] = {}

@@ -35,7 +35,7 @@ LONGEST_WAIT = 10.0 * 365 * 86400
 
 @dataclass(frozen=True)
 class EventStep:
-    """A line in an events file: an action, and its time in seconds after the first line, if given.
+    """A line in an events file: an action, and, if it is given, its time in seconds after the first line.
 
     If `runs` is given, pods that the step creates end that many seconds after they have started.
     """
@@ -48,9 +48,9 @@ class EventStep:
 
     @cached_property
     def created(self) -> list[tuple[Kind, Any]]:
-        """The created objects.
+        """The objects that the step creates, each with its kind.
 
-        Raises InputError if the objects cannot be decoded, or if none of them ends on its own.
+        Raises InputError if the objects cannot be decoded, or if `runs` is given and none of them ends on its own.
         """
         if self.verb != "create":
             return []
@@ -62,7 +62,7 @@ class EventStep:
 
 @dataclass(frozen=True)
 class RefusedCreate:
-    """An object that the API server did not create."""
+    """An object that the API server refused to create."""
 
     kind: str
     namespace: str
@@ -71,7 +71,10 @@ class RefusedCreate:
 
 
 def read_steps(lines: Iterable[tuple[str, Any]]) -> list[EventStep]:
-    """Return the steps of decoded lines, each with its position. Raises InputError for a line that is not a step."""
+    """Return the steps that the decoded lines describe, each with its position.
+
+    Raises InputError for a line that is not a step.
+    """
     return [_step(origin, line) for origin, line in lines]
 
 
@@ -131,14 +134,17 @@ def _is_seconds(value: object) -> bool:
 
 
 class Events:
-    """The execution of steps. `refused` are the objects that were not created, in order."""
+    """An object that carries out steps. `refused` are the objects that could not be created, in order."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
         self.refused: list[RefusedCreate] = []
 
     def carry_out(self, step: EventStep) -> None:
-        """Carry out the step without waiting or settling. Raises InputError if the step can't be carried out."""
+        """Carry out the step. `wait` and `settle` do nothing here.
+
+        Raises InputError if the step cannot be carried out.
+        """
         do = {
             "create": self._create,
             "patch": self._patch,

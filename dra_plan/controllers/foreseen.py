@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ForeseenEviction:
-    """A pod that will be evicted because of a taint on one of its devices or on its node.
+    """A future eviction of a pod because of a taint on one of its devices or on its node.
 
-    `seconds` is the time from the input's time on, and 0 means immediately; `time` is the same as RFC 3339, if it is
-    known. `device` is the DRIVER, POOL and DEVICE, with the claim that has it (NAME in the pod's namespace); it is
-    None for a taint on the node. `rule` names the DeviceTaintRule that sets the taint, if one does. `tolerated` means
-    that a toleration delays the eviction until then.
+    `seconds` is the time from the time of the input on, where 0 means immediately; `time` is the same time as RFC 3339,
+    if it is known. `device` is the DRIVER, POOL and DEVICE, with the claim that has it (NAME in the pod's namespace);
+    it is None for a taint on the node. `rule` names the DeviceTaintRule that sets the taint, if one does. If
+    `tolerated` is set, a toleration delays the eviction until then.
     """
 
     pod: Pod
@@ -48,15 +48,15 @@ class ForeseenEviction:
 
 
 class ForeseenEvictions:
-    """The evictions that the taints of an unchanged input cause."""
+    """The evictions that the taints in an input will cause if nothing changes."""
 
     def __init__(self, inventory: Inventory, target: Target) -> None:
         self._state = _state(inventory, target, newest_time(inventory))
 
     def of(self, pod: Pod) -> Sequence[ForeseenEviction]:
-        """Return each taint that evicts the pod, beginning with the earliest, which takes effect.
+        """Return an eviction for each taint that evicts the pod, in order of time. If the pod stays, there are none.
 
-        None if the pod stays.
+        The earliest eviction is the one that takes effect.
         """
         if not pod.spec.node_name or ended(pod) or pod.metadata.deletion_timestamp is not None:
             return ()
@@ -64,7 +64,10 @@ class ForeseenEvictions:
         return sorted(taints, key=lambda each: each.seconds)
 
     def of_device(self, driver: str, pool: str, device: str) -> Sequence[ForeseenEviction]:
-        """Return the evictions because of taints on this device, with each pod's earliest one, in pod order."""
+        """Return the evictions that the taints on this device cause, in the order of the pods.
+
+        For each pod, only the earliest eviction is included.
+        """
         return self._by_device.get((driver, pool, device), ())
 
     @cached_property
@@ -86,7 +89,10 @@ class ForeseenEvictions:
 
 
 def evictions_of(inventory: Inventory, target: Target, pod: Pod) -> Sequence[ForeseenEviction]:
-    """Return each taint that will evict the pod, earliest first; for many pods, use `ForeseenEvictions`."""
+    """Return an eviction for each taint that will evict the pod, in order of time.
+
+    For many pods, use `ForeseenEvictions`.
+    """
     return ForeseenEvictions(inventory, target).of(pod)
 
 
@@ -143,7 +149,7 @@ class _NodeTaints:
 
 @dataclass(frozen=True)
 class NextActions:
-    """The next actions of controllers and admission, each as a clause, and the pods that taints evict."""
+    """What controllers and admission do next, as clauses for a message, and the pods that taints evict."""
 
     said: Sequence[str] = ()
     evicted_by: Mapping[str, Sequence[Pod]] = field(default_factory=dict)
@@ -151,7 +157,7 @@ class NextActions:
 
 
 def outlook(simulation: Simulation, outcome: SimulationResult) -> NextActions:
-    """Return the next actions of controllers and admission."""
+    """Return what controllers and admission will do next in the cluster."""
     pods, claims = list(simulation.cluster.pods.values()), list(simulation.cluster.claims)
     inventory = replace(simulation.inventory, pods=pods, claims=claims)
     state = _state(inventory, simulation.target, simulation.clock.now)
@@ -191,7 +197,10 @@ def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
 
 
 def newest_time(inventory: Inventory) -> float:
-    """Return the time when the input was written, if known; a simulation of controllers starts at that time."""
+    """Return the time at which the input was written, as far as it is known.
+
+    Simulations of controllers start at that time.
+    """
     return latest(_times(inventory))
 
 

@@ -25,7 +25,7 @@ _Key = tuple[str, str, str]
 
 
 def go_to(simulation: Simulation, server: ApiServer, before: Inventory, after: Inventory) -> None:
-    """Write the differences between the inputs. Time passes as between two observations of a cluster."""
+    """Write the differences between two observations of a cluster to the API server, after letting time pass."""
     later = LaterState(simulation, before, after)
     later.pass_time()
     for holder in dict.fromkeys(kind.holder for kind in kinds.every() if kind.holder not in _APART):

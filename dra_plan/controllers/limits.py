@@ -23,7 +23,7 @@ Amounts = Mapping[str, Quantity]
 
 
 def defaulted(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Pod:
-    """Return the pod with the defaults that the LimitRanges give to its containers."""
+    """Return the pod with the defaults that the LimitRanges set for its containers."""
     for limits in limit_ranges:
         for item in limits.spec.limits:
             if item.type == _CONTAINER:
@@ -57,7 +57,7 @@ def _with_defaults(pod: Pod, limits: Listed, requests: Listed) -> PodSpec:
 
 
 def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the (container, resource, amount, LimitRange) for each default request that a LimitRange sets."""
+    """Yield each default request that a LimitRange sets, as container, resource, amount and name of the LimitRange."""
     for limits in limit_ranges:
         for item in limits.spec.limits:
             if item.type != _CONTAINER:
@@ -71,7 +71,7 @@ def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, s
 
 
 def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
-    """Return the objections of the first LimitRange that rejects the pod; "" if none does."""
+    """Return the problems that the first LimitRange that rejects the pod has with it, or "" if none rejects it."""
     for limits in limit_ranges:
         found = list(dict.fromkeys(text for item in limits.spec.limits for text in _of_item(pod, item)))
         if found:
@@ -80,7 +80,7 @@ def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
 
 
 def joined(problems: Sequence[str]) -> str:
-    """Return several errors in the API server's list format."""
+    """Return the problems as one text, in the format in which the API server lists errors."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 

@@ -13,7 +13,7 @@ from .node_eviction import is_troubled
 
 
 class Looked:
-    """The objects already examined, recorded so that only later changes are examined again."""
+    """A record of the objects that have been examined, so that only later changes are examined again."""
 
     def __init__(self) -> None:
         self.to_release: dict[str, None] = {}
@@ -28,14 +28,14 @@ class Looked:
         self._troubled = False
 
     def note(self, changed: dict[str, None]) -> None:
-        """Take over the UIDs of the pods that changed."""
+        """Record the pods with these UIDs as changed, and empty `changed`."""
         if changed:
             self.to_release.update(changed)
             self.to_generate.update(changed)
             changed.clear()
 
     def lacking(self, pods: Mapping[str, Pod]) -> list[str]:
-        """Return the UIDs of the pods that lack claims; the others are not examined again until they change."""
+        """Return the UIDs of the pods that lack claims. Other pods are not examined again until they change."""
         if not self.to_generate:
             return []
         found = [uid for uid in self.to_generate if uid in pods and _lacks_claims(pods[uid])]
@@ -50,7 +50,7 @@ class Looked:
         return self._tainted
 
     def is_node_troubled(self, nodes: Sequence[Node]) -> bool:
-        """Return whether any node evicts pods, or is not ready."""
+        """Return whether any node evicts pods or is not ready."""
         if self._nodes is not nodes:
             self._nodes = nodes
             self._troubled = any(map(is_troubled, nodes))

@@ -47,7 +47,10 @@ GARBAGE = EndCause(
 
 
 def step(state: ClusterState) -> list[Action]:
-    """Return evictions by node taints, with times; pods on deleted nodes; and taints for nodes that are not ready."""
+    """Return what node controllers do: evictions because of taints, with their times, and changes to taints.
+
+    They also delete the pods on nodes that were deleted, and set taints on nodes that are not ready.
+    """
     tainted = {
         name: taints
         for name, node in state.nodes.items()
@@ -68,24 +71,24 @@ def step(state: ClusterState) -> list[Action]:
 
 
 def is_troubled(node: Node) -> bool:
-    """Return whether the node evicts pods, or its taints will follow its Ready condition."""
+    """Return whether the node evicts pods, or whether its taints will change because of its Ready condition."""
     return any(taint.effect == _NO_EXECUTE or taint.key in _OF_READY.values() for taint in node.spec.taints) or any(
         each.type == "Ready" and each.status in _OF_READY for each in node.status.conditions
     )
 
 
 def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> float:
-    """Return the time at which the taints evict the pod; infinite if they do not."""
+    """Return the time at which the taints evict the pod. If they do not evict it, the time is infinite."""
     return deciding_taint(state, pod, taints)[0]
 
 
 def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tuple[float, Taint | None]:
-    """Return the time at which the taints evict the pod, infinite if they do not, and the taint that causes this.
+    """Return the time at which the taints evict the pod, or infinity, and the taint that causes the eviction.
 
     The first of the pod's tolerations that matches a taint is used, and not the one with the fewest seconds (recorded
-    in nt-06). A taint that no toleration matches evicts immediately. If other taints exist together, the one with the
-    fewest seconds applies, counted from the time of the taints or the pod. Later changes to taints do not change that
-    time until no taints are left or all are tolerated forever (tainteviction, processPodOnNode).
+    in nt-06). A taint that no toleration matches evicts immediately. Otherwise, if several taints exist together, the
+    one with the fewest seconds applies, counted from the time of the taints or the pod. Later changes to taints do not
+    change that time until no taints are left or all are tolerated forever (tainteviction, processPodOnNode).
     """
     tolerated: list[tuple[float, int, Taint]] = []
     for taint in taints:

@@ -52,7 +52,7 @@ Charges = Mapping[str, int]
 
 
 def in_words(amounts: Sequence[OverQuota], namespace: str) -> str:
-    """Return `quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
+    """Return a sentence such as `quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
     limits = []
     for one in amounts:
         what = f"{one.resource.removesuffix(DEVICES)} devices" if one.resource.endswith(DEVICES) else one.resource
@@ -62,7 +62,7 @@ def in_words(amounts: Sequence[OverQuota], namespace: str) -> str:
 
 
 class Quotas:
-    """The quotas and limits in all namespaces, and their usage. Charges change as objects are added and removed."""
+    """The quotas and limits in all namespaces, and their usage, which changes as objects are added and removed."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._quotas: dict[str, list[ResourceQuota]] = {}
@@ -85,22 +85,23 @@ class Quotas:
             self._limits[each.metadata.namespace].append(each)
 
     def watch(self, classes: Callable[[], Iterable[DeviceClass]], objects: Callable[[str], Iterable[object]]) -> None:
-        """Set the device classes, and the objects in each namespace that are charged."""
+        """Set the sources of the device classes and of the objects in a namespace that are charged to its quotas."""
         self._classes, self._objects = classes, objects
 
     @property
     def exist(self) -> bool:
-        """Return whether any namespace has a quota or limits."""
+        """True if any namespace has a quota or limits."""
         return bool(self._quotas or self._limits)
 
     def limited(self, pod: Pod) -> Pod:
-        """Return the pod with the defaults that the LimitRanges in its namespace give to containers."""
+        """Return the pod with the defaults that the LimitRanges in its namespace set for its containers."""
         return limits.defaulted(pod, self._limits.get(pod.metadata.namespace, ()))
 
     def refuses(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> str:
-        """Return the reason why the API server rejects the object, which has its defaults; "" if it does not.
+        """Return the reason why the API server rejects the object, or "" if it accepts it.
 
-        `kept` has the known usage of each quota by NAMESPACE/NAME, and is filled.
+        The object must have its defaults. `kept` contains the usage of each quota that is already known, by
+        NAMESPACE/NAME, and newly computed usage is added to it.
         """
         namespace = obj.metadata.namespace  # type: ignore[attr-defined]
         if isinstance(obj, Pod):
@@ -128,11 +129,11 @@ class Quotas:
         return refusal
 
     def all_of(self, namespace: str) -> Sequence[ResourceQuota]:
-        """Return the quotas in the namespace, by name."""
+        """Return the quotas in the namespace, ordered by name."""
         return sorted(self._quotas.get(namespace, ()), key=lambda each: each.metadata.name)
 
     def of(self, obj: object) -> list[ResourceQuota]:
-        """Return the quotas that count the object, by name."""
+        """Return the quotas that count the object, ordered by name."""
         if not self._quotas:
             return []
         quotas = self.all_of(obj.metadata.namespace)  # type: ignore[attr-defined]
@@ -180,20 +181,23 @@ class Quotas:
         return said
 
     def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
-        """Return the resources whose usage exceeds the quota: name, used, hard. Nothing is evicted because of this."""
+        """Return the resources whose usage exceeds the quota, with the used and the allowed amount.
+
+        No pod is evicted because of this.
+        """
         hard = self._hard[quota_key(quota)]
         used = self.used(quota, hard)
         over = [name for name in hard if used[name] > hard[name]]
         return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
 
     def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Return the used and hard amounts of the quota's named resources, as printed."""
+        """Return the used and the allowed amounts of the named resources of the quota, as text."""
         hard, like = self._hard[quota_key(quota)], quota.spec.hard
         used = self.used(quota, names)
         return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
-        """Return the usage of the named resources by the objects in the quota's namespace."""
+        """Return how much of the named resources the objects in the quota's namespace use."""
         total: Counter[str] = Counter(dict.fromkeys(names, 0))
         for obj in self._objects(quota.metadata.namespace):
             if in_scope(quota, obj):
@@ -203,7 +207,7 @@ class Quotas:
         return total
 
     def charges(self, obj: object) -> Charges:
-        """Return the charges for the object, in billionths."""
+        """Return the amounts that are charged for the object, in billionths."""
         if isinstance(obj, Pod):
             return _of_pod(obj)
         if isinstance(obj, ResourceClaim):
@@ -238,7 +242,7 @@ class Quotas:
 
 @dataclass(frozen=True)
 class QuotaExcess:
-    """Objects that need more of a resource than the whole quota."""
+    """The amount by which objects exceed the whole quota of a resource."""
 
     quota: str
     resource: str
@@ -247,7 +251,10 @@ class QuotaExcess:
 
 
 def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[QuotaExcess]:
-    """Yield the excesses over a quota by these numbers of objects in one namespace, if nothing else is created."""
+    """Yield an excess for each quota that does not allow these numbers of objects, even if nothing else is created.
+
+    All objects must be in one namespace.
+    """
     first = objects[0][0]
     for quota in quotas.all_of(first.metadata.namespace):  # type: ignore[attr-defined]
         total: Counter[str] = Counter()
@@ -260,24 +267,27 @@ def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[Qu
 
 
 def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
-    """Yield the quotas, by name, that reject the pod for unspecified requests or limits, and their messages."""
+    """Yield the quotas that reject the pod because it does not set requests or limits, with their messages."""
     return _unstated(quotas.of(pod), pod)
 
 
 def unset(quotas: Quotas, quota: ResourceQuota, pod: Pod) -> list[str]:
-    """Return the resources that the quota requires and that the pod, with the current defaults, does not set."""
+    """Return the resources that the quota requires and that the pod does not set, even with the current defaults."""
     return [*_unset(quotas.limited(pod), quota.spec.hard)] if in_scope(quota, pod) else []
 
 
 def counts_pods_or_claims(resource: str) -> bool:
-    """Return whether this is a name under which quotas count pods or claims."""
+    """Return whether a quota counts pods or claims under this resource name."""
     if resource in ("pods", "count/pods", _CLAIM_COUNT, *_BOTH_NAMES) or resource.endswith(DEVICES):
         return True
     return resource.startswith(("requests.", "limits.")) and resource != "requests.storage"
 
 
 def never_counted(resource: str, classes: Sequence[str]) -> str:
-    """Return why nothing is ever counted under a name for devices of a class; "" if something can be."""
+    """Return the reason why nothing is ever counted under this resource name, or "" if something can be.
+
+    The name must be one that counts the devices of a class.
+    """
     implicit = f"requests.{IMPLICIT_PREFIX}"
     own = resource.removesuffix(DEVICES) if resource.endswith(DEVICES) else ""
     own = own or (resource.removeprefix(implicit) if resource.startswith(implicit) else "")
@@ -299,16 +309,16 @@ def _unstated(quotas: Iterable[ResourceQuota], obj: object) -> Iterator[tuple[st
 
 
 class QuotaLedger:
-    """The usage of quotas while only objects charged here are created, so that each object costs the same."""
+    """The usage of quotas while only objects that are charged here are created. It makes each further charge fast."""
 
     def __init__(self, quotas: Quotas) -> None:
         self._quotas = quotas
         self._used: dict[str, Counter[str]] = {}
 
     def refuses(self, obj: object) -> str:
-        """Return the reason why the object is rejected.
+        """Return the reason why the API server rejects the object, or "" if it accepts it.
 
-        "" if it is not, in which case it is charged and must be created.
+        An object that is accepted is charged, so the caller must create it.
         """
         refusal = self._quotas.refuses(obj, self._used)
         quotas = [] if refusal else self._quotas.of(obj)
@@ -321,7 +331,7 @@ class QuotaLedger:
         return refusal
 
     def forget(self) -> None:
-        """Discard the cached totals because another object was added or removed.
+        """Discard the cached usage, because an object was added or removed without being charged here.
 
         Usage is recomputed on the next call.
         """
@@ -334,13 +344,13 @@ def _forbidden(obj: object) -> str:
 
 
 def without_name(obj: object, message: str) -> str:
-    """Return the message without its beginning, which names the object."""
+    """Return the message without its beginning if that names the object."""
     head = _forbidden(obj)
     return message[len(head) :] if message[: len(head)] == head else message
 
 
 def quota_key(quota: ResourceQuota) -> str:
-    """Return NAMESPACE/NAME of the quota."""
+    """Return the key of the quota, as NAMESPACE/NAME."""
     return f"{quota.metadata.namespace}/{quota.metadata.name}"
 
 
@@ -440,7 +450,7 @@ def _invalid_quota(quota: ResourceQuota) -> str:
 
 
 def in_scope(quota: ResourceQuota, obj: object) -> bool:
-    """Return whether the quota counts the object. A quota with scopes counts only pods."""
+    """Return whether the quota counts the object. If the quota has scopes, it counts only pods."""
     selector = quota.spec.scope_selector
     if not quota.spec.scopes and (selector is None or not selector.match_expressions):
         return True
@@ -452,7 +462,10 @@ def in_scope(quota: ResourceQuota, obj: object) -> bool:
 
 
 def scopes_of(quota: ResourceQuota) -> list[str]:
-    """Return the quota's scopes; those in its scopeSelector have operator and values, except for Exists."""
+    """Return the scopes of the quota as text.
+
+    Scopes of its scopeSelector have an operator and values, except with Exists.
+    """
     selector = quota.spec.scope_selector
     found = [*quota.spec.scopes]
     for each in selector.match_expressions if selector is not None else []:

@@ -18,7 +18,7 @@ ENDLESS = "pods are evicted and recreated endlessly"
 
 
 class Repeats:
-    """The states of the cluster after evictions."""
+    """The states of a cluster after evictions, counted to detect that the cluster never settles."""
 
     def __init__(self, server: ApiServer, cluster: SimulatedCluster, unwatched: int = 0) -> None:
         """Begin now; the states after the first `unwatched` ended pods are not looked at."""
@@ -28,9 +28,10 @@ class Repeats:
         self._from = len(server.ended) + unwatched
 
     def repeats_after(self) -> int | None:
-        """Note the current state; return how many pods had ended when it was last seen if it has been seen too often.
+        """Count the current state of the cluster. If it has occurred too often, return where the repetition began.
 
-        The result is None if the cluster may still settle.
+        The result is the number of pods that had ended when the state last occurred, or None if the cluster may still
+        settle.
         """
         ended = len(self._server.ended)
         if ended < self._from:

@@ -19,10 +19,10 @@ FAILED = "FailedResourceClaimCreation"
 
 
 def release(state: ClusterState) -> Iterator[Action]:
-    """Yield the actions that delete and free claims that pods no longer need.
+    """Yield the actions that delete or free the claims that pods no longer need.
 
-    A generated claim is deleted with its pod. Any other claim is no longer reserved for the pod; if it then has no
-    users, it loses its devices. A claim that is merely unused is left alone.
+    A generated claim is deleted with its pod. Any other claim is no longer reserved for the pod; if no users are left,
+    it loses its devices. A claim is not touched merely because no pod uses it.
     """
     for claim in state.inventory.claims:
         owner = claim.metadata.controller
@@ -67,7 +67,10 @@ def _is_done(state: ClusterState, uid: str, claim: ResourceClaim, name: str) -> 
 
 
 def generate(state: ClusterState) -> Iterator[Action]:
-    """Yield the claims that pods still lack, in the order of the pods' entries; the first that fails stops the rest."""
+    """Yield the actions that create the claims that pods lack, in the order of the pods' entries.
+
+    If a claim of a pod cannot be created, the pod's further claims are not created either.
+    """
     for pod in state.inventory.pods:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
             continue

@@ -67,7 +67,7 @@ FAILED_CREATE = "FailedCreate"
 
 @dataclass(frozen=True)
 class Happening:
-    """An event that a controller writes about an object, with its time."""
+    """An event that a controller writes about an object, and its time."""
 
     kind: str
     namespace: str
@@ -81,7 +81,7 @@ class Happening:
 
 @dataclass
 class Settled:
-    """The final state of everything. Times are in seconds since `start`'s clock."""
+    """The final state of a simulated cluster. Times are in seconds of the same clock as `start`."""
 
     server: ApiServer
     state: ClusterState
@@ -108,17 +108,22 @@ class Settled:
 
     @cached_property
     def endings(self) -> list[Ending]:
-        """Return the pods that ended although no event requested it, with the pods created since."""
+        """The pods that ended although no event requested it, each with the pods that its owner has created since."""
         return endings(self.server.ended, self.state.inventory.pods, self.server.made)
 
     @cached_property
     def places(self) -> Mapping[PodKey, tuple[EndedPod, Pod | None]]:
-        """Return how each pod at the start that ended did so, and the pod that replaces it, if any."""
+        """How each pod that existed at the start ended, and the pod that replaces it, if any."""
         return followed(self.endings, self.server.made)
 
     @cached_property
     def refused_heirs(self) -> Mapping[PodKey, Pod]:
-        """The pods that the API server rejects, by the pod at the start that ended and that each would replace."""
+        """The pods that the API server rejects.
+
+        The key of each is the namespace and name of the pod that it would replace.
+
+        The replaced pods existed at the start and have ended.
+        """
         gone = (each.pod for each, heir in self.places.values() if heir is None)
         return heirs(gone, [pod for pod, _ in self.not_made])
 
@@ -137,12 +142,12 @@ class Settled:
 
     @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
-        """The messages for pods for which a claim could not be created."""
+        """For each pod that lacks a claim because it could not be created: the message of the event about it."""
         return {(each.namespace, each.name): each.message for each in self._failed_claims}
 
     @property
     def over_quota(self) -> Mapping[PodKey, list[OverQuota]]:
-        """The quota amounts because of which pods, or pods' claims, could not be created."""
+        """For each pod that could not be created, or whose claim could not: the quota amounts that prevented it."""
         exceeded = self.server.quotas.exceeded
         claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
         pods = {(pod.metadata.namespace, pod.metadata.name): exceeded.get(said, []) for pod, said in self.not_made}
@@ -154,7 +159,7 @@ class Settled:
 
 
 class Settling:
-    """A cluster over time, which takes steps and settles after each."""
+    """A simulation of a cluster over time, which carries out steps and settles after each of them."""
 
     def __init__(
         self,
@@ -184,18 +189,21 @@ class Settling:
     not_kept = ("forks",)
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the objects that belong to this one and that hold changes of their own."""
         return self._simulation, self._server, self._events
 
     def start(self) -> None:
-        """Create the pods in the input, and schedule them once, as `schedule` does."""
+        """Create the pods in the input and schedule them once, as `schedule` does."""
         self._simulation.admit_all()
         if self._server.quotas.exist:
             self._make()
         self._schedule()
 
     def run(self, steps: Sequence[EventStep], then: Sequence[Inventory] = ()) -> Settled:
-        """Settle the cluster at the start, after each later state, and after the steps, until nothing changes."""
+        """Let the cluster settle, then carry out the later states and the steps, and return the final state.
+
+        The cluster also settles after each later state, and after the last step.
+        """
         self.start()
         self.settle()
         before = self._simulation.inventory
@@ -220,7 +228,7 @@ class Settling:
         return self._outcome()
 
     def follow(self, steps: Iterable[EventStep]) -> Settled:
-        """Carry out the steps, each at its time after the start, and let all later events happen, however late."""
+        """Carry out each step at its time after the start, and return the final state after all later events."""
         self.start()
         self._server.start = self._server.now
         self._until(self._server.now)
@@ -244,11 +252,11 @@ class Settling:
 
     @property
     def unsettled(self) -> str:
-        """The reason why the cluster never settles, or ""."""
+        """The reason why the cluster never settles, or "" if it does."""
         return self._unsettled
 
     def template(self, namespace: str, name: str) -> ResourceClaimTemplate | None:
-        """Return the claim template with that name."""
+        """Return the claim template with this name, or None."""
         return self._index.template(namespace, name)
 
     @cached_property
@@ -258,11 +266,11 @@ class Settling:
     # Rounds
 
     def settle(self) -> None:
-        """Let everything happen that needs no new events."""
+        """Let everything happen that does not need further events."""
         self._until(None)
 
     def go_on(self) -> None:
-        """Schedule the created pods; controllers act only if pods are evicted for them."""
+        """Schedule the pods that were created. Controllers act only if pods are preempted for them."""
         self._run_scheduler()
         if self._server.victims():
             self.settle()
@@ -568,7 +576,7 @@ class Settling:
 
 
 def claim_failure(entry: str, refusal: str) -> str:
-    """Return the claim controller's message for the entry in the pod whose claim was rejected."""
+    """Return the claim controller's message about a pod's entry whose claim the API server rejected."""
     return f"PodResourceClaim {entry}: create ResourceClaim : {refusal}"
 
 

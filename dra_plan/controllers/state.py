@@ -19,7 +19,10 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 
 @dataclass(frozen=True)
 class EndCause:
-    """Why a pod ended: the component, and the text of the pod's `DisruptionTarget` condition, if it has one."""
+    """The reason why a pod ended: the component that ended it, and the text of its `DisruptionTarget` condition.
+
+    The text is empty if the pod has no such condition.
+    """
 
     by: str
     reason: str = ""
@@ -36,7 +39,7 @@ class EndCause:
 
 @dataclass(frozen=True)
 class DeviceWithTaint:
-    """A device, as DRIVER/POOL/DEVICE, its taint, and the name of the rule that sets the taint, or ""."""
+    """A device, as DRIVER/POOL/DEVICE, with its taint, and the name of the rule that sets the taint, or ""."""
 
     device: str
     taint: DeviceTaint
@@ -45,7 +48,7 @@ class DeviceWithTaint:
 
 @dataclass(frozen=True)
 class EndedPod:
-    """A pod that has ended. `moment` is in seconds since the epoch, like all times in this module."""
+    """A pod that has ended. `moment` is in seconds since the epoch, as are all times in this module."""
 
     pod: Pod
     moment: float
@@ -58,7 +61,7 @@ class EndedPod:
 
 @dataclass(frozen=True)
 class DeletePod:
-    """The deletion of a pod, immediately or `at` a later time if the reason still exists."""
+    """The deletion of a pod. If `at` is in the future, the pod is deleted then, if the reason still exists."""
 
     pod: Pod
     cause: EndCause
@@ -71,7 +74,7 @@ class DeletePod:
 
 @dataclass(frozen=True)
 class CreatePod:
-    """The creation of a pod, immediately or `at` a later time. `owner` is its owner's KIND and name."""
+    """The creation of a pod, now or at the time `at`. `owner` is the KIND and name of its owner."""
 
     pod: Pod
     owner: tuple[str, str]
@@ -80,7 +83,7 @@ class CreatePod:
 
 @dataclass(frozen=True)
 class CreateClaim:
-    """The creation of a claim for an entry of the pod's resourceClaims."""
+    """The creation of a claim for an entry in the pod's resourceClaims."""
 
     claim: ResourceClaim
     pod: Pod
@@ -90,7 +93,7 @@ class CreateClaim:
 
 @dataclass(frozen=True)
 class WriteClaim:
-    """The writing of a claim's new status."""
+    """A change to the status of a claim."""
 
     claim: ResourceClaim
     at: ClassVar[float] = 0.0
@@ -106,7 +109,7 @@ class DeleteClaim:
 
 @dataclass(frozen=True)
 class WriteNode:
-    """The writing of a node with different taints."""
+    """A change to the taints of a node."""
 
     node: Node
     at: float = 0.0
@@ -114,7 +117,7 @@ class WriteNode:
 
 @dataclass(frozen=True)
 class ReportFailure:
-    """An event with the reason why a controller cannot do its work."""
+    """An event that says why a controller cannot do its work."""
 
     kind: str
     namespace: str
@@ -129,7 +132,7 @@ Action = DeletePod | CreatePod | CreateClaim | WriteClaim | DeleteClaim | WriteN
 
 @dataclass(frozen=True)
 class AbsentOwner:
-    """A controller that pods name and that is not in the input, with the pods that it had at the start."""
+    """A controller that pods name but that is not in the input, with the pods that it had at the start."""
 
     kind: str
     name: str
@@ -140,10 +143,11 @@ class AbsentOwner:
 class ClusterState:
     """The objects in a cluster at the time `now`, and the changes since `start`.
 
-    `made` contains the UIDs of the pods that controllers created; `revisions` maps pods to their template, as far as it
-    is known; `lost_nodes` contains deleted nodes, with the times; `changed` contains the time at which each object
-    changed, by kind, namespace and name. `evicted_at` contains, by pod UID, the times for which evictions by node
-    taints are already decided. `absent_owners` and `unlisted_templates` are not in the input but derived from it.
+    `made` contains the UIDs of the pods that controllers created; `revisions` contains the template of each pod, as far
+    as it is known; `lost_nodes` contains the deleted nodes, each with its time; `changed` contains the time at which
+    each object changed, by kind, namespace and name. `evicted_at` contains, by pod UID, the times for which evictions
+    by node taints are already decided. `absent_owners` and `unlisted_templates` are not in the input but derived from
+    it.
     """
 
     now: float
@@ -165,22 +169,22 @@ class ClusterState:
 
     @cached_property
     def index(self) -> Index:
-        """Return look-ups over the objects."""
+        """The look-ups over these objects."""
         return Index(self.inventory, self.known)
 
     @cached_property
     def pods_by_uid(self) -> Mapping[str, Pod]:
-        """The pods that exist, by UID."""
+        """The pods that exist, with their UIDs as keys."""
         return {pod_uid(pod): pod for pod in self.inventory.pods}
 
     @cached_property
     def ended_uids(self) -> frozenset[str]:
-        """The UIDs of the pods that have ended."""
+        """The UIDs of all pods that have ended."""
         return frozenset(pod_uid(each.pod) for each in self.ended)
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
-        """The nodes by name."""
+        """The nodes, with their names as keys."""
         return {node.metadata.name: node for node in self.inventory.nodes}
 
     @cached_property
@@ -194,7 +198,7 @@ class ClusterState:
 
     @cached_property
     def names(self) -> Mapping[str, set[str]]:
-        """Return, by namespace, the names of pods that exist or have ended."""
+        """The names of all pods that exist or have ended, for each namespace."""
         found: dict[str, set[str]] = defaultdict(set)
         for pod in self.inventory.pods:
             found[pod.metadata.namespace].add(pod.metadata.name)
@@ -203,13 +207,16 @@ class ClusterState:
         return found
 
     def since(self, kind: str, name: str) -> float:
-        """Return the time when an event last changed the object, or the start of the simulation.
+        """Return the time at which an event last changed the object, or the start of the simulation.
 
-        The object is of a cluster-scoped kind.
+        The object must be of a cluster-scoped kind.
         """
         return self.changed.get((kind, "", name), self.start)
 
 
 def needs_none(pod: Pod) -> bool:
-    """Return whether the pod no longer needs claims: it has finished, or is being deleted before it had a node."""
+    """Return whether the pod no longer needs its claims.
+
+    This is the case if it has finished, or if it is being deleted before it has a node.
+    """
     return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)

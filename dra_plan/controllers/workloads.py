@@ -46,7 +46,7 @@ BACKOFF_LIMIT = EndCause(by="Job", reason="BackoffLimitExceeded", message="Job h
 
 
 def step(state: ClusterState) -> Iterator[Action]:
-    """Yield the actions of all workloads' controllers, in input order."""
+    """Yield the actions of the controllers of all workloads, in input order."""
     names = _TakenNames(state)
     for workload in state.inventory.workloads:
         if is_over(workload) or state.index.is_planned_elsewhere(workload):
@@ -162,9 +162,9 @@ def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable
 
 
 def rollout_bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
-    """Return how many pods are allowed above and below the wanted number.
+    """Return how many more pods than wanted may exist during a rollout, and how many of the wanted pods may be missing.
 
-    Percentages are rounded up for the first and down for the second.
+    Percentages are rounded up for the first number and down for the second.
     """
     rolling = strategy.rolling_update
     surge = _share(rolling.max_surge if rolling is not None else None, count, up=True)
@@ -188,10 +188,10 @@ def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
 
 
 def given_revisions(inventory: Inventory) -> dict[str, object]:
-    """Return the revision of each StatefulSet or DaemonSet pod, by UID, if the input reveals it.
+    """Return the revision of each pod of a StatefulSet or DaemonSet, by UID, as far as the input shows it.
 
-    A pod whose label names a different revision than the set's status comes from an older template. If there is no
-    revision, the pod is assumed to be created from the template in the input.
+    If the label of a pod names another revision than the status of the set, the pod comes from an older template. If no
+    revision is given, the pod is assumed to come from the template in the input.
     """
     index = Index(inventory)
     found: dict[str, object] = {}
@@ -207,9 +207,9 @@ def given_revisions(inventory: Inventory) -> dict[str, object]:
 
 
 def revision(template: PodTemplateSpec) -> PodTemplateSpec:
-    """Return the template in the form that its Deployment's ReplicaSets have.
+    """Return the template in the form in which the ReplicaSets of its Deployment contain it.
 
-    The label that distinguishes ReplicaSets is omitted.
+    The label that distinguishes these ReplicaSets is left out.
     """
     labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH_LABEL}
     return replace(template, metadata=replace(template.metadata, labels=labels or None))

@@ -27,19 +27,19 @@ Text = Annotated[str, Meta(min_length=1)]
 
 SchedulerText = Annotated[str, Meta(description="The scheduler's message.")]
 
-FailedScheduling = Meta(description="The text of FailedScheduling, verbatim.")
+FailedScheduling = Meta(description="The message of the scheduler's FailedScheduling event, unchanged.")
 
-UndecidedNodes = Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")]
+UndecidedNodes = Annotated[list[str], Meta(description="The nodes on which the step budget ran out.")]
 
 HeldDevices = Annotated[list[str], Meta(description="The devices that it gets, as DRIVER/POOL/DEVICE.")]
 
-ModelName = Annotated[str, Meta(description="Their model, if the driver publishes one.")]
+ModelName = Annotated[str, Meta(description="The model of the devices, if the driver publishes one.")]
 
 TemplatePart = Annotated[str, Meta(description=("The field with the pod template, if the owner has several."))]
 
-MinCount = Meta(description="The number of pods of a gang that must find a node at the same time.")
+MinCount = Meta(description="The number of pods in the gang that must find a node at the same time.")
 
-GroupPods = Meta(description="Pods of the group that the scheduler knows.")
+GroupPods = Meta(description="The number of pods in the group that the scheduler knows.")
 
 
 def _written(name: str) -> str:
@@ -53,14 +53,15 @@ def one_of(*words: str | None) -> Meta:
 
 
 def any_of(*parts: type[DocumentPart]) -> dict[str, Any]:
-    """Return the schema of a value that is one of several structs, distinguished only by their codes."""
+    """Return the schema of a value that is one of several structs. Only their codes distinguish these structs."""
     return {"anyOf": [{"$ref": f"#/$defs/{part.__name__}"} for part in parts]}
 
 
 class DocumentPart(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename=_written, omit_defaults=True):
-    """A part of a document. Fields are written in this order; a field is omitted if it has its default value.
+    """A part of a document. Its fields are written in the order of their definition.
 
-    So a nullable field has no default, and None as a default means that the field is absent.
+    A field is omitted if it has its default value. So a nullable field has no default, and the default None means that
+    the field is absent.
     """
 
 
@@ -73,26 +74,33 @@ PrintedWarning = Annotated[Notice, Meta(extra_json_schema={"required": ["code", 
 
 
 class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
-    """The release, gates and quirks that the answer is for."""
+    """The release, feature gates and quirks for which the answer is given."""
 
     kubernetes_version: Annotated[str, Meta(pattern=r"^1\.[0-9]+$")]
     release: Annotated[
-        str, Meta(description="The patch release whose outcomes are recorded.", pattern=r"^1\.[0-9]+\.[0-9]+$")
+        str,
+        Meta(
+            description="The patch release whose recorded outcomes the answer is based on.",
+            pattern=r"^1\.[0-9]+\.[0-9]+$",
+        ),
     ]
     variant: Annotated[
         str,
         one_of("stable", "incubating", "experimental"),
-        Meta(description="The allocator implementation that the gates select."),
+        Meta(description="The implementation of the allocator that the feature gates select."),
     ]
     feature_gates: dict[str, bool]
     quirks: Annotated[str, one_of(*QUIRK_MODES)]
     basis: Annotated[
-        str | UnsetType, Meta(description=("The basis of the answer, if the release itself was not recorded."))
+        str | UnsetType, Meta(description=("What the answer is based on, if the release itself was not recorded."))
     ] = UNSET
+    why: Annotated[str | UnsetType, Meta(description="What in the input led to another release than the newest.")] = (
+        UNSET
+    )
 
 
 class ClaimName(DocumentPart, frozen=True, kw_only=True):
-    """A claim."""
+    """The name of a claim."""
 
     namespace: str
     name: str
@@ -102,7 +110,7 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectName(DocumentPart, frozen=True, kw_only=True):
-    """An object of any kind; the namespace is empty for cluster-scoped objects."""
+    """The kind and name of an object. The namespace of a cluster-scoped object is empty."""
 
     kind: Text
     namespace: str
@@ -110,71 +118,83 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
 
 
 class HeldDrain(DocumentPart, frozen=True, kw_only=True):
-    """PodDisruptionBudgets that allow fewer evictions than the drain of a node needs: `kubectl drain` waits."""
+    """Disruption budgets that allow fewer evictions than the drain of a node needs, so that `kubectl drain` waits."""
 
     namespace: str
     budgets: Annotated[
         list[str],
         Meta(
-            description=("The budget; several if pods have more than one budget, in which case they are never evicted.")
+            description=(
+                "The name of the budget. There are several if pods have more than one budget; such pods are "
+                "never evicted."
+            )
         ),
     ]
-    allowed: Annotated[Amount, Meta(description="The evictions that it still allows when this drain begins.")]
-    pods: Annotated[list[str], Meta(description="Its pods that have to leave.")]
+    allowed: Annotated[
+        Amount, Meta(description="The number of evictions that the budget still allows when this drain begins.")
+    ]
+    pods: Annotated[list[str], Meta(description="The pods with this budget that have to leave the node.")]
 
 
 HeldDrains = Annotated[
     list[HeldDrain],
-    Meta(description=("Disruption budgets for which `kubectl drain` would wait; here they are ignored.")),
+    Meta(description=("The disruption budgets for which `kubectl drain` would wait. They are ignored here.")),
 ]
 
 
 class AppliedObject(ObjectName, frozen=True, kw_only=True):
-    """An applied object."""
+    """An object that was applied, and what this changed."""
 
     change: Annotated[str, one_of("Created", "Changed", "Unchanged")]
 
 
 class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
-    """One change, and its effect."""
+    """A what-if change and its effect."""
 
     edit: Annotated[str, one_of("AddNodes", "Apply", "Bind", "Cordon", "Drain", "Evict", "Restart", "Without")]
-    node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
+    node: Annotated[str, Meta(description="The node that is cordoned or drained, or to which the pod is bound.")] = ""
     object: Annotated[
         ObjectName | None,
-        Meta(description="The removed object, or the pod that is evicted or bound."),
+        Meta(description="The object that is removed, or the pod that is evicted or bound."),
     ] = None
-    count: Annotated[Amount, Meta(description="How many nodes were added.")] = 0
-    like: Annotated[str, Meta(description="The node that the added ones are copied from.")] = ""
+    count: Annotated[Amount, Meta(description="The number of nodes that were added.")] = 0
+    like: Annotated[str, Meta(description="The node of which the added nodes are copies.")] = ""
     added: Annotated[list[str], Meta(description="The names of the added nodes.")] = []
     pending: Annotated[
-        list[ObjectName], Meta(description=("Pods that left their node and are pending again under the same name."))
+        list[ObjectName], Meta(description=("The pods that left their node and are pending again under the same name."))
     ] = []
     gone: Annotated[
-        list[ObjectName], Meta(description=("Objects that were removed with it and do not come back."))
+        list[ObjectName], Meta(description=("The objects that were removed as a consequence and are not recreated."))
     ] = []
     deallocated: Annotated[
-        list[ClaimName], Meta(description="Claims that lost their devices because no pod used them.")
+        list[ClaimName], Meta(description="The claims that lost their devices because no pod uses them any longer.")
     ] = []
     held_by: HeldDrains = []
-    applied: Annotated[list[AppliedObject], Meta(description="The written objects, with the result for each.")] = []
+    applied: Annotated[
+        list[AppliedObject], Meta(description="The objects that were applied, each with the result.")
+    ] = []
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
-    """A document. It omits only fields that are UNSET."""
+    """A document, as printed. Only fields that are UNSET are omitted."""
 
     api_version: Literal["dra-plan/v1alpha1"] = API_VERSION
     kind: str
     target: AnswerTarget
     what_if: Annotated[
         list[AppliedEdit] | UnsetType,
-        Meta(description=("The changes that were made to the cluster first, in this order; absent if there are none.")),
+        Meta(
+            description=(
+                "The changes that were made to the cluster before the question was answered, in this order. "
+                "Absent if there are none."
+            )
+        ),
     ] = UNSET
     if TYPE_CHECKING:
         warnings: list[PrintedWarning]  # a field of every kind of document, but declared further down
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document as plain values: the output of `-o json`."""
+        """Return the document as plain values, as printed by `-o json`."""
         with uncollected():
             plain: dict[str, Any] = msgspec.to_builtins(self)
         for warning in plain["warnings"]:
@@ -184,7 +204,7 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
 
 
 def answer_target(target: Target) -> AnswerTarget:
-    """Return the `target` of every document."""
+    """Return the `target` that every document contains."""
     return AnswerTarget(
         kubernetes_version=target.version,
         release=target.release,
@@ -192,11 +212,15 @@ def answer_target(target: Target) -> AnswerTarget:
         feature_gates=dict(target.gates),
         quirks=target.quirk_mode,
         basis=target.coverage.basis or UNSET,
+        why=target.why or UNSET,
     )
 
 
 def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
-    """Return the notices in document form, without duplicates, in order, and the command to collect missing objects."""
+    """Return the notices in the form of documents, in order and without duplicates.
+
+    If several notices report missing objects, a further warning contains the command that collects all of them.
+    """
     told = list(dict.fromkeys(notices))
     lacking = [one for one in told if one.brings]
     if len({one.code for one in lacking}) > 1:
@@ -205,7 +229,7 @@ def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
 
 
 def bringing(lacking: Iterable[Notice]) -> str:
-    """Return the command that collects the objects that these notices report as missing."""
+    """Return the command that collects the objects that are missing according to these notices."""
     resources = dict.fromkeys(resource for one in lacking for resource in one.brings or ())
     return listing(resources)
 
@@ -226,20 +250,20 @@ _WITHOUT_NAMESPACE = frozenset(
 
 
 def listing(resources: Collection[str]) -> str:
-    """Return the command that lists these resources, with `-A` only if one of them has namespaces."""
+    """Return the command that lists these resources. It contains `-A` only if one of the resources has namespaces."""
     everywhere = "" if _WITHOUT_NAMESPACE.issuperset(resources) else " -A"
     return f"kubectl get {','.join(resources)}{everywhere} -o yaml"
 
 
 class RequestName(DocumentPart, frozen=True, kw_only=True):
-    """A request of a claim: its name, or REQUEST/ALTERNATIVE."""
+    """The name of a request of a claim, or REQUEST/ALTERNATIVE."""
 
     claim: ClaimName
     request: str
 
 
 class PoolName(DocumentPart, frozen=True, kw_only=True):
-    """A pool."""
+    """The driver and the name of a pool."""
 
     driver: str
     pool: str
@@ -249,15 +273,15 @@ class PoolName(DocumentPart, frozen=True, kw_only=True):
 
 
 EvictionSecond = Annotated[
-    float, Meta(description="The time in seconds after the newest object of the input; 0 for at once.")
+    float, Meta(description="The time in seconds after the newest object in the input; 0 means immediately.")
 ]
 EvictionTime = Annotated[
-    str, Meta(description="The same time (RFC 3339); absent if no object of the input has a time.")
+    str, Meta(description="The same time as RFC 3339. Absent if no object in the input has a time.")
 ]
 
 
 class DeviceName(DocumentPart, frozen=True, kw_only=True):
-    """A device."""
+    """The driver, the pool and the name of a device."""
 
     driver: str
     pool: str
@@ -268,7 +292,7 @@ class DeviceName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimAllocation(DocumentPart, frozen=True, kw_only=True):
-    """AllocationResult of resource.k8s.io/v1, verbatim; `devices` is present even if empty."""
+    """An AllocationResult of resource.k8s.io/v1, unchanged; `devices` is present even if it is empty."""
 
     devices: DeviceAllocationResult
     node_selector: NodeSelector | None = None
@@ -276,7 +300,7 @@ class ClaimAllocation(DocumentPart, frozen=True, kw_only=True):
 
 
 def claim_allocation(result: AllocationResult, *, timestamp: bool = True) -> ClaimAllocation:
-    """Return an allocation in document form."""
+    """Return an allocation in the form of documents."""
     return ClaimAllocation(
         devices=result.devices,
         node_selector=result.node_selector,

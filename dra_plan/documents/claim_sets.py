@@ -31,7 +31,7 @@ SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided
 
 
 class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim and the devices that it would get."""
+    """A claim, and the devices that it would get."""
 
     namespace: str
     name: str
@@ -39,12 +39,13 @@ class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
-    """A rejection by a filter of the scheduler that depends only on the node and the pod."""
+    """A rejection by a filter of the scheduler that depends only on the node and the pod, and not on devices."""
 
     plugin: Text
     message: SchedulerText
     about: Annotated[
-        list[NodeObstacle], Meta(description=("The reason: a taint, the cordon, a label or the name of the node."))
+        list[NodeObstacle],
+        Meta(description=("What the rejection is about: a taint, the cordon, a label or the name of the node.")),
     ] = []
 
     def __hash__(self) -> int:
@@ -59,31 +60,38 @@ class PlannedNode(DocumentPart, frozen=True, kw_only=True):
     outcome: Annotated[
         NodeAnswer,
         Meta(
-            description="DoesNotFit: searched to the end. NodeError: rejects this node only. "
-            "Error: ends the scheduling attempt. Undecided: the budget ran out."
+            description="DoesNotFit: the search is complete and found no solution. NodeError: an error rejects only "
+            "this node. Error: the scheduler stops the attempt with an error. Undecided: the step budget "
+            "ran out."
         ),
     ]
-    message: Annotated[str, Meta(description="The scheduler's message; empty if the set fits.")]
-    claims: Annotated[list[PlannedClaim], Meta(description=("The allocation of each claim, if the set fits."))]
+    message: Annotated[str, Meta(description="The scheduler's message; empty if the claim set fits.")]
+    claims: Annotated[list[PlannedClaim], Meta(description=("The allocation of each claim, if the claim set fits."))]
     reasons: Annotated[
         list[AnyReason],
         Meta(
-            description="Why the set does not fit, if it is explained.",
+            description="The reasons why the claim set does not fit, if it is explained.",
             extra_json_schema={"items": any_of(*REASONS)},
         ),
     ]
-    steps: Annotated[Amount, Meta(description="The number of search steps.")]
+    steps: Annotated[Amount, Meta(description="The number of steps that the search took.")]
     out_of_reach: Annotated[
         bool,
         Meta(
             description=(
-                "The claims would fit, but the node cannot reach the devices of a claim that is already allocated."
+                "True if the claims would fit, but a claim that is already allocated has devices that the node "
+                "cannot reach."
             )
         ),
     ] = False
     excluded_by: Annotated[
         list[NodeExclusion],
-        Meta(description=("Why the pod cannot run on the node, even with devices; such nodes do not fit.")),
+        Meta(
+            description=(
+                "The reasons why the pod cannot run on the node, even with devices. Such a node does not count "
+                "as fitting."
+            )
+        ),
     ] = []
 
 
@@ -95,18 +103,18 @@ _MESSAGE_UNLESS_FITS = {
 
 
 class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
-    """Claims that must be satisfied on one node together, and their owner."""
+    """The owner of a claim set, which is a set of claims that must fit together on one node."""
 
     owner: Annotated[
         ObjectName | None,
-        Meta(description="The pod or workload that uses the claims; null for claims that no pod uses."),
+        Meta(description="The pod or workload that uses the claims; null if no pod uses them."),
     ]
     claims: list[ClaimName]
     copies: Annotated[
-        int, Meta(ge=1, description=("The number of such pods without a node; one of them is planned."))
+        int, Meta(ge=1, description=("The number of pods of the owner that have no node. One of them is planned."))
     ] = 1
     not_judged: Annotated[
-        list[str], Meta(description=("Other requirements of the pod, which only `dra-plan schedule` checks."))
+        list[str], Meta(description=("The other requirements of the pod, which only `dra-plan schedule` checks."))
     ] = []
     part: TemplatePart = ""
 
@@ -119,14 +127,14 @@ class ClaimSetSummary(ClaimSetName, frozen=True, kw_only=True):
 
 
 class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
-    """Claims that must be satisfied on one node together, with the result for every node."""
+    """A set of claims that must fit together on one node, with the result for every node."""
 
     leading: Annotated[
         list[LeadingReason],
         Meta(
             description=(
-                "For a set that fits on no node: the reasons, the most common first, on the "
-                "nodes that were checked for them (up to 50, those with devices first)."
+                "If the claim set fits on no node: the reasons, the most common first. At most 50 nodes are "
+                "checked for this, those with devices first."
             )
         ),
     ] = []
@@ -138,56 +146,62 @@ class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    undecided: Annotated[bool, Meta(description="A search for its node was cut short.")] = False
+    undecided: Annotated[bool, Meta(description="True if a search for a node was cut short.")] = False
     message: Annotated[str | None, Meta(description=("The scheduler's message, or what the pod is waiting for."))]
 
 
 class Competition(DocumentPart, frozen=True, kw_only=True):
-    """The result for the selected pods when they compete: all replicas, scheduled by the whole scheduler."""
+    """The result if the selected pods compete: the whole scheduler schedules all their replicas."""
 
     pods: Annotated[
-        Amount, Meta(description=("The number of pending pods, including those that workloads have yet to create."))
+        Amount, Meta(description=("The number of pending pods, including those that workloads still have to create."))
     ]
     without_node: list[PodWithoutNode]
 
 
 class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
-    """Nodes on which the scheduler's rules reject the pod, regardless of devices."""
+    """Nodes on which rules of the scheduler other than those for devices reject the pod."""
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]
-    has_room: Annotated[bool, Meta(description="All claims would get devices there.")] = False
+    has_room: Annotated[bool, Meta(description="True if all claims would get devices there.")] = False
 
 
 class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
-    """The reasons why a claim set fits or does not, and the changes that would make it fit."""
+    """The reasons why a claim set fits or does not fit, and the changes that would make it fit."""
 
     fault: AttemptFault | None
     absent: Annotated[
         list[AbsentName],
-        Meta(description="Values that no device of the cluster has, so that no node can ever fit."),
+        Meta(
+            description="Values that selectors require and that no device in the cluster has, so that no node can fit."
+        ),
     ]
     leading: Annotated[
-        list[LeadingReason], Meta(description=("The reasons of the nodes that reject, the most common first."))
+        list[LeadingReason], Meta(description=("The reasons why nodes reject the claim set, the most common first."))
     ]
     stories: Annotated[
         list[NodeStory],
-        Meta(description="Nodes with the same reasons as one story; the decisive one comes first."),
+        Meta(
+            description="What happens on the nodes. Nodes with the same reasons have one story; the decisive story "
+            "comes first."
+        ),
     ]
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
             description=(
-                "Changes that were tried and make the set fit, the most plausible first; at most two together."
+                "Changes that were tried and that make the claim set fit, the most plausible first. Each "
+                "contains at most two changes."
             )
         ),
     ]
-    tried: Annotated[Amount, Meta(description=("The number of changes, or combinations of changes, that were tried."))]
-    excluded: Annotated[list[ExcludedNodes], Meta(description="Nodes without a story, and why.")] = []
+    tried: Annotated[Amount, Meta(description=("The number of changes and combinations of changes that were tried."))]
+    excluded: Annotated[list[ExcludedNodes], Meta(description="The nodes that have no story, and the reasons.")] = []
 
 
 class JudgedRequest(RequestName, frozen=True, kw_only=True):
-    """The check of a device for a request."""
+    """The checks of a device for a request, and whether the device passes them all."""
 
     passes: bool
     checks: list[DeviceCheck]
@@ -200,11 +214,13 @@ class JudgedClaimSet(ClaimSetName, frozen=True, kw_only=True):
 
 
 class DeviceStory(DocumentPart, frozen=True, kw_only=True):
-    """The checks of a device."""
+    """All checks of a device."""
 
     device: DeviceName
     slices: list[str]
-    nodes: Annotated[list[str], Meta(description=("The nodes that can reach it; the checks are those of the first."))]
+    nodes: Annotated[
+        list[str], Meta(description=("The nodes that can reach the device. The checks are those on the first node."))
+    ]
     holders: list[ClaimHolder]
     pool: UnusablePool | None
     claim_sets: list[JudgedClaimSet]
@@ -223,23 +239,26 @@ OwnerState = Literal["Bound", "Finished", "Deleting", "Allocated", "WithoutClaim
 
 
 class AskedResource(DocumentPart, frozen=True, kw_only=True):
-    """A resource that a pod requests directly, without a claim."""
+    """A resource that a pod requests directly and not by a claim."""
 
     name: Text
     amount: Text
-    device_class: Annotated[str, Meta(description="The class whose devices serve this extended resource.")] = ""
-    nodes: Annotated[Amount, Meta(description="The number of nodes that have any of it.")]
+    device_class: Annotated[str, Meta(description="The class that provides this extended resource.")] = ""
+    nodes: Annotated[Amount, Meta(description="The number of nodes that have any amount of the resource.")]
     near: Annotated[
-        str, Meta(description="The resource with a similar name that a class serves, if nothing offers this one.")
+        str,
+        Meta(description="If nothing provides this resource: a resource with a similar name that a class provides."),
     ] = ""
-    near_class: Annotated[str, Meta(description="The class that serves `near`.")] = ""
-    gate: Annotated[str, Meta(description="The feature gate that is off, so that `gatedClass` does not serve it.")] = ""
-    gated_class: Annotated[str, Meta(description="The class that would serve it with `gate`.")] = ""
-    emptied: Annotated[list[str], Meta(description="The nodes that advertise 0 of it.")] = []
+    near_class: Annotated[str, Meta(description="The class that provides `near`.")] = ""
+    gate: Annotated[
+        str, Meta(description="The feature gate that is off, so that `gatedClass` does not provide the resource.")
+    ] = ""
+    gated_class: Annotated[str, Meta(description="The class that would provide the resource if `gate` were on.")] = ""
+    emptied: Annotated[list[str], Meta(description="The nodes that advertise the amount 0 of the resource.")] = []
 
 
 class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
-    """A container that the kubelet has not started, and the kubelet's reason."""
+    """A container that the kubelet has not started, and the reason that the kubelet gives."""
 
     name: str
     reason: str
@@ -247,30 +266,36 @@ class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
-    """A named pod, workload or claim that needs no devices, or already has them."""
+    """A named pod, workload or claim that needs no devices, or that already has them."""
 
     owner: ObjectName
     state: Annotated[
         OwnerState,
         Meta(
             description=(
-                "Bound: a pod with a node. Finished: a pod or job that has ended. Deleting: "
-                "an object that is being deleted. Allocated: a claim with devices. "
-                "WithoutClaims: a pod that requests no devices by claims."
+                "Bound: a pod with a node. Finished: a pod or job that has ended. Deleting: an object that is "
+                "being deleted. Allocated: a claim that has devices. WithoutClaims: a pod that does not "
+                "request devices by claims."
             )
         ),
     ]
-    node_name: Annotated[str, Meta(description="The node that a pod is bound to.")] = ""
+    node_name: Annotated[str, Meta(description="The node to which the pod is bound.")] = ""
     phase: Annotated[str, Meta(description="The phase of a finished pod.")] = ""
-    claims: Annotated[list[PlannedClaim], Meta(description="The claims with the devices that they have.")] = []
-    pending_claims: Annotated[list[ClaimName], Meta(description="Claims without devices.")] = []
+    claims: Annotated[list[PlannedClaim], Meta(description="The claims that have devices, with these devices.")] = []
+    pending_claims: Annotated[list[ClaimName], Meta(description="The claims that have no devices.")] = []
     missing_claims: Annotated[
-        list[str], Meta(description=("Entries of resourceClaims whose claim is not in the input."))
+        list[str], Meta(description=("The entries of resourceClaims whose claims are not in the input."))
     ] = []
-    used_by: Annotated[list[ObjectName], Meta(description=("The users for which an allocated claim is reserved."))] = []
-    asks: Annotated[list[AskedResource], Meta(description="Requirements of a pod other than claims.")] = []
+    used_by: Annotated[
+        list[ObjectName], Meta(description=("The pods and other users for which an allocated claim is reserved."))
+    ] = []
+    asks: Annotated[
+        list[AskedResource], Meta(description="The resources that a pod requests other than by claims.")
+    ] = []
     waiting: Annotated[
         list[WaitingContainer],
-        Meta(description="For a pod with a node: the containers that its kubelet has not started, or not again."),
+        Meta(
+            description="If the pod has a node: the containers that its kubelet has not started, or not started again."
+        ),
     ] = []
     finalizers: Annotated[list[str], Meta(description="The finalizers of an object that is being deleted.")] = []

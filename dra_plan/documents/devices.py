@@ -21,7 +21,7 @@ from dra_plan.documents.base import (
 
 
 class FoundValue(DocumentPart, frozen=True, kw_only=True):
-    """A value, and the number of devices with it."""
+    """A value, and the number of devices that have it."""
 
     type: str
     value: Any
@@ -29,7 +29,7 @@ class FoundValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class FoundName(DocumentPart, frozen=True, kw_only=True):
-    """The values that devices publish for an attribute or capacity that a selector reads."""
+    """An attribute or capacity that a selector reads, with the values that devices publish for it."""
 
     kind: Annotated[str, one_of("attribute", "capacity", "domain", "driver")]
     domain: str
@@ -40,28 +40,28 @@ class FoundName(DocumentPart, frozen=True, kw_only=True):
     problem: Annotated[
         str | None, one_of(None, "missing", "wrong-domain", "unknown-domain", "wrong-kind", "wrong-type", "unordered")
     ]
-    hint: Annotated[str | None, Meta(description=("The name, domain, kind or type that was probably meant."))] = None
-    known: Annotated[list[str], Meta(description="The names in that domain, if there is no hint.")] = []
+    hint: Annotated[str | None, Meta(description=("The name, domain, kind or type that was probably intended."))] = None
+    known: Annotated[list[str], Meta(description="If there is no hint: the names in this domain.")] = []
 
 
 class ComputedValue(DocumentPart, frozen=True, kw_only=True):
-    """A value of a part of a selector, and the number of devices with it."""
+    """A value of a part of a selector, and the number of devices for which the part has it."""
 
     value: str
     count: Amount
 
 
 class ComputedPart(DocumentPart, frozen=True, kw_only=True):
-    """The values of a part of a selector."""
+    """A part of a selector, with the values that it has for devices."""
 
     part: str
     values: list[ComputedValue]
 
 
 class DecidingClause(DocumentPart, frozen=True, kw_only=True):
-    """The deciding part of a selector, and the values of the devices for the names in it.
+    """The part of a selector that decides, and the values of the devices for the names that it reads.
 
-    Counts are over all nodes of the story.
+    Numbers of devices are totals over all nodes of the story.
     """
 
     clause: str
@@ -107,18 +107,18 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: str
     pods: list[str]
-    own: Annotated[bool, Meta(description="The claim belongs to this claim set.")] = False
+    own: Annotated[bool, Meta(description="True if the claim belongs to this claim set.")] = False
 
 
 def claim_holder(claim: ResourceClaim) -> ClaimHolder:
-    """Return a claim and the pods that it is reserved for."""
+    """Return the claim as a holder of devices, with the pods for which it is reserved."""
     users = claim.status.reserved_for if claim.status is not None else []
     pods = [user.name for user in users if user.resource == "pods"]
     return ClaimHolder(namespace=claim.metadata.namespace, name=claim.metadata.name, pods=pods)
 
 
 class TaintName(DocumentPart, frozen=True, kw_only=True):
-    """A taint."""
+    """A taint of a device or node."""
 
     key: str
     value: str
@@ -128,17 +128,26 @@ class TaintName(DocumentPart, frozen=True, kw_only=True):
 class EvictingDevice(DocumentPart, frozen=True, kw_only=True):
     """A device whose taint evicts a pod."""
 
-    device: Annotated[str, Meta(description="DRIVER/POOL/DEVICE.")]
+    device: Annotated[str, Meta(description="The device, as DRIVER/POOL/DEVICE.")]
     taint: TaintName
-    rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint; empty for the driver.")] = ""
-    gate: Annotated[str, Meta(description="The feature gate without which the first state does not evict.")] = ""
+    rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint; empty if the driver sets it.")] = ""
+    gate: Annotated[
+        str,
+        Meta(
+            description="The feature gate that is off in the first state, so that the taint does not evict pods there."
+        ),
+    ] = ""
 
 
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
-    """Devices that one reason removes; each code has fields of its own."""
+    """Devices that are rejected for the same reason. Which fields are set depends on the code."""
 
-    claim: Annotated[ClaimName | None, Meta(description="In a plan's reasons: of the request.")] = None
-    request: Annotated[str, Meta(description="In a plan's reasons: the request, or REQUEST/ALTERNATIVE.")] = ""
+    claim: Annotated[
+        ClaimName | None, Meta(description="Only among the reasons of a plan: the claim of the request.")
+    ] = None
+    request: Annotated[
+        str, Meta(description="Only among the reasons of a plan: the request, or REQUEST/ALTERNATIVE.")
+    ] = ""
     code: Annotated[str, one_of(*DEVICE_CODES)]
     step: CheckName
     count: Annotated[int, Meta(ge=1)]
@@ -152,44 +161,54 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     counter_set: str = ""
     counter: str = ""
     need: Annotated[
-        str, Meta(description=("The smallest amount that any of the devices needs, if amounts are short."))
+        str,
+        Meta(description=("If amounts are short: the smallest amount that the request needs from one of the devices.")),
     ] = ""
-    need_to: Annotated[str, Meta(description="The largest, if devices differ.")] = ""
-    left: Annotated[str, Meta(description="The largest amount left on any of them.")] = ""
-    left_from: Annotated[str, Meta(description="The smallest, if devices differ.")] = ""
+    need_to: Annotated[str, Meta(description="The largest amount needed, if the devices differ.")] = ""
+    left: Annotated[str, Meta(description="The largest amount that is left on one of the devices.")] = ""
+    left_from: Annotated[str, Meta(description="The smallest amount that is left, if the devices differ.")] = ""
     taint: TaintName | None = None
     tolerated: Annotated[
-        str, Meta(description="not-tolerated: what the request tolerates of the taint's key, as a taint.")
+        str,
+        Meta(
+            description="not-tolerated: the request's toleration of a taint with the same key, in the form of a taint."
+        ),
     ] = ""
     constraint: Position | None = None
     attribute: str = ""
     offered: Any = UNSET
     pinned: Any = UNSET
-    wanted: Annotated[Amount | None, Meta(description="in-use: the devices that match the selectors.")] = None
-    published: Annotated[list[str] | None, Meta(description=("capacity-missing: the existing capacities."))] = None
+    wanted: Annotated[Amount | None, Meta(description="in-use: the number of devices that match the selectors.")] = None
+    published: Annotated[
+        list[str] | None, Meta(description=("capacity-missing: the names of the capacities that the devices have."))
+    ] = None
     policies: list[CapacityRequestPolicy] | None = None
-    asked: Annotated[str, Meta(description="capacity-policy, capacity-short: the amount before it is rounded.")] = ""
+    asked: Annotated[
+        str, Meta(description="capacity-policy, capacity-short: the requested amount before it is rounded.")
+    ] = ""
     unasked: Annotated[
         str,
         one_of("", "default", "whole"),
         Meta(
-            description="capacity-short: what applies because the request names no amount: the policy's default or "
-            "the whole capacity."
+            description="capacity-short: if the request states no amount, what applies instead: the default of the "
+            "policy or the whole capacity."
         ),
     ] = ""
     holders: list[ClaimHolder] = []
     holders_on: Annotated[
-        str, Meta(description=("The node of these holders, if other nodes of the story have different ones."))
+        str, Meta(description=("The node of these holders, if other nodes of the story have other holders."))
     ] = ""
     examples: list[DeviceName]
-    count_from: Annotated[Amount | None, Meta(description=("The smallest count over the nodes of the story."))] = None
+    count_from: Annotated[Amount | None, Meta(description=("The smallest count on any node of the story."))] = None
     count_to: Amount | None = None
     selectors: list[DecidingClause] | None = None
-    device: Annotated[DeviceName | None, Meta(description="In a plan's reasons: the first of the devices.")] = None
+    device: Annotated[
+        DeviceName | None, Meta(description="Only among the reasons of a plan: the first of the devices.")
+    ] = None
 
 
 class PassedOver(DocumentPart, frozen=True, kw_only=True):
-    """Devices that were skipped for one reason; each code has fields of its own."""
+    """Devices that were skipped for the same reason. Which fields are set depends on the code."""
 
     code: Annotated[str, one_of(*DEVICE_CODES, *CHOICE_CODES)]
     state: str = ""
@@ -214,7 +233,7 @@ class PassedOver(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
-    """The result of a selector on a device."""
+    """A selector, and its result on a device."""
 
     class_: str | None
     selector: Position
@@ -225,7 +244,7 @@ class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
-    """The amount of a capacity that a request consumes."""
+    """A capacity of a device, and the amount of it that a request consumes."""
 
     capacity: str
     need: str
@@ -234,7 +253,10 @@ class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CounterDetail(DocumentPart, frozen=True, kw_only=True):
-    """The amount of a counter that a device consumes; null if the pool has no such counter."""
+    """A counter, and the amount of it that a device consumes.
+
+    If the pool has no such counter, the amount left is null.
+    """
 
     counter_set: str
     counter: str
@@ -243,14 +265,14 @@ class CounterDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintDetail(TaintName, frozen=True, kw_only=True):
-    """A taint of a device, and its effect on a request."""
+    """A taint of a device, and whether it keeps a request away."""
 
     blocks: bool
     tolerated: bool
 
 
 class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
-    """The value that a constraint compares; null if the device does not have it."""
+    """A constraint, and the value of the device that it compares. If the device has no such value, it is null."""
 
     constraint: Position
     attribute: str
@@ -270,7 +292,7 @@ else:
 
 
 class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
-    """A check of a device: passed, or failed with a code that has fields of its own."""
+    """A check of a device, which either passed or failed. If it failed, the code determines which fields are set."""
 
     step: CheckName
     passed: bool
@@ -295,16 +317,21 @@ class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedValue(DocumentPart, frozen=True, kw_only=True):
-    """An attribute, a capacity or another field of a pool's devices that differs, or exists on only one side."""
+    """An attribute, a capacity or another field of a pool's devices that changed.
+
+    It may also exist only before or only after the change.
+    """
 
     field: Text
-    devices: Annotated[Amount, Meta(description="The number of devices for which it changed.")]
-    before: Annotated[str | None, Meta(description="The value of the first of them; null if it had none.")]
+    devices: Annotated[Amount, Meta(description="The number of devices for which the field changed.")]
+    before: Annotated[
+        str | None, Meta(description="The value on the first of these devices; null if the device had none.")
+    ]
     after: str | None
 
 
 class ChangedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that drivers publish differently."""
+    """A pool that drivers publish differently before and after."""
 
     driver: Text
     pool: Text
@@ -315,30 +342,40 @@ class ChangedPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
-    """A selector that matches a different number of devices."""
+    """A selector that matches a different number of devices before and after."""
 
     expression: Text
     used_by: list[ObjectName]
     reads_gone: Annotated[
-        list[str], Meta(description="Attributes, DOMAIN/NAME, that it reads and that no device has any more.")
+        list[str],
+        Meta(description="The attributes that the selector reads and that no device has any longer, as DOMAIN/NAME."),
     ] = []
-    edited_from: Annotated[str, Meta(description="The old selector, if the object itself was edited.")] = ""
+    edited_from: Annotated[str, Meta(description="The earlier selector, if the selector itself was edited.")] = ""
     lost: Annotated[
         bool,
-        Meta(description="It matched devices, matches none after, and pods or workloads of the state after use it."),
+        Meta(
+            description="True if the selector matched devices before and matches none after, although pods or "
+            "workloads still use it."
+        ),
     ] = False
-    before: Annotated[Amount, Meta(description="Devices that it matches, of pools with all their slices.")]
+    before: Annotated[
+        Amount,
+        Meta(description="The number of devices that the selector matches, in pools that have all their slices."),
+    ]
     after: Amount
     in_use: Annotated[
-        Amount, Meta(description="Devices that claims of the state before have of the classes with this selector.")
+        Amount,
+        Meta(description="The number of devices of classes with this selector that claims had before the change."),
     ] = 0
-    erring: Annotated[Amount, Meta(description="Devices of the state after on which it stops with an error.")] = 0
-    erring_pools: Annotated[list[str], Meta(description="DRIVER/POOL of these devices.")] = []
-    error: Annotated[str, Meta(description="The first of these errors; empty for none.")] = ""
+    erring: Annotated[
+        Amount, Meta(description="The number of devices after the change on which the selector fails with an error.")
+    ] = 0
+    erring_pools: Annotated[list[str], Meta(description="The pools of these devices, as DRIVER/POOL.")] = []
+    error: Annotated[str, Meta(description="The first of these errors; empty if there are none.")] = ""
     stops: Annotated[
         bool,
         Meta(
-            description="It stops on more devices than before, and is used: the error ends the attempt of a pod, on all"
-            " nodes, as soon as one of these devices is looked at."
+            description="True if the selector is used and fails on more devices than before. The error ends a pod's "
+            "attempt on all nodes as soon as one of these devices is checked."
         ),
     ] = False

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, UNSCHEDULABLE
 from dra_plan.documents.reasons import LeadingReason, NotTogether
 
 from .base import Amount, DocumentPart, PoolName, SchedulerText, one_of
-from .devices import RemovedDevices, TaintName
-from .stories import MissingDriver
+from .devices import DecidingClause, RemovedDevices, TaintName
+from .stories import MissingDriver, PoolElsewhere
 
 ObstacleKind = Literal[
     "Resource",
@@ -29,141 +29,244 @@ ObstacleKind = Literal[
 ]
 
 
+LeavingState = one_of("", "Leaving", "Stuck")
+"""Whether a pod is being deleted; Stuck if it cannot end, because its node does not exist or does not report."""
+
+
 class FoundLabel(DocumentPart, frozen=True, kw_only=True):
-    """A value, and the number of nodes with it."""
+    """A value of a node label, and the number of nodes that have it."""
 
     value: str
     nodes: Amount
 
 
+class ResourceUser(DocumentPart, frozen=True, kw_only=True):
+    """A pod that has, or is promised, some of a node's resource."""
+
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME.")]
+    amount: str
+    priority: int
+    state: Annotated[str, LeavingState] = ""
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
-    """The subject of a rejection, for a group of nodes; each kind has fields of its own."""
+    """What a rejection is about, for a group of nodes. Which fields are set depends on the kind."""
 
     kind: ObstacleKind
-    resource: Annotated[str, Meta(description="VolumeLimit: the CSI driver whose volumes are counted.")] = ""
+    resource: Annotated[
+        str, Meta(description="The resource that is short. VolumeLimit: the CSI driver whose volumes are counted.")
+    ] = ""
     need: Annotated[str, Meta(description="The amount of the resource that the pod requests.")] = ""
-    left: Annotated[str, Meta(description="The largest amount left on any of the nodes.")] = ""
-    left_from: Annotated[str, Meta(description="The smallest amount left, if the nodes differ.")] = ""
+    left: Annotated[str, Meta(description="The largest amount that is left on one of the nodes.")] = ""
+    left_from: Annotated[str, Meta(description="The smallest amount that is left, if the nodes differ.")] = ""
     room: Annotated[
         str,
         Meta(
             description=(
-                "The largest amount that any of the nodes has when empty; for devices only if it is never enough."
+                "The largest amount that one of the nodes would have without pods. For devices, it is given "
+                "only if it is never enough."
             )
         ),
     ] = ""
-    message: Annotated[str, Meta(description="Taint not-ready: why the kubelet says that the node is not.")] = ""
-    never: Annotated[bool, Meta(description="Even an empty node of these would not have it.")] = False
+    message: Annotated[
+        str, Meta(description="Taint not-ready: the reason that the kubelet gives for the node not being ready.")
+    ] = ""
+    never: Annotated[bool, Meta(description="True if these nodes would not have the amount even without pods.")] = False
     taint: TaintName | None = None
-    label: Annotated[str, Meta(description="The label key; metadata.name means the name of the node.")] = ""
+    label: Annotated[str, Meta(description="The key of the label; metadata.name stands for the name of the node.")] = ""
     operator: str = ""
-    values: Annotated[list[str], Meta(description="What the pod requires of the label.")] = []
-    found: Annotated[list[FoundLabel], Meta(description="The values on the nodes, the most common first.")] = []
+    values: Annotated[list[str], Meta(description="The values that the pod requires of the label.")] = []
+    found: Annotated[list[FoundLabel], Meta(description="The values that the nodes have, the most common first.")] = []
     values_found: Annotated[
-        Amount, Meta(description="The number of values on the nodes; `found` has those of the most nodes.")
+        Amount,
+        Meta(
+            description="The number of different values that the nodes have. `found` contains only the most common "
+            "ones."
+        ),
     ] = 0
     without: Annotated[Amount, Meta(description="The number of nodes without the label.")] = 0
     near: Annotated[
         str,
         Meta(
-            description="A similar resource, key or value that nodes of the cluster have; for a taint, what the pod "
-            "tolerates of that key; for the node's name, the DaemonSet that pins the pod to it."
+            description="A similar resource, key or value that nodes in the cluster have. For a taint: what the pod "
+            "tolerates with the same key. For the name of the node: the DaemonSet that binds the pod to "
+            "it."
         ),
     ] = ""
     protocol: str = ""
     port: Amount = 0
     term: Annotated[str, one_of("affinity", "anti-affinity", "existing")] = ""
     topology_key: str = ""
-    domain: Annotated[str, Meta(description="On the first of the nodes; empty where it lacks the key.")] = ""
-    pods: Annotated[Amount, Meta(description="Pods in the domain that a spread constraint counts.")] = 0
-    least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
-    emptiest: Annotated[str, Meta(description="Its name; empty where there are fewer domains than minDomains.")] = ""
+    domain: Annotated[
+        str, Meta(description="The topology domain of the first node; empty if that node lacks the label.")
+    ] = ""
+    pods: Annotated[
+        Amount, Meta(description="The number of pods in the domain that a topology spread constraint counts.")
+    ] = 0
+    least: Annotated[Amount, Meta(description="The number of such pods in the domain that has the fewest.")] = 0
+    emptiest: Annotated[
+        str,
+        Meta(
+            description="The name of the domain that has the fewest pods; empty if there are fewer domains than "
+            "minDomains."
+        ),
+    ] = ""
     tainted: Annotated[
-        Amount, Meta(description="The nodes of the emptiest domain, if all have taints that the pod does not tolerate.")
+        Amount,
+        Meta(
+            description="The number of nodes in that domain, if all of them have taints that the pod does not tolerate."
+        ),
     ] = 0
     max_skew: Amount = 0
-    domains: Annotated[Amount, Meta(description="How many domains there are, where minDomains asks for more.")] = 0
-    min_domains: Annotated[Amount, Meta(description="What minDomains asks for, where there are fewer.")] = 0
-    selector: Annotated[str, Meta(description="The pods that a term of affinity or spread selects, as -l would.")] = ""
-    elsewhere: Annotated[list[str], Meta(description="Other namespaces in which there are such pods.")] = []
+    domains: Annotated[Amount, Meta(description="The number of domains, if minDomains requires more.")] = 0
+    min_domains: Annotated[Amount, Meta(description="The value of minDomains, if there are fewer domains.")] = 0
+    selector: Annotated[
+        str,
+        Meta(
+            description="The label selector of an affinity term or of a topology spread constraint, in the format of "
+            "`-l`."
+        ),
+    ] = ""
+    elsewhere: Annotated[
+        list[str], Meta(description="The other namespaces in which there are pods that this selector matches.")
+    ] = []
     finished: Annotated[
         list[str],
-        Meta(description="NAMESPACE/NAME of finished pods that a term of affinity would select."),
+        Meta(description="The finished pods that an affinity term would match, as NAMESPACE/NAME."),
     ] = []
-    claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
-    volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
-    pod: Annotated[str, Meta(description=("NAMESPACE/NAME of a pod that prevents it, on the first of the nodes."))] = ""
-    devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
+    claim: Annotated[str, Meta(description="The name of a PersistentVolumeClaim of the pod.")] = ""
+    volume: Annotated[str, Meta(description="VolumeInUse, for a volume without a claim: the type of disk.")] = ""
+    pod: Annotated[
+        str, Meta(description=("On the first node: a pod because of which the node rejects, as NAMESPACE/NAME."))
+    ] = ""
+    state: Annotated[str, LeavingState] = ""
+    users: Annotated[
+        list[ResourceUser],
+        Meta(
+            description="The pods with the largest requests for the resource, on the node that has the most left. If "
+            "they were gone, the pod would fit."
+        ),
+    ] = []
+    promised: Annotated[
+        list[ResourceUser],
+        Meta(description="The pods that come first and are nominated to that node, so that their room is not free."),
+    ] = []
+    free: Annotated[str, Meta(description="The amount that node would have left without the nominated pods.")] = ""
+    on: Annotated[str, Meta(description="The name of that node, if the obstacle is about several nodes.")] = ""
+    devices: Annotated[LeadingReason | None, Meta(description="The reason why the claims do not fit.")] = None
     missing_drivers: Annotated[
         list[MissingDriver],
-        Meta(description="Drivers that the claims want and that publish nothing for the first of the nodes."),
+        Meta(description="The drivers whose devices the claims need and that publish nothing for the first node."),
+    ] = []
+    pools_elsewhere: Annotated[
+        list[PoolElsewhere],
+        Meta(
+            description="If the first of the nodes has no devices: pools of wanted drivers that are for other labels."
+        ),
     ] = []
     pools: Annotated[
-        list[PoolName], Meta(description="The first of the pools that end the attempt, on the first of the nodes.")
+        list[PoolName], Meta(description="On the first node: the first pools with which the attempt ends in an error.")
     ] = []
     removed: Annotated[
         list[RemovedDevices],
-        Meta(description="Of the request that fails, on the first of the nodes: devices that match and can't be had."),
+        Meta(description="On the first node: the devices that match the request that fails, and that it cannot get."),
     ] = []
+    deciding: Annotated[
+        DecidingClause | None,
+        Meta(description="If no device matches: the part of the selector that is false on the most of them."),
+    ] = None
     together: Annotated[
         NotTogether | None,
-        Meta(description="Requirements of the claims that can't be met together on the first of the nodes."),
+        Meta(description="On the first node: the requirements of the claims that cannot be met together."),
     ] = None
     parts: Annotated[
-        list[str], Meta(description="What `need` adds up to, if not only of what the containers were given to request.")
+        list[str],
+        Meta(
+            description="The amounts that add up to `need`, if it contains more than what the containers state as "
+            "requests."
+        ),
     ] = []
     holders: Annotated[
         list[str],
         Meta(
             description=(
-                "NAMESPACE/NAME of the pods that have an extended resource, on the first of the nodes, or a host port, "
-                "on each of several."
+                "The pods that use an extended resource on the first node, or a host port on each of several "
+                "nodes, as NAMESPACE/NAME."
             )
         ),
     ] = []
     not_ready: Annotated[
-        str, Meta(description="A pod of a DaemonSet on a node without devices that is not ready, and why, if known.")
+        str,
+        Meta(
+            description="If the node has no devices: a pod of a DaemonSet that is not ready on it, and the reason, if "
+            "it is known."
+        ),
     ] = ""
+    driver: Annotated[str, Meta(description="The driver that the claims want and that this pod seems to be.")] = ""
     unhealthy: Annotated[
-        str, Meta(description="What the nodes have of an extended resource of which their device plugin offers less.")
+        str,
+        Meta(
+            description="The amount of an extended resource that the nodes have, if their device plugin offers less of "
+            "it."
+        ),
     ] = ""
     varies: Annotated[
-        bool, Meta(description=("The pod or domain of the first of the nodes; other nodes have different ones."))
+        bool,
+        Meta(
+            description=(
+                "True if the pod or domain given here applies to the first node only, and other nodes have a "
+                "different one."
+            )
+        ),
     ] = False
     taken_before: Annotated[
-        bool, Meta(description="The claims fit now, but pods that come first take the devices.")
+        bool, Meta(description="True if the claims fit now, but pods that come first take the devices.")
     ] = False
 
     @property
     def is_reserved(self) -> bool:
-        """Return whether it is the taint of a node reserved for the control plane, which outweighs everything else."""
+        """True if this is the taint of a node that is reserved for the control plane.
+
+        Such a taint outweighs everything else.
+        """
         return self.taint is not None and self.taint.key in CONTROL_PLANE
 
     @property
     def is_of_cordon(self) -> bool:
-        """Return whether it is the taint that comes with a cordon."""
+        """True if this is the taint that a cordon sets."""
         return self.taint is not None and self.taint.key == UNSCHEDULABLE.key
 
     @property
     def is_of_room(self) -> bool:
-        """Return whether other pods leave no room: without them, the node might accept the pod."""
+        """True if other pods leave too little room, so that the node might accept the pod without them."""
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
 
     @property
+    def is_of_other_node(self) -> bool:
+        """Return whether the pod may only run on nodes that it names."""
+        names = self.kind == "Label" and self.operator == "In" and self.label in (HOSTNAME, "metadata.name")
+        return names or self.kind == "NodeName"
+
+    @property
     def is_of_volume(self) -> bool:
-        """Return whether the node can never use the pod's volume: then it does not matter what else it lacks."""
+        """True if the node can never use the pod's volume, so that it does not matter what else the node lacks."""
         return self.kind == "Volume" and bool(self.volume)
 
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
-    """One reason of one plugin, and its subject."""
+    """One reason why one plugin rejects nodes, and what the reason is about."""
 
     plugin: str
     message: SchedulerText
     counted: Annotated[
-        bool, Meta(description=("Whether it is in the scheduler's message, which has one plugin for each node."))
+        bool,
+        Meta(
+            description=(
+                "True if the reason is in the scheduler's message, which counts only one plugin for each node."
+            )
+        ),
     ]
     about: list[NodeObstacle] = []
 
@@ -174,13 +277,20 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
     nodes: Annotated[list[str], Meta(min_length=1)]
     reasons: Annotated[list[NodeRefusalReason], Meta(min_length=1)]
     lower_priority: Annotated[
-        Amount, Meta(description="Pods there of a lower priority, if the pod has one above 0 and may preempt.")
+        Amount,
+        Meta(
+            description="The number of pods of lower priority on these nodes, if the pod has a priority above 0 and "
+            "may preempt others."
+        ),
     ] = 0
     priority: Annotated[
-        int | None, Meta(description="If no pod there has a lower priority: the lowest of theirs, if there are any.")
+        int | None,
+        Meta(
+            description="If there are pods on these nodes, but none of lower priority: the lowest priority among them."
+        ),
     ] = None
 
     @property
     def about(self) -> list[NodeObstacle]:
-        """Return all obstacles."""
+        """What the reasons of these nodes are about."""
         return [one for reason in self.reasons for one in reason.about]

@@ -15,11 +15,11 @@ DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
 """Shared: allocated, with free capacity."""
 
 
-Amounts = Annotated[dict[str, str], Meta(description="Quantities by name.")]
+Amounts = Annotated[dict[str, str], Meta(description="Quantities, by name.")]
 
 
 class CounterSetLeft(DocumentPart, frozen=True, kw_only=True):
-    """A counter set: its total and its free amounts."""
+    """A counter set, with the total and the remaining amounts of its counters."""
 
     name: str
     total: Amounts
@@ -40,59 +40,79 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
 
     name: str
     state: DeviceState
-    model: Annotated[str, Meta(description="Its model, if the driver publishes one.")] = ""
-    reason: Annotated[str, Meta(description="Why it is unavailable, or cannot be shared further.")] = ""
-    holders: Annotated[list[ClaimHolder], Meta(description="The claims that have it, with their pods.")] = []
-    part: Annotated[bool, Meta(description="It uses counters: a partition of a physical device.")] = False
+    model: Annotated[str, Meta(description="The model of the device, if the driver publishes one.")] = ""
+    reason: Annotated[
+        str, Meta(description="The reason why the device is not available, or cannot be shared further.")
+    ] = ""
+    holders: Annotated[list[ClaimHolder], Meta(description="The claims that hold the device, with their pods.")] = []
+    part: Annotated[
+        bool, Meta(description="True if the device consumes counters, so that it is a partition of a physical device.")
+    ] = False
     taints: list[DeviceTaint] = []
-    evicts: Annotated[list[DoomedPod], Meta(description="Pods that its taints evict.")] = []
+    evicts: Annotated[
+        list[DoomedPod], Meta(description="The pods that are evicted because of the device's taints.")
+    ] = []
     nodes: Annotated[
-        list[str] | None, Meta(description="With per-device node selection: the nodes that reach the device.")
+        list[str] | None, Meta(description="With per-device node selection: the nodes that can reach the device.")
     ] = None
-    capacity: Annotated[Amounts, Meta(description="Capacity left of a device that may be shared.")] = {}
+    capacity: Annotated[Amounts, Meta(description="The capacity that is left, if the device may be shared.")] = {}
 
 
 class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
     """A kind of partition of physical devices."""
 
-    profile: Annotated[str, Meta(description=("The name from the driver, or the name of the devices without numbers."))]
-    devices: Annotated[Amount, Meta(description="The number in the pool; they may overlap.")]
+    profile: Annotated[
+        str,
+        Meta(description=("The name that the driver publishes, or the names of the devices without their numbers.")),
+    ]
+    devices: Annotated[Amount, Meta(description="The number of such devices in the pool. They may overlap.")]
     fit: Annotated[
-        Amount, Meta(description=("The number that still fits at the same time, if nothing else is allocated."))
+        Amount,
+        Meta(description=("The number of such devices that still fit at the same time, if nothing else is allocated.")),
     ]
 
 
 class ListedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool in one state, and the nodes that see this state."""
+    """A pool in one state, and the nodes that see the pool in this state."""
 
     driver: str
     pool_name: str
     node_name: Annotated[
-        str, Meta(description="The node that all slices of the pool name; absent if they name none, or several.")
+        str, Meta(description="The node that all slices of the pool name. Absent if they name none or several.")
     ] = ""
     generation: int
     resource_slice_count: Annotated[
-        int, Meta(description=("The number of slices of the complete pool, according to its slices."))
+        int, Meta(description=("The number of slices that the complete pool has, according to its slices."))
     ]
-    observed_resource_slice_count: Annotated[int, Meta(description="Slices of this generation in the input.")]
+    observed_resource_slice_count: Annotated[
+        int, Meta(description="The number of slices of this generation in the input.")
+    ]
     state: PoolState
-    nodes: Annotated[list[str], Meta(description="The nodes that reach devices of the pool, in input order.")]
-    cordoned: Annotated[list[str], Meta(description="Those of the nodes that are cordoned.")] = []
+    nodes: Annotated[list[str], Meta(description="The nodes that can reach devices of the pool, in input order.")]
+    cordoned: Annotated[list[str], Meta(description="Those of these nodes that are cordoned.")] = []
     total_devices: Amount
-    allocated_devices: Annotated[Amount, Meta(description="Allocated to claims, whole or in shares.")]
+    allocated_devices: Annotated[
+        Amount, Meta(description="The number of devices that are allocated to claims, whole or in shares.")
+    ]
     available_devices: Annotated[
-        Amount, Meta(description="totalDevices without allocatedDevices and unavailableDevices.")
+        Amount, Meta(description="The number of devices in `totalDevices` that are neither allocated nor unavailable.")
     ]
     unavailable_devices: Annotated[
         Amount,
-        Meta(description="Neither allocated nor available: tainted, short of counters, or in a pool not complete."),
+        Meta(
+            description="The number of devices that are neither allocated nor available, because of a taint, a lack of "
+            "counters, or an incomplete pool."
+        ),
     ]
-    tainted_devices: Annotated[Amount, Meta(description="Devices with a taint that keeps claims away.")]
+    tainted_devices: Annotated[Amount, Meta(description="The number of devices with a taint that keeps claims away.")]
     counter_sets: list[CounterSetLeft]
     devices: list[ListedDevice]
     physical_devices: Annotated[
         Amount | None,
-        Meta(description="With parts: the counter sets that they draw from, and the devices that use no counters."),
+        Meta(
+            description="If devices are partitions: the number of counter sets from which they draw, and of devices "
+            "without counters."
+        ),
     ] = None
     profiles: list[PartitionProfile] = []
-    validation_error: Annotated[str, Meta(description="Why the pool is invalid, in upstream's words.")] = ""
+    validation_error: Annotated[str, Meta(description="The reason why the pool is invalid, in upstream's words.")] = ""

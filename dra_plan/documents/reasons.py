@@ -27,21 +27,21 @@ from dra_plan.documents.devices import ClaimHolder, FoundValue, RemovedDevices
 
 
 class UnusablePool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that is skipped."""
+    """A pool that the allocator skips."""
 
     code: Annotated[str, one_of("pool-incomplete", "pool-invalid", "pool-obsolete", "devices-with-counters")]
     pool: PoolName
     generation: int
     devices: Amount
-    slices: Annotated[list[str], Meta(description="The slices that cause it.")]
+    slices: Annotated[list[str], Meta(description="The slices because of which the pool is skipped.")]
     seen: Amount | None = None
     expected: int | None = None
     problem: str = ""
-    hint: Annotated[str, Meta(description="The counter set or counter that was perhaps meant.")] = ""
+    hint: Annotated[str, Meta(description="The counter set or counter that was probably intended.")] = ""
     superseded_by: int | None = None
     counts: Annotated[
         list[int],
-        Meta(description="The values of resourceSliceCount, if slices of one generation state different ones."),
+        Meta(description="The values of resourceSliceCount, if slices of one generation state different values."),
     ] = []
 
 
@@ -54,27 +54,29 @@ class KnownDefect(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
-    """Known defects of the release that change the answer, and the answer without them."""
+    """Known defects of the release that change the answer, and the answer that the release would give without them."""
 
-    code: Annotated[str, one_of("upstream-defect"), Meta(description="In a plan's reasons.")] = ""
+    code: Annotated[str, one_of("upstream-defect"), Meta(description="Set only among the reasons of a plan.")] = ""
     defects: Annotated[list[KnownDefect], Meta(min_length=1)]
     promised: Annotated[str, one_of("Fits", "DoesNotFit", "NodeError", "Error")]
 
 
 class TriedRewrite(DocumentPart, frozen=True, kw_only=True):
-    """A selector that avoids an error, and the answer with it."""
+    """A selector without an error, and the answer that it would lead to."""
 
     expression: str
     outcome: str
 
 
 class AttemptFault(DocumentPart, frozen=True, kw_only=True):
-    """The error that ended the attempt."""
+    """The error with which the scheduling attempt ended."""
 
     code: str
     message: SchedulerText
     object: ObjectName | None = None
-    template: Annotated[str, Meta(description="The template that `object`, a claim, is generated from.")] = ""
+    template: Annotated[
+        str, Meta(description="If `object` is a claim that is created from a template: the template.")
+    ] = ""
     missing: ObjectName | None = None
     source: str | None = None
     device: DeviceName | None = None
@@ -91,7 +93,10 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
 
 
 class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", tag="request"):
-    """A request; with the devices that pass every check while nothing is allocated, if it has no alternatives."""
+    """A request in a blocking set.
+
+    If the request has no alternatives, the devices that pass every check while nothing is allocated are included.
+    """
 
     need: Amount | None = None
     left: Amount | None = None
@@ -99,7 +104,7 @@ class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", 
 
 
 class MetValues(DocumentPart, frozen=True, kw_only=True):
-    """The values of a constraint's attribute on the devices left for a request."""
+    """The values that the devices left for a request have for the attribute of a constraint."""
 
     request: str
     values: list[FoundValue]
@@ -108,18 +113,18 @@ class MetValues(DocumentPart, frozen=True, kw_only=True):
 
 
 class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="constraint"):
-    """A constraint of a claim, by its position."""
+    """A constraint in a blocking set, given by its position in the claim."""
 
     claim: ClaimName
     constraint: Position
     match_attribute: str | None = None
     distinct_attribute: str | None = None
     requests: list[str]
-    values: Annotated[list[MetValues], Meta(description=("The values at the constraint, request by request."))] = []
+    values: Annotated[list[MetValues], Meta(description=("The values that the constraint compares, by request."))] = []
 
 
 class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="counter"):
-    """A counter of a pool."""
+    """A counter in a blocking set."""
 
     pool: PoolName
     counter_set: str
@@ -129,7 +134,7 @@ class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind",
 
 
 class BlockingClaim(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="claim"):
-    """A claim that already has devices."""
+    """A claim in a blocking set that already has devices."""
 
     claim: ClaimHolder
 
@@ -138,25 +143,25 @@ BlockingElement = BlockingRequest | BlockingConstraint | BlockingCounter | Block
 
 
 class NeededAmount(RequestName, frozen=True, kw_only=True):
-    """The minimum amount of a shared resource that a request needs."""
+    """The smallest amount of a shared resource that is enough for a request."""
 
     need: str
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter, or a capacity of shared devices, of which requests together need more than is left."""
+    """A counter, or a capacity of shared devices, that has less left than several requests need together."""
 
     pool: PoolName | None = None
     counter_set: str = ""
-    name: Annotated[str, Meta(description="Of the counter, or of the capacity.")]
-    devices: Annotated[list[DeviceName], Meta(description="Of a capacity: some of the devices that have it.")] = []
+    name: Annotated[str, Meta(description="The name of the counter or of the capacity.")]
+    devices: Annotated[list[DeviceName], Meta(description="For a capacity: some of the devices that have it.")] = []
     needs: list[NeededAmount]
     sum: str
     left: str
 
 
 class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
-    """A counter set of a pool: the free and the total amount of each counter."""
+    """A counter set of a pool, with the remaining and the total amount of each counter."""
 
     pool: PoolName
     counter_set: str
@@ -165,15 +170,17 @@ class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class NotTogether(DocumentPart, frozen=True, kw_only=True):
-    """Elements that cannot be satisfied together."""
+    """A blocking set: the smallest set of requests, constraints, counters and claims that cannot all be met."""
 
-    code: Annotated[str, one_of("not-together"), Meta(description="In a plan's reasons.")] = ""
+    code: Annotated[str, one_of("not-together"), Meta(description="Set only among the reasons of a plan.")] = ""
     proven: Annotated[
-        bool, Meta(description=("Each element was dropped in turn, and the rest fits (without known defects)."))
+        bool,
+        Meta(description=("True if each element was left out in turn and the others then fit, without known defects.")),
     ]
     elements: list[BlockingElement]
     shortages: Annotated[
-        list[Shortage], Meta(description=("Amounts of which these requests together need more than is left."))
+        list[Shortage],
+        Meta(description=("The counters and capacities of which the requests together need more than is left.")),
     ] = []
 
 
@@ -181,7 +188,7 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason that concerns a request, a claim or a node as a whole."""
+    """A reason that concerns a request, a claim or a node as a whole, and not single devices."""
 
     code: str
     claim: ClaimName | None = None
@@ -205,23 +212,34 @@ else:
 
 
 class LeadingReason(DocumentPart, frozen=True, kw_only=True):
-    """An obstacle, and the number of nodes that have it. docs/reasons.md describes the codes."""
+    """A reason, and the number of nodes that have it. docs/reasons.md describes the codes."""
 
     code: Text
-    class_: Annotated[str, Meta(description="Whose selector rejects, if it is not the request's own.")] = ""
-    name: Annotated[
-        str, Meta(description="The attribute, capacity, counter or taint that it is about, if there is one.")
+    class_: Annotated[
+        str,
+        Meta(description="The class whose selector rejects the devices. Absent if it is the request's own selector."),
     ] = ""
+    name: Annotated[
+        str, Meta(description="The attribute, capacity, counter or taint that the reason is about, if any.")
+    ] = ""
+    pool: Annotated[PoolName | None, Meta(description="invalid-pools: the invalid pool of the first node.")] = None
+    hint: Annotated[str, Meta(description="invalid-pools: the name that its driver perhaps meant.")] = ""
     request: str = ""
-    need: Annotated[Amount | None, Meta(description="Devices that the request needs there.")] = None
-    left: Annotated[Amount | None, Meta(description=("The largest number left for it on any of the nodes."))] = None
-    left_from: Annotated[Amount | None, Meta(description="The smallest number left, if the nodes differ.")] = None
-    need_from: Annotated[Amount | None, Meta(description="The smallest number that it needs, if the nodes differ.")] = (
+    need: Annotated[Amount | None, Meta(description="The number of devices that the request needs on the nodes.")] = (
         None
     )
-    need_to: Annotated[Amount | None, Meta(description=("The largest number that it needs, if the nodes differ."))] = (
-        None
-    )
+    left: Annotated[
+        Amount | None, Meta(description=("The largest number of devices left for the request on one of the nodes."))
+    ] = None
+    left_from: Annotated[
+        Amount | None, Meta(description="The smallest number of devices left, if the nodes differ.")
+    ] = None
+    need_from: Annotated[
+        Amount | None, Meta(description="The smallest number of devices needed, if the nodes differ.")
+    ] = None
+    need_to: Annotated[
+        Amount | None, Meta(description=("The largest number of devices needed, if the nodes differ."))
+    ] = None
     nodes: Annotated[int, Meta(ge=1)]
 
 

@@ -15,11 +15,13 @@ REFUSED = "rejected by the API server"
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
-    """A finding of `validate` for which the API server rejects an object."""
+    """A finding of `validate` that makes the API server reject an object."""
 
     code: RuleCode
-    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME of the object that is rejected, or whose pods are.")]
-    field: Annotated[str, Meta(description="The path as the manifest has it; empty for the whole object.")]
+    object: Annotated[
+        str, Meta(description="The object that is rejected, or whose pods are rejected, as KIND NAMESPACE/NAME.")
+    ]
+    field: Annotated[str, Meta(description="The path of the field as the manifest has it; empty for the whole object.")]
     message: Text
     file: SourceName
     line: From1
@@ -28,7 +30,7 @@ class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
-    """A finding with the pods that cannot run because of it."""
+    """A finding of `validate`, with the pods that cannot run because of it."""
 
     owners: Annotated[
         list[ObjectName],
@@ -37,7 +39,7 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
 
 
 class OverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that makes the API server reject the pod, or a claim of it."""
+    """A quota that is the reason why the API server rejects the pod or one of its claims."""
 
     quota: Text
     resource: Text

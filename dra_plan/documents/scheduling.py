@@ -15,6 +15,7 @@ from dra_plan.documents.base import (
     FailedScheduling,
     GroupPods,
     MinCount,
+    ObjectName,
     Text,
     UndecidedNodes,
     one_of,
@@ -22,60 +23,65 @@ from dra_plan.documents.base import (
 from dra_plan.documents.node_obstacles import RefusingNodes
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.stories import AbsentName, NodeStory
-from dra_plan.documents.verdicts import PodOutcome
+from dra_plan.documents.verdicts import OtherPod, PodOutcome
 
 PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
 
 
 class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
-    """The result for a pod."""
+    """The result of scheduling a pod."""
 
     namespace: str
     name: Text
     outcome: Annotated[
         PodOutcome,
         Meta(
-            description="Bound: has its node. Waiting: on its way, something outside has to happen first. "
-            "Unschedulable: rejected. Error: the attempt broke off. Gated: never entered the queue. "
-            "Skipped: left alone. Undecided: the steps of a search ran out, or the time before it was tried (again). "
-            "Refused: the API server does not take it, or creates no more for its controller, as the message says. "
-            "Unknown: it would be rejected, but what decides is not in the input."
+            description="Bound: it has a node. Waiting: it will get a node once something else has happened. "
+            "Unschedulable: the scheduler rejects it. Error: the attempt ended with an error. Gated: it "
+            "never entered the queue. Skipped: it was left alone. Undecided: the step budget of a search "
+            "ran out, or the time before the pod was tried (again). Refused: the API server rejects it, or "
+            "creates no more pods for its controller, as the message says. Unknown: it would be rejected, "
+            "but what decides is not in the input."
         ),
     ]
     node_name: str | None
     message: Annotated[str | None, FailedScheduling]
     reason: Annotated[str, one_of("Unschedulable", "SchedulerError")] = ""
     nominated_node_name: str = ""
-    waiting: Annotated[str, Meta(description=("What the pod is waiting for, or why it is not scheduled."))] = ""
+    waiting: Annotated[
+        str, Meta(description=("What the pod is waiting for, or the reason why it is not scheduled."))
+    ] = ""
     best_nodes: Annotated[
         list[str],
         Meta(
             description=(
-                "All nodes with the highest score, if there are several; or the nodes that "
-                "fit but are lost because of an error elsewhere."
+                "All nodes with the highest score, if there are several. After an error on other nodes: the "
+                "nodes that fit but cannot be used because of it."
             )
         ),
     ] = []
     errors: Annotated[
-        dict[str, str], Meta(description="Nodes whose filters failed with an error, which ends the attempt.")
+        dict[str, str], Meta(description="The nodes on which a filter failed with an error, which ends the attempt.")
     ] = {}
     undecided_nodes: UndecidedNodes = []
     attempts: Annotated[int, Meta(ge=1)] = 0
     node_allocatable: Annotated[
         list[NodeAllocatableResourceClaimStatus],
         Meta(
-            description=("Node resources that the devices of the pod's claims take, in the format of the pod's status.")
+            description=(
+                "The node resources that the devices of the pod's claims take, in the format of the pod's status."
+            )
         ),
     ] = []
 
     @property
     def is_undecided(self) -> bool:
-        """Return whether the pod has no node, and a search for one was cut short."""
+        """True if the pod has no node because a search was cut short, or because what decides is not in the input."""
         return self.outcome in ("Undecided", "Unknown") or bool(self.undecided_nodes)
 
 
 class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim in its final state."""
+    """A claim in the final state."""
 
     namespace: str
     name: str
@@ -84,15 +90,15 @@ class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that was unbound in the input, and the scheduler's choice, if it makes one."""
+    """A PersistentVolumeClaim that was not bound in the input, and the scheduler's choice for it, if any."""
 
-    pvc: Annotated[Text, Meta(description="NAMESPACE/NAME of the PersistentVolumeClaim.")]
-    pv: Annotated[str, Meta(description="The PersistentVolume that it gets.")] = ""
-    provision: Annotated[str, Meta(description="The node for which a volume is made.")] = ""
+    pvc: Annotated[Text, Meta(description="The PersistentVolumeClaim, as NAMESPACE/NAME.")]
+    pv: Annotated[str, Meta(description="The PersistentVolume that it gets, if it gets an existing one.")] = ""
+    provision: Annotated[str, Meta(description="The node for which a new volume is created, if one is.")] = ""
 
 
 class GroupCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition of a pod group, as written by the scheduler."""
+    """A condition of a pod group, as the scheduler writes it."""
 
     type: str
     status: str
@@ -101,36 +107,39 @@ class GroupCondition(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
-    """The result for a pod group."""
+    """The result of scheduling a pod group."""
 
     namespace: str
     name: Text
     outcome: Annotated[
         PodGroupOutcome,
         Meta(
-            description="Scheduled: enough pods found a node at the same time. Unschedulable: they did not. "
-            "Error: the attempt broke off. Gated: none of its pods entered the queue. Empty: it has no pods."
+            description="Scheduled: enough pods found a node at the same time. Unschedulable: not enough pods did. "
+            "Error: the attempt ended with an error. Gated: none of its pods entered the queue. Empty: it "
+            "has no pods."
         ),
     ]
     policy: Annotated[str, one_of("gang", "basic", "")]
     min_count: Annotated[int, MinCount] = 0
     pods: Annotated[int, GroupPods] = 0
-    bound: Annotated[int, Meta(description="The pods that have a node.")] = 0
+    bound: Annotated[int, Meta(description="The number of pods of the group that have a node.")] = 0
     conditions: list[GroupCondition] = []
-    waiting: Annotated[str, Meta(description="Why a pod of the group is not in the queue, if none was tried.")] = ""
+    waiting: Annotated[
+        str, Meta(description="If no pod of the group was tried: the reason why a pod is not in the queue.")
+    ] = ""
     attempts: Annotated[int, Meta(ge=1)] = 0
 
 
 class EvictedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that is evicted for another one."""
+    """A pod that is evicted to make room for another pod."""
 
     pod: str
-    preemptor: Annotated[str, Meta(description="The pod, or podgroup/NAMESPACE/NAME.")]
+    preemptor: Annotated[str, Meta(description="The pod for which it is evicted, or podgroup/NAMESPACE/NAME.")]
     node: str
 
 
 class TaintEvictedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that a taint of its node, or of one of its devices, evicts."""
+    """A pod that is evicted because of a taint of its node or of one of its devices."""
 
     namespace: str
     name: str
@@ -139,7 +148,7 @@ class TaintEvictedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
-    """The status that a plugin returned."""
+    """A status that a plugin returned."""
 
     plugin: str
     status: Annotated[
@@ -152,33 +161,38 @@ class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeVerdicts(DocumentPart, frozen=True, kw_only=True):
-    """The results of the Filter plugins on a node."""
+    """The results of the Filter plugins on one node."""
 
     node: str
     verdicts: list[PluginVerdict]
 
 
 class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
-    """One scheduling cycle of one pod."""
+    """One scheduling cycle for one pod."""
 
     pod: str
     attempt: Annotated[int, Meta(ge=1)]
-    pod_group: Annotated[str, Meta(description="The group that the pod was tried with, NAMESPACE/NAME.")] = ""
-    domain: Annotated[str, Meta(description="The value of the group's topology key on whose nodes it was tried.")] = ""
+    pod_group: Annotated[str, Meta(description="The group with which the pod was tried, as NAMESPACE/NAME.")] = ""
+    domain: Annotated[
+        str,
+        Meta(
+            description="The topology domain on whose nodes the pod was tried, as a value of the group's topology key."
+        ),
+    ] = ""
     pre_filter: list[PluginVerdict] = []
     filter: list[NodeVerdicts] = []
     post_filter: list[PluginVerdict] = []
-    score: Annotated[dict[str, dict[str, int]], Meta(description="Weighted points by plugin and node.")] = {}
+    score: Annotated[dict[str, dict[str, int]], Meta(description="The weighted scores, by plugin and node.")] = {}
     best: list[str] = []
     node: str = ""
     message: str = ""
 
 
 class TracedWake(DocumentPart, frozen=True, kw_only=True):
-    """The event that made the scheduler retry a pending pod."""
+    """An event that made the scheduler retry a pending pod."""
 
     pod: str
-    event: Annotated[str, Meta(description=("The label of the event in Kubernetes, such as AssignedPodDelete."))]
+    event: Annotated[str, Meta(description=("The name of the event in Kubernetes, such as AssignedPodDelete."))]
     object: str
     plugin: str
     queue: Annotated[str, one_of("active", "backoff")]
@@ -192,34 +206,57 @@ class SchedulingTrace(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodName(DocumentPart, frozen=True, kw_only=True):
-    """A pod."""
+    """The name of a pod."""
 
     namespace: str
     name: Text
 
 
 class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
-    """The reasons why pods got no devices: their last attempt, in the cluster at that time."""
+    """The reasons why pods got no devices in their last attempt, in the cluster as it was then."""
 
     pods: Annotated[
         list[PodName],
         Meta(
             min_length=1,
-            description=("Pods with the same requests and the same result; the details are those of the first."),
+            description=("Pods with the same requests and the same result. The details are those of the first pod."),
         ),
     ]
     attempt: Annotated[int, Meta(ge=1)]
     message: Annotated[str, FailedScheduling]
-    absent: Annotated[list[AbsentName], Meta(description="Values that no device of the cluster has.")]
-    leading: Annotated[list[LeadingReason], Meta(description=("The reasons of the nodes, the most common first."))]
+    absent: Annotated[
+        list[AbsentName], Meta(description="Values that selectors require and that no device in the cluster has.")
+    ]
+    leading: Annotated[
+        list[LeadingReason], Meta(description=("The reasons why nodes reject the pods, the most common first."))
+    ]
     stories: Annotated[
         list[NodeStory],
-        Meta(description=("Nodes rejected because of devices; those with the same reasons as one story.")),
+        Meta(
+            description=(
+                "What happens on nodes that reject because of devices. Nodes with the same reasons have one story."
+            )
+        ),
     ]
     devices_fit: Annotated[
         list[RefusingNodes],
-        Meta(description="Nodes on which the claims fit, and the first reason why the scheduler rejects them."),
+        Meta(
+            description="The nodes on which the claims fit, with the first reason why the scheduler rejects the pods "
+            "there."
+        ),
     ] = []
+
+
+class ContestedPods(DocumentPart, frozen=True, kw_only=True):
+    """Pods of one owner, of which more would get a node if no other pods were pending."""
+
+    owner: ObjectName
+    pods: Annotated[int, Meta(ge=1, description="The pods of the owner that had no node before.")]
+    would_bind: Annotated[int, Meta(ge=0, description="The number of these that get a node.")]
+    would_bind_alone: Annotated[int, Meta(ge=1, description="The number that would get one without the other pods.")]
+    without_node: Annotated[list[PodName], Meta(min_length=1, description="The pods that get no node.")]
+    node_name: Annotated[str, Meta(description="The node that the first of them would get.")]
+    first: Annotated[list[OtherPod], Meta(min_length=1, description="Pods that come first and take the room.")]
 
 
 class PodOwner(DocumentPart, frozen=True, kw_only=True):
@@ -236,9 +273,11 @@ class SettledPod(DocumentPart, frozen=True, kw_only=True):
     name: Text
     owner: PodOwner | None
     node_name: str | None
-    devices: Annotated[list[str], Meta(description="REQUEST=DRIVER/POOL/DEVICE of the pod's claims.")]
-    foreseen: Annotated[bool, Meta(description=("A controller will create it; its name is a placeholder."))] = False
-    message: Annotated[str | None, Meta(description="The scheduler's reason why it has no node.")] = None
+    devices: Annotated[list[str], Meta(description="The devices of the pod's claims, as REQUEST=DRIVER/POOL/DEVICE.")]
+    foreseen: Annotated[
+        bool, Meta(description=("True if a controller will create the pod. Its name is then a placeholder."))
+    ] = False
+    message: Annotated[str | None, Meta(description="The scheduler's reason why the pod has no node.")] = None
 
 
 class GonePod(DocumentPart, frozen=True, kw_only=True):
@@ -248,10 +287,12 @@ class GonePod(DocumentPart, frozen=True, kw_only=True):
     name: Text
     owner: PodOwner | None
     node_name: str | None
-    by: Annotated[str, Meta(description="Why it ended.")]
-    reason: Annotated[str, Meta(description="The reason of the pod's condition DisruptionTarget, if it gets one.")] = ""
+    by: Annotated[str, Meta(description="What ended the pod.")]
+    reason: Annotated[str, Meta(description="The reason in the pod's condition DisruptionTarget, if it has one.")] = ""
     message: Text = ""
-    second: Annotated[float, Meta(description=("The time in seconds after the first event, or after the start."))]
+    second: Annotated[
+        float, Meta(description=("The time in seconds after the first event, or after the start if there is no event."))
+    ]
     time: EvictionTime = ""
     recreated_as: Annotated[list[Text], Meta(description=("The pods that its owner has created since, if any."))] = []
 
@@ -261,14 +302,17 @@ class SettledClaim(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    devices: Annotated[list[str] | None, Meta(description="REQUEST=DRIVER/POOL/DEVICE; null: not allocated.")]
+    devices: Annotated[
+        list[str] | None,
+        Meta(description="The allocated devices, as REQUEST=DRIVER/POOL/DEVICE; null if the claim is not allocated."),
+    ]
     reserved_for: list[str]
 
 
 class RefusedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object of the events that the API server does not create."""
+    """An object in the events that the API server does not create."""
 
-    object: Annotated[Text, Meta(description="KIND/NAME.")]
+    object: Annotated[Text, Meta(description="The object, as KIND/NAME.")]
     namespace: str
     message: Text
 
@@ -314,11 +358,13 @@ class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
     """The reason why the cluster never settles."""
 
     message: str
-    pods: Annotated[list[PodName], Meta(description=("Pods that are retried endlessly, if that is the reason."))] = []
+    pods: Annotated[
+        list[PodName], Meta(description=("The pods that are retried endlessly, if that is the reason."))
+    ] = []
 
 
 class SettledCluster(DocumentPart, frozen=True, kw_only=True):
-    """The final state, when scheduler and controllers have nothing left to do."""
+    """The final state of the cluster, in which neither the scheduler nor a controller has anything left to do."""
 
     pods: list[SettledPod]
     evicted: list[GonePod]
@@ -327,5 +373,5 @@ class SettledCluster(DocumentPart, frozen=True, kw_only=True):
     events: list[ControllerEvent]
     conditions: list[ObjectCondition]
     later: list[LaterEviction]
-    rounds: Annotated[int, Meta(description="The number of rounds of controllers and scheduler.")]
+    rounds: Annotated[int, Meta(description="The number of times that controllers and the scheduler took turns.")]
     unsettled: UnsettledCluster | None

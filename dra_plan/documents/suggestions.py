@@ -14,7 +14,10 @@ from .stories import DriverPod
 
 
 class OtherAmount(DocumentPart, frozen=True, kw_only=True):
-    """What the largest devices have of a capacity or counter: those that were asked for, and those of another value."""
+    """The amount that the largest devices have of a capacity or counter, before and after a change of a value.
+
+    `from` is the amount of the devices with the requested value, and `to` is the amount of those with another value.
+    """
 
     name: Text
     from_: str
@@ -22,7 +25,7 @@ class OtherAmount(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """A selector is rewritten, or removed (null), in a class or in a request."""
+    """A selector in a class or in a request is rewritten, or removed if the new selector is null."""
 
     code: Annotated[
         str,
@@ -34,18 +37,19 @@ class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
     selector: Position
     expression: str
     replacement: str | None
-    dropped: Annotated[str, Meta(description="The part that is dropped.")] = ""
+    dropped: Annotated[str, Meta(description="The part of the selector that is dropped.")] = ""
     used_by: Annotated[
         list[ObjectName],
-        Meta(description="For a class: other claims and templates of the input that use it."),
+        Meta(description="For a selector in a class: other claims and templates in the input that use the class."),
     ] = []
     amount: Annotated[
-        OtherAmount | None, Meta(description="change-value: how much smaller or larger the other devices are.")
+        OtherAmount | None,
+        Meta(description="change-value: the difference in size between these devices and the requested ones."),
     ] = None
 
 
 class RequestChange(DocumentPart, frozen=True, kw_only=True):
-    """A change to a request, or alternative."""
+    """A change to a request or to an alternative."""
 
     code: str
     claim: ClaimName
@@ -57,12 +61,25 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("tolerate-taint")]
     toleration: DeviceToleration
-    tainted: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of the first devices with the taint.")] = []
-    since: Annotated[str, Meta(description="When the first of them got the taint: timeAdded.")] = ""
+    tainted: Annotated[
+        list[str], Meta(description="The devices on the node that have the taint, as DRIVER/POOL/DEVICE.")
+    ] = []
+    needed: Annotated[Amount, Meta(description="The least number of these devices that the request needs.")] = 0
+    since: Annotated[
+        str, Meta(description="The time at which the first of these devices got the taint, from timeAdded.")
+    ] = ""
+
+
+class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
+    """A DeviceTaintRule is deleted, so that its devices no longer have the taint."""
+
+    code: Annotated[str, one_of("delete-taint-rule")]
+    rule: Annotated[Text, Meta(description="The name of the DeviceTaintRule.")]
+    taint: TaintName
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
-    """Fewer devices are requested, or some instead of all."""
+    """Fewer devices are requested, or a number of devices instead of all."""
 
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
@@ -70,9 +87,9 @@ class CountLowered(RequestChange, frozen=True, kw_only=True):
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):
-    """Less of a capacity is requested, a different one, or none of it.
+    """Less of a capacity is requested, or a different capacity, or none of it.
 
-    `request-capacity`: an amount is requested, instead of the one that applies without a request.
+    `request-capacity`: an amount is requested explicitly, and replaces the one that applies otherwise.
     """
 
     code: Annotated[str, one_of("lower-capacity", "request-capacity", "rename-capacity", "drop-capacity")]
@@ -81,7 +98,7 @@ class CapacityChanged(RequestChange, frozen=True, kw_only=True):
     to: str = ""
     also: Annotated[
         dict[str, str],
-        Meta(description="request-capacity: the amounts of other capacities that are requested together with it."),
+        Meta(description="request-capacity: the amounts of other capacities that are requested as well."),
     ] = {}
 
 
@@ -117,7 +134,7 @@ class ConstraintDropped(DocumentPart, frozen=True, kw_only=True):
 
 
 class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
-    """The claim waits for the missing slices of a pool."""
+    """The claim waits until a pool has the slices that it lacks."""
 
     code: Annotated[str, one_of("wait-for-slice")]
     pool: PoolName
@@ -131,7 +148,7 @@ class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeAdded(DocumentPart, frozen=True, kw_only=True):
-    """A copy of a node is added, with what every such node runs and publishes; no patch does that."""
+    """A copy of a node is added, with the pods and devices that every such node has. No patch does that."""
 
     code: Annotated[str, one_of("add-node")]
     like: Annotated[str, Meta(description="The node that is copied.")]
@@ -148,41 +165,57 @@ class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
     """The node is uncordoned."""
 
     code: Annotated[str, one_of("uncordon-node")]
-    uncordon: Annotated[str, Meta(description="The node.")]
+    uncordon: Annotated[str, Meta(description="The node that is uncordoned.")]
 
 
 class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
-    """A node is ready again: controllers remove the taints that say what is wrong with it."""
+    """A node becomes ready again, so that controllers remove the taints that they set because of its problem."""
 
     code: Annotated[str, one_of("await-node")]
-    awaited: Annotated[str, Meta(description="The node.")]
-    taints: Annotated[list[TaintName], Meta(description="Those that are gone then.", min_length=1)]
-    since: Annotated[str, Meta(description="When it got the first of them: timeAdded.")] = ""
+    awaited: Annotated[str, Meta(description="The node that becomes ready.")]
+    taints: Annotated[list[TaintName], Meta(description="The taints that are then removed.", min_length=1)]
+    since: Annotated[
+        str, Meta(description="The time at which the node got the first of these taints, from timeAdded.")
+    ] = ""
+    ends: Annotated[
+        list[str],
+        Meta(description="The pods on the node that are being deleted and then end, as NAMESPACE/NAME."),
+    ] = []
+
+
+class DevicesRepaired(DocumentPart, frozen=True, kw_only=True):
+    """A device plugin offers all that its node has of a resource again."""
+
+    code: Annotated[str, one_of("repair-devices")]
+    resource: str
+    on: Annotated[Text, Meta(description="The node.")]
+    from_: Annotated[str, Meta(description="What the device plugin offers now: `status.allocatable`.")]
+    to: Annotated[str, Meta(description="What the node has: `status.capacity`.")]
 
 
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
     """The pod tolerates a taint of the node, or the taint is removed from the node."""
 
     code: Annotated[str, one_of("tolerate-node-taint", "remove-node-taint")]
-    tainted: Annotated[str, Meta(description="The node.")]
+    tainted: Annotated[str, Meta(description="The node whose taint is tolerated or removed.")]
     taint: TaintName
 
 
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
     """The pod requires a different value of a node label, or a different label.
 
-    `use-other-nodes`: both values exist, and the nodes with the present one have no room.
+    `use-other-nodes`: nodes have both values, but the nodes with the present value have no room.
     """
 
     code: Annotated[str, one_of("change-node-selector", "use-other-nodes")]
     label: str
     from_: str
     to: str
-    to_label: Annotated[str, Meta(description="The label that is required instead, if it is a different one.")] = ""
+    to_label: Annotated[str, Meta(description="The label that is required instead, if it is a different label.")] = ""
 
 
 class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
-    """Requirements for a node label that exclude each other become one, which any of their values meets."""
+    """Requirements for a node label that exclude each other are replaced by one that any of their values meets."""
 
     code: Annotated[str, one_of("merge-node-requirements")]
     label: str
@@ -190,13 +223,18 @@ class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
-    """A rule of the pod about other pods becomes a preference, or a container gives up its host port.
+    """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
-    `honor-taints`: a spread no longer counts nodes that the pod does not tolerate.
+    `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
+    `lower-min-domains`: it requires only as many domains as there are.
     """
 
-    code: Annotated[str, one_of("honor-taints", "relax-spread", "relax-anti-affinity", "drop-host-port")]
+    code: Annotated[
+        str, one_of("honor-taints", "lower-min-domains", "relax-spread", "relax-anti-affinity", "drop-host-port")
+    ]
     topology_key: str = ""
+    from_: Annotated[Amount, Meta(description="lower-min-domains: the present value of minDomains.")] = 0
+    to: Annotated[Amount, Meta(description="lower-min-domains: the new value of minDomains.")] = 0
     port: Amount = 0
 
 
@@ -211,7 +249,7 @@ class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
-    """The workload wants fewer pods."""
+    """The workload has fewer replicas."""
 
     code: Annotated[str, one_of("lower-replicas")]
     from_: int
@@ -219,7 +257,7 @@ class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
 
 
 class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
-    """A rolling update deletes an old pod before a new one is ready: `maxUnavailable` of the Deployment."""
+    """A rolling update deletes an old pod before its new pod is ready, as set by `maxUnavailable` of the Deployment."""
 
     code: Annotated[str, one_of("loosen-rollout")]
     deployment: str
@@ -227,15 +265,18 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
-    """Each pod gets a claim of its own, from a new template with the specification of the claim that they share."""
+    """Each pod gets a claim of its own instead of the claim that the pods share.
+
+    The claims are created from a new template, which has the specification of the shared claim.
+    """
 
     code: Annotated[str, one_of("use-claim-template")]
-    shared: Annotated[ClaimName, Meta(description="The claim that the pods name now.")]
+    shared: Annotated[ClaimName, Meta(description="The claim that the pods currently name.")]
     template: Annotated[str, Meta(description="The name of the new ResourceClaimTemplate.")]
 
 
 class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
-    """The pod requests another resource, whose name is similar to that of a resource which no node has."""
+    """The pod requests another resource, which has a name that is similar to that of a resource that no node has."""
 
     code: Annotated[str, one_of("rename-resource")]
     resource: str
@@ -243,7 +284,7 @@ class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceServed(DocumentPart, frozen=True, kw_only=True):
-    """A device class serves an extended resource that no node has: `extendedResourceName`."""
+    """A device class provides an extended resource that no node has, because its `extendedResourceName` is set."""
 
     code: Annotated[str, one_of("serve-resource")]
     class_: str
@@ -262,7 +303,7 @@ class QuotaRaised(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
-    """A claim is released, which frees its devices."""
+    """A claim is released, so that its devices become free."""
 
     code: Annotated[str, one_of("release-claim")]
     release: ClaimName
@@ -270,19 +311,25 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     stays: Annotated[
         str,
         one_of("", "NoController", "DaemonSet", "Static", "Leaving"),
-        Meta(description="Why no pod with the claim can be moved: the reason for the first of them."),
+        Meta(description="If no pod with the claim can be moved: the reason for the first of these pods."),
     ] = ""
 
 
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one node that are being deleted are gone.
+    """Pods of one node no longer exist.
 
-    `await-pods`: they end by themselves. `force-delete-pods`: their node does not report, so they do not.
+    `await-pods`: they are being deleted and end without further action. `force-delete-pods`: they do not, because
+    their node does not report. `remove-pods`: they run, and are to be deleted or moved.
     """
 
-    code: Annotated[str, one_of("await-pods", "force-delete-pods")]
-    pods: Annotated[list[str], Meta(description="NAMESPACE/NAME.", min_length=1)]
-    on: Annotated[Text, Meta(description="Their node.")]
+    code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
+    pods: Annotated[list[str], Meta(description="The pods, as NAMESPACE/NAME.", min_length=1)]
+    on: Annotated[Text, Meta(description="The node of the pods.")]
+    stays: Annotated[
+        str,
+        one_of("", "NoController"),
+        Meta(description="`remove-pods`: the pods can only be deleted, because no controller creates them again."),
+    ] = ""
 
 
 class GateEnabled(DocumentPart, frozen=True, kw_only=True):
@@ -295,6 +342,7 @@ class GateEnabled(DocumentPart, frozen=True, kw_only=True):
 SuggestedChange = (
     SelectorChanged
     | TaintTolerated
+    | TaintRuleDeleted
     | CountLowered
     | CapacityChanged
     | ClassChanged
@@ -306,6 +354,7 @@ SuggestedChange = (
     | NodeUncordoned
     | NodeAwaited
     | NodeAdded
+    | DevicesRepaired
     | NodeTaintMet
     | NodeSelectorChanged
     | NodeRequirementsMerged
@@ -326,6 +375,8 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "await-pods": PodsGone,
     "uncordon-node": NodeUncordoned,
     "await-node": NodeAwaited,
+    "repair-devices": DevicesRepaired,
+    "delete-taint-rule": TaintRuleDeleted,
     "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,
     "remove-node-taint": NodeTaintMet,
@@ -342,18 +393,19 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "loosen-rollout": RolloutLoosened,
     "use-claim-template": ClaimTemplated,
     "lower-count": CountLowered,
-    "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
     "request-capacity": CapacityChanged,
     "lower-request": ResourceLowered,
-    "lower-replicas": ReplicasLowered,
     "use-other-nodes": NodeSelectorChanged,
     "raise-quota": QuotaRaised,
     "add-node": NodeAdded,
+    "lower-min-domains": PodRuleRelaxed,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
+    "remove-pods": PodsGone,
     "release-claim": ClaimReleased,
+    "count-instead-of-all": CountLowered,
     "tolerate-taint": TaintTolerated,
     "change-value": SelectorChanged,
     "change-class": ClassChanged,
@@ -365,12 +417,13 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "loosen-class": SelectorChanged,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,
+    "lower-replicas": ReplicasLowered,
 }
 """The struct of every code, most plausible first.
 
 The order is: a node with free capacity accepts the pod; a mistake is fixed; changes that keep all requests; fewer or
 different devices; devices that others hold; changes that give up a rule; and last, changes to rules that affect others,
-and those that remove a request entirely.
+those that remove a request entirely, and fewer pods, which is what happens without any change.
 """
 
 
@@ -383,7 +436,7 @@ SHAPES = tuple(dict.fromkeys(CHANGES.values()))
 
 
 class PatchedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object, in the API version to which the paths of a patch apply."""
+    """An object to which a patch applies, in the API version that the paths of the patch refer to."""
 
     api_version: Text
     kind: Text
@@ -400,13 +453,18 @@ class PatchOperation(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
-    """The changes to one object."""
+    """The changes to one object, as a patch."""
 
     object: PatchedObject
     patch: Annotated[list[PatchOperation], Meta(min_length=1)]
     recreate: Annotated[
         bool,
-        Meta(description=("The API server does not allow this change: delete the object, and create it as patched.")),
+        Meta(
+            description=(
+                "True if the API server does not allow this change, so that the object must be deleted and "
+                "created again as patched."
+            )
+        ),
     ] = False
 
 
@@ -414,12 +472,17 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     """Changes that were tried together, and the node on which the claims then fit."""
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
-    node: Annotated[str, Meta(description="The node on which the set then fits.")]
+    node: Annotated[str, Meta(description="The node on which the claim set then fits.")]
     evicts: Annotated[
-        list[str], Meta(description="NAMESPACE/NAME of the pods of lower priority that it then evicts.")
+        list[str], Meta(description="The pods of lower priority that are then evicted, as NAMESPACE/NAME.")
     ] = []
     would_bind: Annotated[
-        Amount, Meta(description="For a workload: the number of its pods that then get nodes, if not all of them do.")
+        Amount, Meta(description="For a workload: the number of its pods that then get nodes, unless all of them do.")
     ] = 0
-    patches: Annotated[list[ObjectPatch], Meta(description="The changes, object by object, ready to apply.")]
-    feature_gates: Annotated[dict[str, bool], Meta(description="Gates to set as well.")] = {}
+    more: Annotated[
+        Amount, Meta(description="In `nextCopy`: how many more copies then fit, counted up to 20; 0 if not counted.")
+    ] = 0
+    patches: Annotated[
+        list[ObjectPatch], Meta(description="The changes as patches that are ready to apply, one per object.")
+    ]
+    feature_gates: Annotated[dict[str, bool], Meta(description="The feature gates that must be set as well.")] = {}

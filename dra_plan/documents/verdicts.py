@@ -79,175 +79,223 @@ class OtherPod(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
 
 
-OfAllNodes = Meta(description=("It was rejected before any node was checked, so every node has this reason."))
+OfAllNodes = Meta(
+    description=("True if it was rejected before any node was checked, so that the reason applies to every node.")
+)
 
 
 class GangShortage(DocumentPart, frozen=True, kw_only=True):
-    """A pod group of which too few pods find a node at the same time."""
+    """A pod group that lacks nodes: fewer of its pods than needed find a node at the same time."""
 
     name: Text
     least: Annotated[Amount, MinCount]
-    found: Annotated[Amount, Meta(description="The pods that find a node at the same time, or have one.")]
-    pod: Annotated[str, Meta(description="NAMESPACE/NAME of the first pod of it that finds none; `nodes` is about it.")]
+    found: Annotated[
+        Amount, Meta(description="The number of pods that find a node at the same time, or already have one.")
+    ]
+    pod: Annotated[
+        str,
+        Meta(
+            description="The first pod of the group that finds no node, as NAMESPACE/NAME. `nodes` is about this pod."
+        ),
+    ]
 
 
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
-    """The result for a pod if no other pod were pending, or without what holds it back."""
+    """The result for a pod if no other pod were pending, or if nothing held it back."""
 
     verdict: Verdict
     node_name: str = ""
     of_all_nodes: Annotated[bool, OfAllNodes] = False
     nodes: Annotated[
-        list[RefusingNodes], Meta(description=("Why each node would reject it even if it were not held."))
+        list[RefusingNodes],
+        Meta(description=("The reasons why each node would reject the pod even if it were not held.")),
     ] = []
     gang: GangShortage | None = None
     would_bind: Annotated[Amount, Meta(description="For a workload: the number of its pods that would get a node.")] = 0
 
 
 class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
-    """The result with feature gates that are off by default and probably on in the cluster."""
+    """The result with feature gates that are off by default, but probably on in the cluster."""
 
     gates: list[str]
-    signs: Annotated[str, Meta(description="What the input has that a cluster stores or uses only with the gates.")]
+    signs: Annotated[
+        str, Meta(description="What the input contains that a cluster stores or uses only if the gates are on.")
+    ]
     total_nodes: Amount = 0
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason whose number of nodes in the cluster's last message differs from the present one."""
+    """A reason that applied to a different number of nodes when the cluster's last message was written."""
 
     reason: SchedulerText
-    nodes: Annotated[Amount, Meta(description="With the reason now; 0 if none has it any more.")]
-    before: Annotated[Amount, Meta(description="In the message; 0 if it does not have the reason.")]
+    nodes: Annotated[
+        Amount, Meta(description="The number of nodes that have the reason now; 0 if none has it any longer.")
+    ]
+    before: Annotated[
+        Amount, Meta(description="The number of nodes in the message; 0 if the message does not contain the reason.")
+    ]
 
 
 class LastMessage(DocumentPart, frozen=True, kw_only=True):
-    """The last message of the cluster's own scheduler about a pod (its condition PodScheduled)."""
+    """The last message of the cluster's own scheduler about a pod, which is in the condition PodScheduled."""
 
     reason: str
     message: Annotated[str, FailedScheduling]
-    time: Annotated[str, Meta(description="The time of the first such message.")] = ""
+    time: Annotated[str, Meta(description="The time at which the message first occurred.")] = ""
     seconds_ago: Annotated[
-        Amount | None, Meta(description=("The seconds from then until the input was taken, if that time is known."))
+        Amount | None,
+        Meta(description=("The number of seconds from then until the input was taken, if that is known.")),
     ] = None
-    same_today: Annotated[bool, Meta(description="Whether the same is found in the input.")]
+    same_today: Annotated[bool, Meta(description="True if the result for the input is the same.")]
     changed: Annotated[
         list[ChangedReason],
-        Meta(description="The differences, if both the message and the result count nodes."),
+        Meta(description="The differences between the message and the result, if both contain numbers of nodes."),
     ] = []
 
 
 class TaintEviction(DocumentPart, frozen=True, kw_only=True):
-    """A future eviction of a running pod, because of a NoExecute taint of its node or of one of its devices."""
+    """A future eviction of a running pod because of a NoExecute taint of its node or of one of its devices."""
 
-    pod: Annotated[str, Meta(description="Its name, in the namespace of the owner.")]
+    pod: Annotated[str, Meta(description="The name of the pod, which is in the namespace of the owner.")]
     second: EvictionSecond
     time: EvictionTime = ""
     taint: TaintName
-    device: Annotated[DeviceName | None, Meta(description="What has the taint; null if the node has it.")] = None
-    claim: Annotated[str, Meta(description="The pod's claim that has the device.")] = ""
+    device: Annotated[
+        DeviceName | None, Meta(description="The device that has the taint; null if the node has it.")
+    ] = None
+    claim: Annotated[str, Meta(description="The claim of the pod that holds the device.")] = ""
     node: Annotated[str, Meta(description="The node that has the taint.")] = ""
     rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint, if one does.")] = ""
 
 
 class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
-    """A volume of a claim's class, and what keeps the volume controller from binding it to the claim.
+    """A volume of a claim's class, and the reasons why the volume controller does not bind it to the claim.
 
-    Without `faults`, the controller binds it.
+    If `faults` is empty, the controller binds it.
     """
 
     name: str
     faults: list[Annotated[str, one_of("held", "small", "form", "deleted", "phase", "selector", "access-modes")]] = []
     phase: str = ""
     size: str = ""
-    holder: Annotated[str, Meta(description="held: the claim (NAMESPACE/NAME) in spec.claimRef.")] = ""
+    holder: Annotated[str, Meta(description="held: the claim in spec.claimRef, as NAMESPACE/NAME.")] = ""
 
 
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim of a pod that volumes exclude from nodes: its volume, or its StorageClass."""
+    """A PersistentVolumeClaim whose volume, or whose StorageClass, keeps a pod away from nodes."""
 
     name: str
-    missing: Annotated[bool, Meta(description="There is no such claim in its namespace.")] = False
-    volume: Annotated[str, Meta(description="Empty if it is not bound.")] = ""
+    missing: Annotated[bool, Meta(description="True if there is no such claim in the namespace.")] = False
+    volume: Annotated[str, Meta(description="The volume to which the claim is bound; empty if it is not bound.")] = ""
     storage_class: str = ""
-    class_missing: Annotated[bool, Meta(description="The StorageClass is not in the input, which has others.")] = False
-    near: Annotated[str, Meta(description="A StorageClass, or a claim, with a similar name.")] = ""
+    class_missing: Annotated[
+        bool, Meta(description="True if the StorageClass is not in the input, although other classes are.")
+    ] = False
+    near: Annotated[str, Meta(description="A StorageClass or a claim that has a similar name.")] = ""
     classes: Annotated[
-        list[str], Meta(description="The existing StorageClasses, if that of the claim is missing, or it names none.")
+        list[str], Meta(description="The existing StorageClasses, if the claim names none, or one that is missing.")
     ] = []
-    classless: Annotated[bool, Meta(description="The claim does not name a StorageClass, not even an empty one.")] = (
+    classless: Annotated[bool, Meta(description="True if the claim names no StorageClass, not even the empty one.")] = (
         False
     )
-    default_class: Annotated[str, Meta(description="The default StorageClass, which a claim without one gets.")] = ""
-    size: Annotated[str, Meta(description="The storage that a claim without volume requests.")] = ""
+    default_class: Annotated[
+        str, Meta(description="The default StorageClass, which applies to claims that name none.")
+    ] = ""
+    size: Annotated[str, Meta(description="The amount of storage that the claim requests, if it has no volume.")] = ""
     provisions: Annotated[
-        bool | None, Meta(description="The class has a provisioner, which creates volumes; null if it is not known.")
+        bool | None,
+        Meta(description="True if the class has a provisioner, which creates volumes; null if this is not known."),
     ] = None
     volumes: Annotated[
         list[UnmatchedVolume],
-        Meta(description="Of a claim without volume: existing volumes of its class, the best match first."),
+        Meta(description="If the claim has no volume: the existing volumes of its class, the best match first."),
     ] = []
     waits: Annotated[
-        bool, Meta(description=("The volume is provisioned once the pod has a node (WaitForFirstConsumer)."))
+        bool, Meta(description=("True if the volume is created only when the pod has a node (WaitForFirstConsumer)."))
     ] = False
     labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
-    nowhere: Annotated[bool, Meta(description="No node of the input can use the volume.")] = False
-    stateful_set: Annotated[str, Meta(description="The StatefulSet that creates the claim from a template.")] = ""
+    nowhere: Annotated[bool, Meta(description="True if no node in the input can use the volume.")] = False
+    stateful_set: Annotated[
+        str, Meta(description="The StatefulSet that creates the claim from one of its templates.")
+    ] = ""
     template_class: Annotated[
-        str, Meta(description="The StorageClass of this template, if it is not in the input, which has others.")
+        str,
+        Meta(description="The StorageClass in this template, if it is not in the input, although other classes are."),
     ] = ""
 
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):
-    """A volume claim, and the values of a node label with which its volume can be used."""
+    """A PersistentVolumeClaim, and the values of a node label with which its volume can be used."""
 
     claim: str
     values: list[str]
 
 
 class VolumesApart(DocumentPart, frozen=True, kw_only=True):
-    """Two volume claims of a pod whose volumes no node can reach both."""
+    """Two PersistentVolumeClaims of a pod whose volumes cannot both be used from any node."""
 
-    label: Annotated[str, Meta(description="The node label whose values exclude each other.")]
+    label: Annotated[str, Meta(description="The node label for which the two volumes require different values.")]
     places: list[VolumePlace]
     at_once: Annotated[
-        list[str], Meta(description="The StorageClasses that make volumes before the pod has a node (Immediate).")
+        list[str], Meta(description="The StorageClasses that create volumes before the pod has a node (Immediate).")
     ] = []
     waiting: Annotated[
-        list[str], Meta(description="StorageClasses of the same provisioner that wait for the pod instead.")
+        list[str], Meta(description="The StorageClasses of the same provisioner that wait until the pod has a node.")
     ] = []
 
 
 class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition of an allocated device for which the scheduler waits before it binds the pod."""
+    """A condition of an allocated device that the scheduler waits for before it binds the pod."""
 
     claim: str
     device: DeviceName
     condition: str
-    failed: Annotated[bool, Meta(description="It is a failure condition that is True: the binding fails.")] = False
-    status: Annotated[str, Meta(description="Empty if the driver has not reported it.")] = ""
+    failed: Annotated[
+        bool, Meta(description="True if this is a failure condition with the status True, so that the binding fails.")
+    ] = False
+    status: Annotated[
+        str, Meta(description="The status of the condition; empty if the driver has not reported it.")
+    ] = ""
     reason: str = ""
     message: Text = ""
 
 
+class ClaimOfLostNode(DocumentPart, frozen=True, kw_only=True):
+    """A claim of a pod whose devices are on a node that the input does not have."""
+
+    claim: str
+    node_name: str
+    pods: Annotated[
+        list[str], Meta(description="Other pods that use the claim: only when they end are they free.")
+    ] = []
+    deleted: Annotated[bool, Meta(description="All of them are being deleted.")] = False
+    finalizers: Annotated[list[str], Meta(description="What keeps them from being gone.")] = []
+
+
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A volume claim of a bound pod that only one node may use, and that a pod on another node uses."""
+    """A PersistentVolumeClaim that only one node may use, where a pod on another node uses it.
+
+    The explained pod is bound to a node and uses the claim as well.
+    """
 
     claim: str
     pod: str
     node_name: str
-    deleted: Annotated[bool, Meta(description="That pod is being deleted.")] = False
-    unreachable: Annotated[bool, Meta(description="Its node does not exist, or its kubelet does not report.")] = False
+    deleted: Annotated[bool, Meta(description="True if the other pod is being deleted.")] = False
+    unreachable: Annotated[
+        bool, Meta(description="True if the node of the other pod does not exist, or its kubelet does not report.")
+    ] = False
 
 
 class LabelConflict(DocumentPart, frozen=True, kw_only=True):
-    """Requirements of a pod for a node label that no value meets."""
+    """A pod's requirements for a node label that no value of the label can meet together."""
 
     label: str
-    wants: Annotated[list[str], Meta(description="The requirements, such as `zone=a` and `zone=b`.")]
-    by_selector: Annotated[bool, Meta(description="Whether one of them is in nodeSelector.")] = False
+    wants: Annotated[list[str], Meta(description="The requirements that conflict, such as `zone=a` and `zone=b`.")]
+    by_selector: Annotated[bool, Meta(description="True if one of them is in nodeSelector.")] = False
 
     def has(self, one: NodeObstacle) -> bool:
-        """Return whether an obstacle on nodes follows from it."""
+        """Return whether an obstacle on nodes is a consequence of this conflict."""
         return one.kind == "Label" and one.label == self.label
 
 
@@ -279,197 +327,283 @@ class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
 
 
 class LeavingClaim(DocumentPart, frozen=True, kw_only=True):
-    """A ResourceClaim of a pod that is being deleted, so that no pod may begin to use it."""
+    """A ResourceClaim of a pod that is being deleted. No pod may begin to use such a claim."""
 
     name: Text
-    pods: Annotated[list[str], Meta(description="The other pods for which it is reserved; it exists until they end.")]
-    generated: Annotated[bool, Meta(description="It was created from a template, for this pod.")] = False
+    pods: Annotated[
+        list[str], Meta(description="The other pods for which the claim is reserved. The claim exists until they end.")
+    ]
+    generated: Annotated[bool, Meta(description="True if the claim was created from a template for this pod.")] = False
 
 
 class PodEvent(DocumentPart, frozen=True, kw_only=True):
-    """A warning about a pod, from an Event of the input: the last one of its reason."""
+    """A warning about a pod, read from an Event in the input. It is the last warning with this reason."""
 
     reason: Text
     message: Text
-    component: Annotated[str, Meta(description="Who says it, such as kubelet.")] = ""
-    time: Annotated[str, Meta(description="The time of the last occurrence.")] = ""
+    component: Annotated[str, Meta(description="The component that reports the event, such as kubelet.")] = ""
+    time: Annotated[str, Meta(description="The time at which the event last occurred.")] = ""
     count: Amount = 1
 
 
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
-    """The result for an owner, with all pending pods of the input, and the reasons."""
+    """The result for an owner when all pending pods in the input are scheduled, and the reasons for it."""
 
     kind: Text
     namespace: str
     name: Text
     verdict: Verdict
     node_name: str = ""
-    victims: Annotated[list[OtherPod], Meta(description="Pods that are evicted for it.")] = []
+    victims: Annotated[list[OtherPod], Meta(description="The pods that are evicted to make room.")] = []
     spared: Annotated[
-        list[OtherPod], Meta(description="Pods that it would preempt if its preemptionPolicy were not Never.")
+        list[OtherPod], Meta(description="The pods that would be preempted if preemptionPolicy were not Never.")
     ] = []
     priority: Annotated[
         int | None,
-        Meta(description="Of a pod that no node can take: its priority, if that is above 0 and it may preempt others."),
+        Meta(
+            description="If no node can take the pod: its priority, if this is above 0 and the pod may preempt others."
+        ),
     ] = None
     low_priority: Annotated[
-        int | None, Meta(description="Of a pod that no node can take: its priority, if that is below 0.")
+        int | None, Meta(description="If no node can take the pod: its priority, if this is below 0.")
     ] = None
     held_by: HeldBy | Literal[""] = ""
-    queue: Annotated[str, Meta(description="SchedulingGates, Suspended: the queue that its label for Kueue names.")] = (
-        ""
-    )
-    queue_exists: Annotated[bool, Meta(description="The input has this LocalQueue.")] = False
-    queue_message: Annotated[str, Meta(description="Why Kueue does not admit it yet, from its Workload.")] = ""
+    queue: Annotated[str, Meta(description="SchedulingGates, Suspended: the queue in the label that Kueue reads.")] = ""
+    queue_exists: Annotated[bool, Meta(description="True if this LocalQueue is in the input.")] = False
+    queue_message: Annotated[
+        str, Meta(description="The reason why Kueue does not admit it yet, from its Workload.")
+    ] = ""
     queues: Annotated[
         list[str],
-        Meta(description="If the input lacks the queue: others of its namespace, else NAMESPACE/NAME."),
+        Meta(
+            description="If the queue is not in the input: the other queues in its namespace, or else all queues as "
+            "NAMESPACE/NAME."
+        ),
     ] = []
-    near_queue: Annotated[str, Meta(description="The one of these with a similar name.")] = ""
+    near_queue: Annotated[str, Meta(description="The one of these queues that has a similar name.")] = ""
     held: Annotated[
         list[str],
-        Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),
+        Meta(
+            description="What holds it: the scheduling gates, missing claims or templates, group, node, scheduler or "
+            "queue."
+        ),
     ] = []
     leaving_claims: Annotated[
-        list[LeavingClaim], Meta(description="MissingClaim: the claims that it names and that are being deleted.")
+        list[LeavingClaim], Meta(description="MissingClaim: the named claims that are being deleted.")
     ] = []
     awaited: Annotated[
-        list[AwaitedCondition], Meta(description="BindingConditions: the conditions of its devices.")
+        list[AwaitedCondition], Meta(description="BindingConditions: the conditions of the pod's devices.")
     ] = []
     volumes_elsewhere: Annotated[
-        list[VolumeElsewhere], Meta(description="Of a bound pod that does not run: its volumes in use on other nodes.")
+        list[VolumeElsewhere],
+        Meta(description="For a bound pod that does not run: its volumes that are in use on other nodes."),
     ] = []
     events: Annotated[
-        list[PodEvent], Meta(description="Of a bound pod that does not run: warnings about it, the latest first.")
+        list[PodEvent], Meta(description="For a bound pod that does not run: warnings about it, the latest first.")
     ] = []
     driver_pods: Annotated[
-        list[DriverPod], Meta(description="Of a bound pod that does not run: pods of its devices' drivers, not ready.")
+        list[DriverPod],
+        Meta(description="For a bound pod that does not run: pods of the drivers of its devices that are not ready."),
     ] = []
     unready_pods: Annotated[
         list[UnreadyPod],
         Meta(description="If a driver publishes no devices at all: pods of DaemonSets that are not ready."),
     ] = []
     until: Annotated[
-        str, Meta(description="Of a pod that waits for pods that are being deleted: when their grace periods end.")
+        str,
+        Meta(
+            description="For a pod that waits for pods that are being deleted: the time at which their grace periods "
+            "end."
+        ),
     ] = ""
-    gang: Annotated[GangShortage | None, Meta(description="Its pod group, if too few of its pods find a node.")] = None
+    gang: Annotated[GangShortage | None, Meta(description="The pod group, if too few of its pods find a node.")] = None
     with_gates: Annotated[
-        GatedVerdict | None, Meta(description="The result with gates that seem to be on, if it differs.")
+        GatedVerdict | None,
+        Meta(description="The result with feature gates that seem to be on in the cluster, if it differs."),
     ] = None
     group_pods: Annotated[Amount, GroupPods] = 0
     group_least: Annotated[Amount, MinCount] = 0
-    findings: Annotated[list[RefusalFinding], Meta(description="Why the API server rejects it.")] = []
+    findings: Annotated[list[RefusalFinding], Meta(description="The reasons why the API server rejects it.")] = []
     forbidden: Annotated[
         Amount,
-        Meta(description="Pods that a quota or limit prevents; `message` is that of the API server."),
+        Meta(
+            description="The number of pods that a quota or limit prevents. `message` is then the API server's message."
+        ),
     ] = 0
     forbidden_claim: Annotated[
-        str, Meta(description="The entry of resourceClaims, if its claim is rejected and not the pod.")
+        str, Meta(description="If a claim of the pod is rejected and not the pod: its entry in resourceClaims.")
     ] = ""
-    over: Annotated[list[str], Meta(description="The resources of which a quota has too little.")] = []
+    over: Annotated[list[str], Meta(description="The resources of which a quota does not allow enough.")] = []
     defaulted: Annotated[
-        list[DefaultedRequest], Meta(description="Requests that a LimitRange makes, of what the quota has too little.")
+        list[DefaultedRequest],
+        Meta(
+            description="The default requests from a LimitRange for resources of which the quota does not allow enough."
+        ),
     ] = []
-    missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
+    missing: Annotated[
+        list[str], Meta(description=("The kinds of objects that decide the answer and are not in the input."))
+    ] = []
     left_over: Annotated[
         list[ClaimHolder],
-        Meta(description="Claims that hold devices for pods that are not in the input, although their namespaces are."),
+        Meta(
+            description="Claims that hold devices for pods that are not in the input, although the namespaces of the "
+            "claims are."
+        ),
     ] = []
     partial: Annotated[
         list[str],
         Meta(
-            description="Of what would be bound: kinds of which the input has only a part, so that devices, cpu or "
-            "memory count as free that may be in use."
+            description="If pods would be bound: kinds of objects of which the input has only a part, so that devices, "
+            "cpu or memory in use may count as free."
         ),
     ] = []
     message: Annotated[str, FailedScheduling] = ""
-    waiting: Annotated[str, Meta(description="What it is waiting for, as the scheduler's message.")] = ""
-    refused_by: Annotated[list[str], Meta(description=("The plugins that reject nodes, the most common first."))] = []
+    waiting: Annotated[str, Meta(description="What it is waiting for, in the words of the scheduler.")] = ""
+    refused_by: Annotated[
+        list[str], Meta(description=("The plugins because of which nodes reject it, the most common first."))
+    ] = []
     of_all_nodes: Annotated[bool, OfAllNodes] = False
     total_nodes: Annotated[
         Amount,
-        Meta(description=("The nodes that were checked; for a pod group with a topology key, those of one domain.")),
+        Meta(
+            description=(
+                "The number of nodes that were checked. For a pod group with a topology key, it is the number "
+                "in one domain."
+            )
+        ),
     ] = 0
-    nodes: Annotated[list[RefusingNodes], Meta(description="Why each node rejects; the closest nodes come first.")] = []
+    nodes: Annotated[
+        list[RefusingNodes],
+        Meta(description="The reasons why each node rejects it. The nodes that are closest to fitting come first."),
+    ] = []
     absent: Annotated[
-        list[AbsentName], Meta(description="Values that no device has, if `claimSets` does not list them.")
+        list[AbsentName], Meta(description="Values that no device has, if they are not listed in `claimSets`.")
     ] = []
     volume_claims: Annotated[
-        list[VolumeClaimNeeds], Meta(description="Its volume claims, if volumes keep it off nodes.")
+        list[VolumeClaimNeeds], Meta(description="The PersistentVolumeClaims, if volumes keep the pod away from nodes.")
     ] = []
+    limits_unknown: Annotated[
+        bool,
+        Meta(
+            description="Of a pod that no node can take: it is not known how many volumes nodes can attach. Only "
+            "`suggestions` depend on it."
+        ),
+    ] = False
     volumes_apart: Annotated[
-        VolumesApart | None, Meta(description="Two of its volumes that no node can reach both.")
+        VolumesApart | None, Meta(description="Two volumes that cannot both be used from any node.")
     ] = None
-    shared_claims: Annotated[list[SharedClaim], Meta(description="Claims that it shares with pods like it.")] = []
+    shared_claims: Annotated[
+        list[SharedClaim], Meta(description="The claims that the pod shares with the other pods of its controller.")
+    ] = []
+    lost_claims: Annotated[
+        list[ClaimOfLostNode], Meta(description="Of a pod that no node can take: claims with devices on missing nodes.")
+    ] = []
     label_conflict: Annotated[
-        LabelConflict | None, Meta(description="What it requires of a node label, if no node can meet it.")
+        LabelConflict | None, Meta(description="The requirements for a node label that no node can meet together.")
     ] = None
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
-            description="Changes that give it a node, each tried with the whole scheduler; with too many owners or "
-            "nodes for that, changes that make its claims fit where nothing else prevents it."
+            description="Changes that lead to a node. Each was tried with the whole scheduler; if there are too many "
+            "owners or nodes for that, changes that make the claims fit where nothing else prevents it."
+        ),
+    ] = []
+    tried: Annotated[
+        Amount | None,
+        Meta(
+            description="The changes, and pairs of changes, that were tried with the whole scheduler; null if it was "
+            "not run for that."
+        ),
+    ] = None
+    repairs: Annotated[
+        list[DriverPod],
+        Meta(
+            description="Pods of drivers that are not ready on nodes where only devices are missing. What their nodes "
+            "have then is not known, so nothing was tried."
         ),
     ] = []
     after_rollout: Annotated[
-        str, Meta(description="The node of a new pod once the Deployment's rolling update has deleted old pods.")
+        str, Meta(description="The node of a new pod after the rolling update of the Deployment has deleted old pods.")
     ] = ""
     held_by_siblings: Annotated[
         list[str],
         Meta(
-            description="NAMESPACE/NAME of pods of the same workload whose devices would be enough; their controller "
-            "recreates them."
+            description="The pods of the same workload whose devices would be enough, as NAMESPACE/NAME. Their "
+            "controller recreates them."
         ),
     ] = []
-    scheduled: Annotated[PodOutcome | Literal[""], Meta(description="What `schedule` calls it, of a pod.")] = ""
-    pods: Annotated[Amount, Meta(description=("For a workload: its pods without a node, or not yet created."))] = 0
-    wanted: Annotated[
-        Amount, Meta(description=("For a workload: the pods that it needs, including those with nodes."))
+    scheduled: Annotated[
+        PodOutcome | Literal[""], Meta(description="For a pod: the outcome that `schedule` prints.")
+    ] = ""
+    pods: Annotated[
+        Amount,
+        Meta(
+            description=(
+                "For a workload: the number of its pods that have no node, including those that do not exist yet."
+            )
+        ),
     ] = 0
-    would_bind: Annotated[Amount, Meta(description="The number of these that would be bound.")] = 0
+    wanted: Annotated[
+        Amount, Meta(description=("For a workload: the number of pods that it needs, including those that have nodes."))
+    ] = 0
+    would_bind: Annotated[Amount, Meta(description="The number of these pods that would be bound.")] = 0
     alone: Annotated[
         AloneVerdict | None, Meta(description=("The result without the other pending pods, if it differs."))
     ] = None
     freed: Annotated[
         AloneVerdict | None,
         Meta(
-            description="Of a held pod, or one that its volumes keep from all nodes: what it would be without what "
-            "holds it, or without its volumes. Of one whose admin access is rejected: with the label on its namespace."
+            description="The result without what holds the pod, or without its volumes if they keep it from all nodes. "
+            "If its admin access is rejected, the result with the label on its namespace."
         ),
     ] = None
-    first: Annotated[list[OtherPod], Meta(description="Pods that come first and take the room that it would get.")] = []
-    evicted_for: Annotated[list[OtherPod], Meta(description="It would get a node, and then be evicted for these.")] = []
+    first: Annotated[
+        list[OtherPod], Meta(description="The pods that come first and take the room that the pod would get.")
+    ] = []
+    evicted_for: Annotated[
+        list[OtherPod], Meta(description="The pods for which the pod would be evicted after getting a node.")
+    ] = []
     not_tried: Annotated[
-        Amount, Meta(description="Pods that come before it, or may matter to it, and were not tried for their number.")
+        Amount,
+        Meta(
+            description="The number of pods that come first, or that may affect the pod, and were not tried because "
+            "there are too many."
+        ),
     ] = 0
     kubelet: Annotated[
-        str, Meta(description=("The minor version of its node's kubelet, if it is older, for a pod with claims."))
+        str, Meta(description=("For a pod with claims: the minor version of its node's kubelet, if it is older."))
     ] = ""
     last_message: LastMessage | None = None
     evictions: Annotated[
         list[TaintEviction],
-        Meta(description="Taints that will evict a pod with a node, the earliest first; one per pod."),
+        Meta(
+            description="The taints because of which pods that have a node will be evicted, the earliest first. There "
+            "is one for each pod."
+        ),
     ] = []
 
     @property
     def told_nodes(self) -> list[RefusingNodes]:
-        """Return the obstacles by node; nothing if it is held back, or all nodes reject it for the same reasons."""
+        """The nodes that reject the owner's pods, with their reasons.
+
+        If something else holds the pods back, these are the nodes that would reject the pods without it.
+        """
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     @property
     def depends_on_gates(self) -> bool:
-        """Return whether it promises a node only with gates off that seem to be on in the cluster."""
+        """True if there is a node only with feature gates off that seem to be on in the cluster."""
         return self.verdict in GOOD and self.with_gates is not None
 
     @property
     def never_together(self) -> int:
-        """Return the number of a workload's pods that have no node even if no other pods are pending."""
+        """The number of a workload's pods that get no node even if no other pods are pending."""
         return self.pods - self.alone.would_bind if self.alone is not None and self.alone.would_bind else 0
 
     def is_met_by(self, tried: TriedChanges) -> bool:
-        """Return whether devices, and the rules that the changes lift, are the only obstacles on the fitting node.
+        """Return whether the changes remove every obstacle on their node, apart from devices.
 
-        This replaces trying the changes with the whole scheduler.
+        If they do, the changes need not be tried with the whole scheduler.
         """
         lifted = {plugin for change in tried.changes for plugin in _LIFTS.get(change.code, ())}
         groups = [group for group in self.told_nodes if tried.node in group.nodes]
@@ -478,5 +612,5 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def object(self) -> ObjectName:
-        """Return the object of the verdict."""
+        """The kind and name of the owner."""
         return ObjectName(kind=self.kind, namespace=self.namespace, name=self.name)

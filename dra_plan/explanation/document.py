@@ -31,11 +31,11 @@ from .driver_pods import DriverPods, missing_drivers
 from .elements import SAME_EVERYWHERE, BlockingSet, ConstraintElement, CounterElement, blocking_set
 from .errors import ErrorDetails
 from .explainer import SetExplanation
-from .funnel import DeviceChoice, Funnel, NodeOffer, Removal, holders_on, wanted
+from .funnel import DeviceChoice, Funnel, NodeOffer, Removal, SkippedPool, holders_on, wanted
 from .funnel import offer as offer_of
 from .groups import NodeGroup
 from .hints import clause, values
-from .names import claim_elsewhere, claim_name, device_name, request_name
+from .names import claim_elsewhere, claim_name, device_name, pool_name, request_name
 from .parts import defect, examples, fault, holder, pool, removal
 from .placement import Budget, Placement, Placements
 from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
@@ -107,10 +107,13 @@ def _reason(cause: Cause, told: Sequence[tuple[NodeGroup, list[Funnel]]]) -> Lea
     best = max(funnels, key=lambda funnel: (len(funnel.left), funnel.need, funnel.want.full_name), default=None)
     same = [funnel for funnel in funnels if best is not None and funnel.want.full_name == best.want.full_name]
     left, need = _spread([len(funnel.left) for funnel in same]), _spread([funnel.need for funnel in same])
+    invalid = _invalid_pool(told[0][0]) if cause[0] == "invalid-pools" else None
     return LeadingReason(
         code=cause[0],
         class_=cause[1],
         name=cause[2],
+        pool=pool_name(invalid.pool.id) if invalid is not None else None,
+        hint=invalid.hint if invalid is not None else "",
         request=best.want.full_name if best is not None else "",
         need=best.need if best is not None else None,
         left=len(best.left) if best is not None else None,
@@ -129,7 +132,8 @@ def _spread(numbers: Sequence[int]) -> tuple[int | None, int | None]:
 def _of_group(group: NodeGroup) -> tuple[Cause, Funnel | None]:
     if group.error is not None:
         missing = group.error.missing
-        named = _pool_problem(group) if group.error.code == "invalid-pools" else ""
+        invalid = _invalid_pool(group) if group.error.code == "invalid-pools" else None
+        named = str(invalid.pool.problem) if invalid is not None else ""
         return (group.error.code, "", missing[2] if missing is not None else named), None
     if group.elsewhere:
         return ("claim-elsewhere", "", group.elsewhere[0].metadata.name), None
@@ -144,10 +148,10 @@ def _of_group(group: NodeGroup) -> tuple[Cause, Funnel | None]:
     return _of_funnel(group, group.offer, funnel), funnel
 
 
-def _pool_problem(group: NodeGroup) -> str:
-    """Return what is wrong with the first invalid pool of the group's nodes."""
+def _invalid_pool(group: NodeGroup) -> SkippedPool | None:
+    """Return the first invalid pool of the group's nodes."""
     unusable = group.offer.unusable if group.offer is not None else ()
-    return next((str(one.pool.problem) for one in unusable if one.code == "pool-invalid"), "")
+    return next((one for one in unusable if one.code == "pool-invalid"), None)
 
 
 def _of_blocking(group: NodeGroup) -> Cause:

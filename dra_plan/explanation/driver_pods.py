@@ -1,7 +1,8 @@
 """The pods that publish a driver's devices: a DaemonSet runs on every node with devices, but not on one without.
 
 A driver's slices do not name its pods. A DaemonSet counts as the driver's if it has a pod on each node for which the
-driver publishes devices; one that mounts the kubelet's directories of plugins is preferred to others.
+driver publishes devices. Of several, those count that mount the kubelet's directories of plugins, and of these those
+whose names, images or paths have most in common with the name of the driver.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ MOST_FOUND = 2
 _PLUGINS = "/var/lib/kubelet/plugins"
 """The directories in which a driver registers with the kubelet."""
 
+FAULTS = ("fault", "pending", "not-ready", "deleted")
+"""The states of a pod that exists and is not ready."""
+
 _FIRST = ("fault", "pending", "not-ready", "deleted", "absent", "taint", "label")
 """The states of a driver's pod on a node, those first that say most."""
 
@@ -53,11 +57,11 @@ def _wanted(offer: NodeOffer) -> Iterator[str]:
     here = {pool.id.driver for pool in offer.pools}
     failing = [funnel.want for funnels in offer.failing() for funnel in funnels]
     known = {pool.driver for pool in offer.placement.view.gatherer.slices} - here if failing else set()
-    wanted = {name for want in failing for name in _named(want) if _named(want).isdisjoint(here)}
+    wanted = {name for want in failing for name in texts_in(want) if texts_in(want).isdisjoint(here)}
     return (name for name in sorted(wanted & known) if _nodes(offer, name))
 
 
-def _named(want: Want) -> set[str]:
+def texts_in(want: Want) -> set[str]:
     """Return the texts in the selectors of the request and its class: one of them may be a driver."""
     return {text for one in want.conditions for text in strings(one.expression)}
 
@@ -88,12 +92,26 @@ class DriverPods:
         for driver in _wanted(offer):
             there = _nodes(offer, driver)
             of_driver: list[DriverPod] = []
-            for daemon_set in self._publishing(there):
+            for daemon_set in self._publishing(driver, there):
                 whole = DriverPod(driver=driver, daemon_set="/".join(daemon_set), node=min(there), nodes=len(there))
                 told = (self._on_node(daemon_set, node, whole) for node in nodes[:MOST_NODES])
                 of_driver += _joined(one for one in told if one is not None)
             found += sorted(of_driver, key=lambda one: _FIRST.index(one.state))[:MOST_FOUND]
         return found
+
+    def unready_on(self, offer: NodeOffer | None, node: Node) -> tuple[str, UnreadyPod] | None:
+        """Return a pod of a DaemonSet on the node that is not ready, and the wanted driver that it is, or "".
+
+        The pods of wanted drivers come first, then plugins of the kubelet.
+        """
+        unready = self._unready.get(node.metadata.name, {})
+        if not unready:
+            return None
+        for driver in _wanted(offer) if offer is not None else ():
+            for key in self._publishing(driver, _nodes(offer, driver)) if offer is not None else ():
+                if key in unready:
+                    return driver, _unready(unready[key], node.metadata.name)
+        return "", _unready(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
 
     def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:
         """Return the driver's pods on a node for which it publishes devices, if they are not ready."""
@@ -101,7 +119,7 @@ class DriverPods:
         if node.metadata.name not in there:
             return []
         found = []
-        for daemon_set in self._publishing(there):
+        for daemon_set in self._publishing(driver, there):
             whole = DriverPod(driver=driver, daemon_set="/".join(daemon_set), node=min(there), nodes=len(there))
             found.append(self._on_node(daemon_set, node, whole))
         return [each for each in found if each is not None][:MOST_FOUND]
@@ -110,20 +128,29 @@ class DriverPods:
         """Return the pods that are not ready, of plugins of the kubelet if there are any, else of all DaemonSets."""
         every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
         plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
-        found = [(node, pod, _fault(pod)) for node, pod in plugins or every if not is_ready(pod)]
-        return [
-            UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))
-            for node, pod, told in found
-        ]
+        return [_unready(pod, node) for node, pod in plugins or every if not is_ready(pod)]
 
-    def _publishing(self, nodes: frozenset[str]) -> list[tuple[str, str]]:
-        """Return the DaemonSets that have a pod on each of the nodes; if some mount plugins' directories, only these.
+    def _publishing(self, driver: str, nodes: frozenset[str]) -> list[tuple[str, str]]:
+        """Return the DaemonSets that have a pod on each of the nodes and are most like the driver.
 
         Those that run on every node are among them: a log collector is ready where the driver is not.
         """
         found = [key for key, pods in self._daemons.items() if nodes <= pods.keys()]
-        plugins = [key for key in found if _is_plugin(next(iter(self._daemons[key].values())))]
-        return plugins or found
+        examples = {key: next(iter(self._daemons[key].values())) for key in found}
+        plugins = [key for key in found if _is_plugin(examples[key])] or found
+        alike = {key: _likeness(driver, key, examples[key]) for key in plugins}
+        most = max(alike.values(), default=0)
+        return [key for key in plugins if alike[key] == most]
+
+    @cached_property
+    def _unready(self) -> dict[str, dict[tuple[str, str], Pod]]:
+        """Return the pods of DaemonSets that are on nodes and not ready, by node."""
+        found: dict[str, dict[tuple[str, str], Pod]] = {}
+        for key, pods in self._daemons.items():
+            for node, pod in pods.items():
+                if pod.spec.node_name and not is_ready(pod):
+                    found.setdefault(node, {})[key] = pod
+        return found
 
     @cached_property
     def _daemons(self) -> dict[tuple[str, str], dict[str, Pod]]:
@@ -177,6 +204,29 @@ def _joined(found: Iterable[DriverPod]) -> Iterator[DriverPod]:
 def _is_plugin(pod: Pod) -> bool:
     paths = (volume.get("hostPath") for volume in pod.spec.volumes)
     return any(isinstance(path, dict) and str(path.get("path", "")).startswith(_PLUGINS) for path in paths)
+
+
+_COMMON = frozenset(("com", "net", "org", "io", "k8s", "sigs", "dra", "driver", "device", "example", "gpu", "nic"))
+"""The parts of drivers' names that say nothing about the DaemonSet."""
+
+
+def _likeness(driver: str, key: tuple[str, str], pod: Pod) -> int:
+    """Return how much a DaemonSet has in common with the name of a driver: its own name counts most, then images.
+
+    A path with the whole name, such as the driver's directory of plugins, outweighs the names.
+    """
+    paths = (volume.get("hostPath") for volume in pod.spec.volumes)
+    if any(isinstance(path, dict) and driver in str(path.get("path", "")).split("/") for path in paths):
+        return 100
+    own = " ".join((*key, *(pod.metadata.labels or {}).values(), *(one.name for one in pod.spec.containers)))
+    images = " ".join(one.image for one in pod.spec.containers)
+    words = {driver, driver.replace(".", ""), *driver.split(".")} - _COMMON
+    return sum(10 * (word in own) + (word in images) for word in words)
+
+
+def _unready(pod: Pod, node: str) -> UnreadyPod:
+    told = _fault(pod)
+    return UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))
 
 
 def _fault(pod: Pod) -> dict[str, Any]:

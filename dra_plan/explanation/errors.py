@@ -72,11 +72,15 @@ def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
         kind, namespace, name = missing
         objects = inventory.claims if kind == "ResourceClaim" else inventory.templates
         details.missing = missing
-        details.known = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
-        details.hint = nearest(name, details.known)
+        own = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
+        details.known, details.hint = own, nearest(name, own)
         elsewhere = sorted(obj.metadata.namespace for obj in objects if obj.metadata.name == name)
         if elsewhere:  # claims and templates serve only pods in their own namespace
-            details.known, details.hint = [f"{space}/{name}, of another namespace" for space in elsewhere], None
+            own.sort(key=lambda each: each != details.hint)  # the most similar one first
+            details.known, details.hint = (
+                [*own, *(f"{space}/{name}, of another namespace" for space in elsewhere)],
+                None,
+            )
     return details
 
 

@@ -16,7 +16,7 @@ from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
 from dra_plan.cel.literals import malformed
 from dra_plan.cel.meant import ANY_DRIVER, Home, meant, rewritten
-from dra_plan.cel.parts import Reference, mentions, parsed
+from dra_plan.cel.parts import Reference, bounds, mentions, parsed
 from dra_plan.cel.rewrite import amounts, comparison, ordered_with, with_compare_to
 from dra_plan.documents.devices import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
 from dra_plan.near import nearest
@@ -84,6 +84,26 @@ def found_lines(of: FoundName) -> list[str]:
     return said
 
 
+def wanted(clause: str) -> str:
+    """Return what a part of a selector asks of the value that it reads: `at least "80Gi"`, `"a" or "b"`."""
+    found = bounds(clause)
+    if found is None:
+        return " ".join(clause.split())
+    sign, given = found
+    return f"{_BOUNDS[sign]}{' or '.join(map(wording.value, given))}"
+
+
+_BOUNDS = {
+    "==": "",
+    "in": "",
+    "!=": "another one than ",
+    ">=": "at least ",
+    ">": "more than ",
+    "<=": "at most ",
+    "<": "less than ",
+}
+
+
 def _a(kind: str | None) -> str:
     return f"an {kind}" if kind and kind[0] in "aeiou" else f"a {kind}"
 
@@ -142,7 +162,9 @@ def of_text(expression: str, published: Publications, compiles: Callable[[str], 
 def _compared(expression: str) -> str:
     """Return how to compare amounts and versions, in the words of the corrected expression."""
     made = dict.fromkeys(f"compareTo({amount})" for amount in amounts(expression))
-    return f"compare amounts and versions with {listed(list(made)) if made else 'compareTo'}"
+    kinds = {"amounts": "compareTo(quantity(", "versions": "compareTo(semver("}
+    what = [kind for kind, start in kinds.items() if any(one.startswith(start) for one in made)] or list(kinds)
+    return f"compare {listed(what)} with {listed(list(made)) if made else 'compareTo'}"
 
 
 def _near(name: str, published: Publications) -> Sequence[Home]:

@@ -161,6 +161,10 @@ class Placement:
         kept = [claim for claim in self.allocated if claim.key not in gone]
         return self if len(kept) == len(self.allocated) else self._in(self.view.with_claims(kept))
 
+    def without_rule(self, name: str) -> Placement:
+        """Return the same placement without the device taint rule of this name."""
+        return self._in(self.view.with_rules([rule for rule in self.view.given_rules if rule.metadata.name != name]))
+
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
         """Return the same placement with only these slices."""
         return self._in(self.view.with_slices(tuple(slices)))

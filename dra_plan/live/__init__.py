@@ -19,16 +19,17 @@ def read_cluster(
     progress: Progress | None = None,
     only_devices: bool = False,
 ) -> Snapshot:
-    """Read the cluster in a kubectl context, by default the current one; with `only_devices`, only what `pools` needs.
+    """Return a snapshot of the cluster in a kubectl context, by default the current context.
 
-    Raises InputError: UnreadClusterError for a cluster that cannot be read, KubectlMissingError if there is no kubectl.
+    With `only_devices`, the snapshot contains only what `pools` needs. Raises UnreadClusterError if the cluster cannot
+    be read, and KubectlMissingError if kubectl is not installed; both are an InputError.
     """
     return read(Kubectl(context, kubeconfig), progress, names=OF_DEVICES if only_devices else None)
 
 
 def namespace_of_context(context: str | None = None, kubeconfig: str | None = None) -> str | None:
-    """Return the default namespace of kubectl's context; None if no context is selected.
+    """Return the default namespace of kubectl's context, or None if no context is selected.
 
-    Raises KubectlMissingError if there is no kubectl.
+    Raises KubectlMissingError if kubectl is not installed.
     """
     return Kubectl(context, kubeconfig).namespace()

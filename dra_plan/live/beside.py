@@ -30,6 +30,6 @@ BESIDE = (
 
 
 def name_only(value: Any) -> Any:
-    """Return the kept part of such an object."""
+    """Return the namespace and name of an object, in the form of an object without other fields."""
     metadata = value["metadata"]
     return {"metadata": {key: metadata[key] for key in ("namespace", "name") if key in metadata}}

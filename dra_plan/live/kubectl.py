@@ -50,7 +50,7 @@ _LOG_LINE = re.compile(r"^[EWI]\d{4} [\d:.]+ +\d+ \S+\] ")
 
 
 class Refusal(StrEnum):
-    """The reasons why a request has no response."""
+    """The reason why a request got no response."""
 
     FORBIDDEN = "Forbidden"
     NOT_FOUND = "NotFound"
@@ -60,7 +60,7 @@ class Refusal(StrEnum):
 
 
 class RequestError(Exception):
-    """An error raised if a request gets no response, with the reason and the message received instead."""
+    """The error raised if a request gets no response. It contains the reason, and the message that came instead."""
 
     def __init__(self, refusal: Refusal, message: str) -> None:
         self.refusal, self.message = refusal, message
@@ -68,18 +68,18 @@ class RequestError(Exception):
 
 
 class KubectlMissingError(InputError):
-    """An error raised if kubectl is not installed."""
+    """The error raised if kubectl is not installed."""
 
 
 class Requests(Protocol):
-    """A source of responses: kubectl, or a substitute in tests."""
+    """A source of responses from the API server: kubectl, or a substitute for it in tests."""
 
     def get(self, path: str) -> bytes:
-        """Return the body of the response. Raises RequestError."""
+        """Return the body of the response to a request for this path. Raises RequestError."""
         ...
 
     def stop(self) -> None:
-        """Stop, so that current requests, and every later request, end with RequestError."""
+        """Stop all requests. Current and later requests end with RequestError."""
         ...
 
 
@@ -97,7 +97,10 @@ _T = TypeVar("_T")
 
 
 def decoded(body: bytes, kind: type[_T], what: str) -> _T:
-    """Decode the body as a value of this type. Raises RequestError if it is too deep, not UTF-8 or of another shape."""
+    """Return the body as a value of this type.
+
+    Raises RequestError if the body is nested too deeply, is not UTF-8 or has a different shape.
+    """
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
@@ -105,7 +108,10 @@ def decoded(body: bytes, kind: type[_T], what: str) -> _T:
 
 
 def find() -> str:
-    """Return the path of kubectl: KUBECTL_PATH, or the one on PATH. Raises KubectlMissingError if there is none."""
+    """Return the path of kubectl, from KUBECTL_PATH or by searching PATH.
+
+    Raises KubectlMissingError if there is none.
+    """
     named = os.environ.get(PATH_VARIABLE)
     program = _on_path(named or "kubectl")
     if program is not None:
@@ -160,9 +166,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kubectl:
-    """kubectl with the given context and kubeconfig; by default its own.
+    """The kubectl program, called with the given context and kubeconfig. By default, it uses its own.
 
-    `silence` and `total` are in seconds. Raises KubectlMissingError on construction without kubectl.
+    `silence` and `total` are time limits in seconds. The constructor raises KubectlMissingError if kubectl is not
+    installed.
     """
 
     context: str | None = None
@@ -173,7 +180,7 @@ class Kubectl:
     _processes: _Processes = field(default_factory=_Processes, init=False, repr=False, compare=False)
 
     def get(self, path: str) -> bytes:
-        """Return the body of the response. Raises RequestError."""
+        """Return the body of the response to a request for this path. Raises RequestError."""
         command = [self.program, "get", "--raw", path, f"--request-timeout={self.total:g}s", *self._options()]
         with tempfile.TemporaryFile() as said:
             try:
@@ -193,11 +200,11 @@ class Kubectl:
         return body
 
     def stop(self) -> None:
-        """Terminate every running kubectl, and start no new ones."""
+        """Terminate every running kubectl process, and start no further ones."""
         self._processes.stop()
 
     def namespace(self) -> str | None:
-        """Return the default namespace of the context; None if the kubeconfig has no context."""
+        """Return the default namespace of the context, or None if the kubeconfig has no context."""
         asked = [self.program, "config", "view", "--minify", f"--output=jsonpath={_NAMESPACE}", *self._options()]
         try:
             done = subprocess.run(
@@ -284,24 +291,24 @@ _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A kind as served by one server."""
+    """A kind in the version in which a server provides it."""
 
     kind: Kind
     version: str
 
     @property
     def name(self) -> str:
-        """Return RESOURCE.GROUP, as in kubectl."""
+        """The name of the resource as kubectl writes it: RESOURCE.GROUP, or RESOURCE for the core group."""
         return f"{self.kind.plural}.{self.kind.group}" if self.kind.group else self.kind.plural
 
     @property
     def api_version(self) -> str:
-        """Return GROUP/VERSION, or only the version for the core group."""
+        """The API version of the list: GROUP/VERSION, or only VERSION for the core group."""
         return f"{self.kind.group}/{self.version}" if self.kind.group else self.version
 
     @property
     def path(self) -> str:
-        """Return the path of the list of all objects, in all namespaces."""
+        """The path at which the API server lists all objects of the kind, in all namespaces."""
         return f"/{'apis' if self.kind.group else 'api'}/{self.api_version}/{self.kind.plural}"
 
 
@@ -328,16 +335,19 @@ class _Resources(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The APIs of a server: versions by group, and resources by group and version; None if unknown.
+    """The APIs that a server provides: versions by group, and resources by group and version. None means unknown.
 
-    Versions are not queried if newer ones already have every kind.
+    Versions are not queried if newer versions already have every kind.
     """
 
     groups: dict[str, list[str]] | None
     resources: dict[tuple[str, str], set[str] | None]
 
     def versions(self, kind: Kind) -> list[Listed]:
-        """Return the kind in the versions to try, newest first; the first one found is used."""
+        """Return the kind in the versions to try, the newest first.
+
+        The first version that the server provides is used.
+        """
         known = sorted(kind.versions, key=age)
         if self.groups is not None and kind.group:
             known = [version for version in known if version in self.groups.get(kind.group, ())]
@@ -350,7 +360,7 @@ class Discovery:
 
 
 def age(version: str) -> tuple[int, int, int]:
-    """Return the sort key that puts the newest first: v2, v1, v1beta2, v1beta1, v1alpha3."""
+    """Return a sort key that puts the newest version first, as in v2, v1, v1beta2, v1beta1, v1alpha3."""
     found = _VERSION.fullmatch(version)
     if found is None:
         return 3, 0, 0
@@ -359,7 +369,10 @@ def age(version: str) -> tuple[int, int, int]:
 
 
 def discover(requests: Requests) -> Discovery:
-    """Return the APIs that the server reports. If it does not report any, the versions are tried one after another."""
+    """Return the APIs that the server reports.
+
+    If it does not allow this query, all versions will be tried one by one.
+    """
     try:
         body = requests.get("/apis")
     except RequestError as error:
@@ -401,7 +414,10 @@ OF_DEVICES = frozenset(
 
 
 def wanted(names: frozenset[str] | None = None) -> Iterable[Kind]:
-    """Return the kinds to read, by name or all, in the order of a snapshot: referenced kinds first."""
+    """Return the kinds to read, in the order of a snapshot: kinds to which others refer come first.
+
+    If `names` is given, only the kinds with these names are returned.
+    """
     first = ("Node", "Namespace", "DeviceClass", "ResourceSlice", "DeviceTaintRule")
     asked = [kind for kind in kinds.every() if names is None or kind.name in names]
     return sorted(asked, key=lambda kind: first.index(kind.name) if kind.name in first else len(first))

@@ -32,7 +32,7 @@ _EQUAL = ("==", "!=")
 
 
 def renamed(expression: str, rename: Callable[[str], str]) -> str:
-    """Return the expression with each compared string constant renamed."""
+    """Return the expression with each string constant that is compared with a value replaced by its new name."""
     changed = expression
     for token in reversed(list(_compared(tokenize(expression)[0]))):
         value = string(token.text)
@@ -159,20 +159,20 @@ _ANNOTATIONS = {
 
 
 class Shown(NamedTuple):
-    """The parts that stay readable: selectors that look inside strings (`startsWith`), and the attributes they use.
+    """What stays readable: the selectors that look inside strings (`startsWith`), and the attributes that they use.
 
-    `attributes` are names without domain, None for every attribute.
+    `attributes` are names without a domain. None means every attribute.
     """
 
     expressions: frozenset[str] = frozenset()
     attributes: frozenset[str] | None = frozenset()
 
     def has(self, attribute: str) -> bool:
-        """Return whether the strings of an attribute, with or without its domain, stay unchanged."""
+        """Return whether the strings of this attribute stay readable. The name may include a domain."""
         return self.attributes is None or attribute.rpartition("/")[2] in self.attributes
 
     def with_expressions(self, found: frozenset[str]) -> Shown:
-        """Return the same with these selectors added, and each attribute whose name one of them contains."""
+        """Return a copy with these selectors added, and with every attribute whose name occurs in one of them."""
         expressions = self.expressions | found
         words = frozenset(word for text in expressions for word in _words(text))
         return Shown(expressions, None if self.attributes is None else words)
@@ -192,16 +192,17 @@ def _words(expression: str) -> Iterator[str]:
 
 
 class Pseudonymizing:
-    """One pass over objects, in which `rename` is called with each name, and its result replaces the name.
+    """An object that replaces names in objects. It calls `rename` with each name and writes the result in its place.
 
-    `kept` are names that stay, those of drivers; `shown` has the selectors and attributes that stay.
+    `kept` are the names that stay unchanged, which are those of drivers; `shown` are the selectors and attributes that
+    stay readable.
     """
 
     def __init__(self, rename: Rename, kept: Iterable[str], shown: Shown) -> None:
         self._rename, self._kept, self._shown = rename, frozenset(kept), shown
 
     def object(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return the object with new names."""
+        """Return a copy of the object with all names replaced."""
         return {key: self._field(key, item, ()) for key, item in value.items()}
 
     def _name(self, text: str) -> str:
@@ -276,7 +277,7 @@ class Pseudonymizing:
 
 
 def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
-    """Return the driver names. They are kept unchanged because selectors and attributes contain them."""
+    """Return the names of the drivers. These names are kept because selectors and attributes contain them."""
     found: set[str] = set()
     waiting: list[tuple[str, Any]] = [("", value) for value in objects]
     while waiting:
@@ -300,7 +301,7 @@ _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 
 
 class Anonymized(NamedTuple):
-    """A snapshot with pseudonyms, and the attributes that stay readable because selectors look inside them."""
+    """A snapshot with pseudonyms, and what stays readable in it because selectors look inside strings."""
 
     snapshot: Snapshot
     shown: Shown
@@ -311,10 +312,10 @@ MOST_PASSES = 20
 
 
 def anonymized(snapshot: Snapshot) -> Anonymized:
-    """Return the snapshot with pseudonyms, which sort in the same order as the original names.
+    """Return the snapshot with pseudonyms in place of names. They sort in the same order as the names.
 
-    String attributes are replaced as well, unless a selector looks inside them (`startsWith`, `matches`). Such
-    selectors do not change.
+    String attributes are replaced as well, unless a selector looks inside them (`startsWith`, `matches`). Such a
+    selector does not change.
     """
     objects = [msgspec.json.decode(text) for text in snapshot.objects]
     kept = drivers(objects)

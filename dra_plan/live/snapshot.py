@@ -50,7 +50,10 @@ _DRIVER_DATA = ("data", "networkData")
 
 
 def keeper(listed: Listed) -> Keep:
-    """Return a function that reduces objects of a kind and version to the kept fields; non-objects stay as they are."""
+    """Return a function that removes all fields of such an object that planning does not read.
+
+    A value that is not an object stays as it is.
+    """
     if listed.kind in BESIDE:
         return name_only
     if issubclass(listed.kind.type, StrictObject) or listed.kind.versions[listed.version] is not None:
@@ -180,7 +183,7 @@ class _Page(msgspec.Struct, rename="camel"):
 
 
 def read_list(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
-    """Return all objects of a list as JSON texts, in the server's order, with only the fields that planning reads.
+    """Return all objects of the kind as JSON texts, in the server's order, with only the fields that planning reads.
 
     Raises RequestError if the list cannot be read to its end.
     """
@@ -258,7 +261,7 @@ _GATE = re.compile(r":?([A-Za-z0-9]+)=(true|false)")
 
 
 def of_metrics(text: str) -> dict[str, bool]:
-    """Return all feature gates in a component's metrics. Without such a metric, there are none."""
+    """Return all feature gates in the metrics of a component. If the metrics contain no gates, the result is empty."""
     found = {}
     for labels, value in _METRIC.findall(text):
         name = _NAME.search(labels)
@@ -268,7 +271,7 @@ def of_metrics(text: str) -> dict[str, bool]:
 
 
 def of_flags(text: str) -> dict[str, bool] | None:
-    """Return the gates set on the command line of a component; None if the text is not a list of flags."""
+    """Return the feature gates on the command line of a component, or None if the text is not a list of flags."""
     line = _JSON_FLAG.search(text) if text.lstrip().startswith("{") else _FLAG.search(text)
     if line is None:
         return None
@@ -280,14 +283,20 @@ def of_flags(text: str) -> dict[str, bool] | None:
 
 
 class ServerVersion(NamedTuple):
-    """The version of the server's program (`v1.36.2`), and the minor version that it emulates, if different."""
+    """The version of the API server's program (`v1.36.2`), and the minor version that it emulates.
+
+    If the server does not emulate another version, the emulated version is empty.
+    """
 
     server: str
     emulated: str
 
 
 class ReportedGates(NamedTuple):
-    """Gates with their values, and the component that reported them; no gates if none did."""
+    """The feature gates that a component reports, with their values, and the name of the component.
+
+    If no component reports any, there are no gates, and the name is empty.
+    """
 
     values: dict[str, bool]
     source: str
@@ -302,7 +311,7 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 def version_of(requests: Requests) -> ServerVersion:
-    """Return the content of /version, which is empty if access is denied.
+    """Return the content of /version. It is empty if access is denied.
 
     Raises RequestError if there is no response.
     """
@@ -320,7 +329,10 @@ def version_of(requests: Requests) -> ServerVersion:
 
 
 def gates_of(requests: Requests) -> ReportedGates:
-    """Return the gates in /metrics, else those set on the command line in /flagz; none if access to both is denied."""
+    """Return the feature gates in /metrics, or otherwise those on the command line in /flagz.
+
+    If access to both is denied, there are none.
+    """
     for path, parse in (("/metrics", of_metrics), ("/flagz", of_flags)):
         try:
             found = parse(requests.get(path).decode(errors="replace"))
@@ -347,18 +359,18 @@ Progress = Callable[[int, int, int], None]
 
 
 class UnreadClusterError(InputError):
-    """A cluster could not be read, or not enough of it."""
+    """The error raised if a cluster cannot be read, or if too little of it can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The result of reading: each object is a JSON text without line breaks."""
+    """A cluster as it was read. Each object is a JSON text without line breaks."""
 
     info: ClusterInfo
     objects: list[bytes]
 
     def pieces(self, end: bytes = b"\n") -> Iterator[bytes]:
-        """Yield the List, one line per object, ClusterInfo first."""
+        """Yield the parts of a List with ClusterInfo and all objects, one object per line."""
         yield b'{"apiVersion":"v1","kind":"List","items":[' + end
         yield header(self.info)
         for text in self.objects:
@@ -367,28 +379,34 @@ class Snapshot:
         yield end + b"]}" + end
 
     def reported(self, gates: Mapping[str, bool]) -> Snapshot:
-        """Return the snapshot with the gates that the scheduler reports instead of those of the API server."""
+        """Return the snapshot with the scheduler's feature gates in place of those of the API server."""
         told = msgspec.structs.replace(
             self.info, feature_gates=dict(sorted(gates.items())), feature_gates_from="kube-scheduler /metrics"
         )
         return replace(self, info=told)
 
     def content(self, name: str) -> bytes:
-        """Return the List as bytes, compressed if the name ends in .gz; equal snapshots produce equal bytes."""
+        """Return the List as bytes, which are compressed if the name ends in .gz.
+
+        Equal snapshots result in equal bytes.
+        """
         text = b"".join(self.pieces())
         return gzip.compress(text, mtime=0) if name.endswith(".gz") else text
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the List to a file, compressed if the name ends in .gz. Raises OSError."""
+        """Write the List to a file. It is compressed if the name ends in .gz. Raises OSError."""
         Path(path).write_bytes(self.content(os.fspath(path)))
 
     def source(self) -> Source:
-        """Return the snapshot as a source that is read before any file; its line numbers are not reported."""
+        """Return the snapshot as a source of objects, which is read before any file.
+
+        Its line numbers are not reported.
+        """
         return Source("the cluster", b"".join(self.pieces(end=b"")), has_lines=False)
 
 
 def header(info: ClusterInfo) -> bytes:
-    """Return ClusterInfo as an object of the List, with its apiVersion and kind."""
+    """Return ClusterInfo as an object in the List, with its apiVersion and kind."""
     fields = msgspec.to_builtins(info)
     return msgspec.json.encode({"apiVersion": info.api_version, "kind": info.kind, **fields})
 
@@ -402,11 +420,11 @@ class _ReadKind:
 
 
 def read(requests: Requests, progress: Progress | None = None, *, names: frozenset[str] | None = None) -> Snapshot:
-    """Return the objects that planning reads, or only those of the named kinds, and the release of the cluster.
+    """Return a snapshot with the objects that planning reads, or only those of the named kinds.
 
-    Kinds that may not be listed, or are not served, are recorded in `not_listed`. Raises UnreadClusterError if the
-    user is not allowed to list anything, or if the server fails for kinds that every plan needs; KubectlMissingError
-    without kubectl.
+    Kinds that may not be listed, or that the server does not provide, are recorded in `not_listed`. Raises
+    UnreadClusterError if the user is not allowed to list anything, or if the server fails for kinds that every plan
+    needs. Raises KubectlMissingError if kubectl is not installed.
     """
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:
@@ -532,7 +550,7 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
 
 
 def without_time(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot without its time, so that two snapshots of an unchanged cluster are equal."""
+    """Return the snapshot without its time, so that two snapshots of a cluster that has not changed are equal."""
     objects = [_RESOURCE_VERSION.sub(b"", text) for text in snapshot.objects]
     return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""), objects=objects)
 
@@ -545,7 +563,10 @@ _MOST_BYTES = 64 << 20
 
 
 def text_of(place: str, *, may_ask: bool) -> str:
-    """Return the metrics in a file or at a URL. Raises UsageError if they cannot be read, or access is not allowed."""
+    """Return the metrics in the file, or at the URL. A URL is allowed only if `may_ask` is set.
+
+    Raises UsageError if the metrics cannot be read or the URL is not allowed.
+    """
     if not place.startswith(_ADDRESSES):
         try:
             return Path(place).read_text(encoding="utf-8", errors="replace")
@@ -571,7 +592,7 @@ NAME = "dra-plan-snapshot"
 
 
 def cluster_role() -> str:
-    """Return the ClusterRole, as YAML."""
+    """Return a ClusterRole, as YAML, that allows everything that a snapshot reads."""
     groups: dict[str, list[str]] = {}
     for kind in (*wanted(), *BESIDE):
         groups.setdefault(kind.group, []).append(kind.plural)

@@ -57,7 +57,10 @@ _CUT = "kubectl writes it after items: the file looks cut off"
 
 
 class FoundTemplate(NamedTuple):
-    """A pod template, its path, and the number of pods created from it, which is 0 while it is suspended."""
+    """A pod template, with its path and the number of pods that are created from it.
+
+    If the object is suspended, the number is 0.
+    """
 
     path: FieldPath
     value: dict[str, Any]
@@ -66,7 +69,7 @@ class FoundTemplate(NamedTuple):
 
 
 class NotPlannedError(ValueError):
-    """A pod template that cannot be decoded; `path` is its path in the object."""
+    """The error raised for a pod template that cannot be decoded. `path` is its path in the object."""
 
     def __init__(self, path: FieldPath, why: str) -> None:
         super().__init__(why)
@@ -74,7 +77,7 @@ class NotPlannedError(ValueError):
 
 
 def workloads(value: dict[str, Any]) -> list[CustomWorkload]:
-    """Return a workload for each pod template of the object, in order. Raises `NotPlannedError`."""
+    """Return a workload for each pod template in the object, in order. Raises `NotPlannedError`."""
     found = list(find(value))
     if not found:
         return []
@@ -94,7 +97,7 @@ def workloads(value: dict[str, Any]) -> list[CustomWorkload]:
 
 
 def find(value: Mapping[str, Any]) -> Iterator[FoundTemplate]:
-    """Yield the pod templates below the object's `spec`."""
+    """Yield the pod templates in the object's `spec`."""
     spec = value.get("spec")
     if isinstance(spec, dict) and not str(value.get("apiVersion")).startswith(_SHADOWS):
         yield from _below(spec, ("spec",), 1)
@@ -215,7 +218,7 @@ _FIELDS: Mapping[tuple[str, str], FieldPath] = {
 
 
 def made_template(api_version: object, kind: object, value: Mapping[str, Any]) -> str:
-    """Return the name of the claim template that the controller of the object creates, or "" if it creates none."""
+    """Return the name of the claim template that the controller of this object creates, or "" if it creates none."""
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return ""
     path = _FIELDS.get((split_version(api_version)[0], kind))
@@ -232,18 +235,18 @@ _RANDOM_SUFFIX = "xxxxx"
 
 
 def is_new_and_asked(obj: Object, kind: Kind) -> bool:
-    """Return whether the object is not yet in a cluster and is of a kind that queries are about.
+    """Return whether the object does not come from a cluster and is of a kind that queries can be about.
 
-    These kinds are pods, the kinds that create pods, and pods' claims.
+    These kinds are pods, kinds that create pods, and claims.
     """
     return (bool(kind.pod_spec) or kind.name in _ASKED) and not obj.metadata.is_stored  # type: ignore[attr-defined]
 
 
 class Collector:
-    """Collects documents into an inventory.
+    """An object that collects documents into an inventory.
 
-    If `strict` is set, every object needs a name and may occur only once in a source; an object in a later source
-    overrides it. Otherwise, repeated objects are kept.
+    If `strict` is set, every object needs a name and may occur only once in a source, and an object in a later source
+    replaces it. Otherwise, repeated objects are kept.
     """
 
     def __init__(self, *, namespace: str, strict: bool = False) -> None:
@@ -265,11 +268,11 @@ class Collector:
 
     @property
     def has_objects(self) -> bool:
-        """Return whether there were any objects, even of kinds that planning skips."""
+        """True if there were any objects, even of kinds that planning does not use."""
         return bool(self._inventory.origins or self._inventory.skipped or self._inventory.cluster_info)
 
     def finish(self) -> Inventory:
-        """Return the inventory, or raise `ManifestErrors` if there are faults."""
+        """Return the inventory. Raises `ManifestErrors` if there are faults."""
         if self.report.faults:
             raise ManifestErrors(self.report.faults)
         self._inventory.notices.extend(self.report.notices())
@@ -281,14 +284,14 @@ class Collector:
         return self._inventory
 
     def add(self, value: object, place: Place, inherited: Header = NO_HEADER) -> None:
-        """Add one document: an object, a List, or an array of objects."""
+        """Add one document, which is an object, a List, or an array of objects."""
         for item in unwrap(value, place, self.report, inherited):
             kind = self._find_kind(item)
             if kind is not None:
                 self._decode(item, kind)
 
     def add_json(self, data: bytes, begin: int, end: int, place: Place, envelope: Envelope | None = None) -> None:
-        """Add one document that is a well-formed JSON value in `data`, decoding it straight into objects."""
+        """Add one document, which is a well-formed JSON value in `data`. It is decoded directly into objects."""
         objects = JsonObjects(data, begin, end, place, envelope)
         for found in objects:
             typed = found.typed(self._parts)
@@ -329,6 +332,9 @@ class Collector:
             return None
         kind = kinds.find(header.api_version, header.kind)
         group, version = kinds.split_version(header.api_version)
+        if message := kinds.removed(header.api_version):
+            self.report.fault(item.place, message, label=shown, path=("apiVersion",))
+            return None
         if kind is None:
             near = kinds.near(header.api_version, header.kind) if self._strict else None
             if near is not None:

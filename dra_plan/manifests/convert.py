@@ -30,7 +30,7 @@ _BETA_REQUEST = frozenset({"name", "firstAvailable", *FLAT_REQUEST})
 
 
 class UnfitError(Exception):
-    """A document without the shape of its version; internal to `manifests`."""
+    """The error raised for a document that does not have the shape of its version. It does not leave `manifests`."""
 
 
 def _mapping(value: object) -> Plain:
@@ -92,12 +92,15 @@ def _wrapped_capacity(capacity: Plain) -> Plain:
 
 
 def slice_from_v1beta1(document: Plain) -> Plain:
-    """Return a v1beta1 slice as v1, with devices without their `basic` wrapper."""
+    """Return a v1beta1 slice as v1. Devices lose their `basic` wrapper."""
     return _spec(lambda spec: _beta_slice_spec(spec, lambda capacity: capacity))(document)
 
 
 def slice_from_v1alpha3(document: Plain) -> Plain:
-    """Return a v1alpha3 slice as v1; the changes are those for v1beta1, and bare capacities get their `value`."""
+    """Return a v1alpha3 slice as v1.
+
+    The changes are those for v1beta1, and bare capacities are wrapped in `value`.
+    """
     return _spec(lambda spec: _beta_slice_spec(spec, _wrapped_capacity))(document)
 
 
@@ -136,7 +139,7 @@ def _beta_claim_spec(spec: Plain) -> Plain:
 
 
 def claim_from_v1beta1(document: Plain) -> Plain:
-    """Return a v1beta1 claim as v1, with flat requests moved into `exactly`."""
+    """Return a v1beta1 claim as v1. Flat requests are moved into `exactly`."""
     return _spec(_beta_claim_spec)(document)
 
 
@@ -166,7 +169,10 @@ def _alpha_status(status: object) -> Plain:
 
 
 def claim_from_v1alpha3(document: Plain) -> Plain:
-    """Return a v1alpha3 claim as v1; the changes are those for v1beta1, and classic DRA's fields are dropped."""
+    """Return a v1alpha3 claim as v1.
+
+    The changes are those for v1beta1, and the fields of classic DRA are dropped.
+    """
     document = _with(document, "status", _alpha_status)
     return claim_from_v1beta1(_spec(_alpha_claim_spec)(document))
 
@@ -177,7 +183,10 @@ def template_from_v1alpha3(document: Plain) -> Plain:
 
 
 def class_from_v1alpha3(document: Plain) -> Plain:
-    """Return a v1alpha3 class as v1, without `suitableNodes`, which had no effect on structured allocation."""
+    """Return a v1alpha3 class as v1.
+
+    `suitableNodes`, which had no effect on structured allocation, is dropped.
+    """
     return _spec(lambda spec: _without(spec, "suitableNodes"))(document)
 
 
@@ -185,7 +194,10 @@ def class_from_v1alpha3(document: Plain) -> Plain:
 
 
 def taint_rule(document: Plain) -> Plain:
-    """Return the rule unchanged if its selector has no field that was removed in 1.35 (class and CEL selectors)."""
+    """Return the rule unchanged.
+
+    Raises UnfitError if its selector has a field that was removed in 1.35 (class and CEL selectors).
+    """
 
     def check(spec: Plain) -> Plain:
         if not _mapping(spec.get("deviceSelector") or {}).keys() <= {"driver", "pool", "device"}:
@@ -199,7 +211,7 @@ def taint_rule(document: Plain) -> Plain:
 
 
 def pod_group_from_v1beta1(document: Plain) -> Plain:
-    """Return a pod group in 1.37 as v1alpha2; in 1.37, `disruptionMode` is a struct with one field set."""
+    """Return a pod group of 1.37 as v1alpha2. In 1.37, `disruptionMode` is a struct in which one field is set."""
     return _spec(lambda spec: _with(spec, "disruptionMode", _disruption_mode))(document)
 
 
@@ -232,7 +244,7 @@ def group_workload(document: Plain) -> Plain:
 
 
 def lift_claim_sources(pod_spec: Plain) -> Plain:
-    """Return a pod spec whose `resourceClaims[].source` (before 1.31) is moved one level up."""
+    """Return the pod spec with the fields in `resourceClaims[].source` (before 1.31) moved one level up."""
 
     def lift(claim: object) -> object:
         if not isinstance(claim, dict) or not isinstance(claim.get("source"), dict):

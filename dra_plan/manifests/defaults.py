@@ -30,7 +30,7 @@ _Known = TypeVar("_Known", bound=Object)
 
 
 def apply(obj: _Known) -> _Known:
-    """Return the object with defaults set."""
+    """Return the object with its defaults set."""
     default = _DEFAULTS.get(type(obj))
     return default(obj) if default else obj
 

@@ -38,7 +38,7 @@ _AMOUNT = re.compile(r"([0-9.]+)\s*([kmgtpe])?(i)?b?", re.ASCII | re.IGNORECASE)
 
 
 def zero_value(schema: Schema) -> Any:
-    """Return the zero value of the field's type, or None if there is none."""
+    """Return the zero value of the type in the schema, or None if there is none."""
     types = schema.get("type")
     if types == QUANTITY:
         return "0"
@@ -46,7 +46,7 @@ def zero_value(schema: Schema) -> Any:
 
 
 def stand_in(value: Any, schema: Schema) -> Any:
-    """Return the probable meaning of a value of the wrong type, or None if it is unclear."""
+    """Return the value that was probably meant by a value of the wrong type, or None if that is not clear."""
     types = schema.get("type")
     if types == QUANTITY:
         return _amount(value)
@@ -99,7 +99,7 @@ _NAMES = {
 
 @dataclass(slots=True)
 class DecodedFields:
-    """The document as the API server would decode it, and its wrong, unknown or missing fields."""
+    """The document as the API server would decode it, with its wrong, unknown and missing fields."""
 
     value: Any = None
     """The document with replacements for wrong fields: the probable meaning, or the zero value of the field's type."""
@@ -114,7 +114,10 @@ class DecodedFields:
 
 
 def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedFields:
-    """Check the whole document, which is not changed."""
+    """Return the document as the API server would decode it, with all faults in its fields.
+
+    The document is not changed.
+    """
     decoded = DecodedFields()
     schema = schema_of(kind, version)
     decoded.value = _SchemaWalk(schema.get("$defs", {}), decoded).value(document, schema, ())
@@ -122,16 +125,16 @@ def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedField
 
 
 def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
-    """Return the message for a value with a type that the schema does not allow, and a hint, which may be empty."""
+    """Return the message for a value of a type that the schema does not allow, and a hint, which may be empty."""
     wanted = "a quantity" if types == QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
     hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
     return expected(wanted, value), hint
 
 
 def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str] | None:
-    """Return the message and hint for a value of the right type that no object can hold, or None.
+    """Return the message and hint for a value that has the right type but that no object can have, or None.
 
-    `form` is the schema's format.
+    `form` is the format in the schema.
     """
     if form == "date-time" and isinstance(value, str) and parse_timestamp(value) is None:
         return f"{describe(value)} is not a time", "such as 2026-01-31T12:00:00Z"
@@ -146,12 +149,12 @@ def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str]
 
 
 def expected(wanted: str, value: object) -> str:
-    """Return the message for a value of a wrong type."""
+    """Return the message that a value is not of the wanted type."""
     return f"expected {wanted}, got {describe(value)}"
 
 
 def describe(value: object) -> str:
-    """Return a value in the words of a message."""
+    """Return a description of the value for a message."""
     match value:
         case None:
             return "null"
@@ -294,23 +297,23 @@ class Report:
     def fault(
         self, place: Place, message: str, *, label: str = "", path: FieldPath = _NO_PATH, hint: str = "", line: int = 0
     ) -> None:
-        """Record a fault in the field at `path` below the place; its line is looked up unless it is given."""
+        """Record a fault in the field at `path` below the place. If `line` is not given, it is looked up."""
         line = line or (place.lines([path])[0] if path else place.line)
         # An unnamed object is identified by its position in the document.
         where = path if label else (*place.prefix, *path)
         self.faults.append(Fault(place.source, message, line, place.document, label, render(where), hint))
 
     def deprecated_version(self, kind: Kind, version: str, origin: Origin) -> None:
-        """Record that an object of an old version was converted."""
+        """Record that an object of an old API version was converted."""
         self._deprecated.setdefault((f"{kind.group}/{version}", kind.api_version), origin)
 
     def lifted_source(self, label: str, origin: Origin) -> None:
-        """Record that a pod had the claim references of releases before 1.31."""
+        """Record that a pod referred to its claims in the form that was used before 1.31."""
         self._lifted.append((label, origin))
         self.as_written[label] = self.as_written.get(label, AsWritten())._replace(has_source=True)
 
     def unknown_fields(self, kind: Kind, version: str, paths: list[FieldPath], label: str, place: Place) -> None:
-        """Record that an object had fields that its version does not have."""
+        """Record that an object has fields that its API version does not have."""
         origin = Origin(place.source, place.lines(paths[:1])[0])
         patterns = tuple(dict.fromkeys(pattern(path) for path in paths))
         key = (f"{kind.group}/{version}", kind.name, patterns)
@@ -323,11 +326,14 @@ class Report:
         self._not_planned.append(Notice("workload-not-planned", message, label, str(origin)))
 
     def empty_file(self, name: str) -> None:
-        """Record a file without any text."""
+        """Record that a file contains no text."""
         self._empty.append(name)
 
     def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
-        """Record a list, or a page of a list; `goes_on` is set if the metadata indicate more pages."""
+        """Record that a list, or a page of a list, was read.
+
+        `goes_on` is set if its metadata say that more pages follow.
+        """
         if not goes_on:
             self._whole_lists.add(str(kind))
         else:
@@ -346,7 +352,7 @@ class Report:
                 yield Notice("list-incomplete", message, "", str(origin))
 
     def notices(self) -> Iterator[Notice]:
-        """Yield all notices; a notice that concerns many objects is yielded once, for the first object."""
+        """Yield all notices. A notice that concerns many objects is yielded only once, for the first object."""
         yield from self._incomplete_lists()
         yield from self._not_planned
         if self._empty:

@@ -15,7 +15,10 @@ _OF_SCHEDULER = "FailedScheduling"
 
 
 def heard(value: Mapping[str, Any]) -> HeardEvent | None:
-    """Return a warning about a pod; None for other events, and for those that cannot be read."""
+    """Return the warning about a pod in an Event, or None.
+
+    Events about other objects and Events that cannot be read result in None.
+    """
     about = _part(value, "involvedObject") or _part(value, "regarding")
     reason, message = _text(value, "reason"), _text(value, "message") or _text(value, "note")
     if about.get("kind") != "Pod" or value.get("type") != "Warning" or not message or reason in ("", _OF_SCHEDULER):
@@ -48,7 +51,10 @@ KUEUE_WORKLOAD = "Workload.kueue.x-k8s.io"
 
 
 def queued(value: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, str]]:
-    """Yield why Kueue does not admit the owners of its Workload yet; nothing if it admits them, or does not say."""
+    """Yield each owner of a Workload of Kueue, with the reason why Kueue does not admit the Workload yet.
+
+    If Kueue admits it, or gives no reason, nothing is yielded.
+    """
     metadata, said = _part(value, "metadata"), ""
     for condition in _list(_part(value, "status"), "conditions"):
         if condition.get("type") == "QuotaReserved" and condition.get("status") == "False":

@@ -14,24 +14,27 @@ NO_SUCH_PATH = "no such file or directory"
 
 
 def set_twice(key: str) -> str:
-    """Return the message for a map that sets a key twice."""
+    """Return the message for a key that is set twice in one map."""
     return f"key {key!r} is set twice in one map"
 
 
 def given_twice(first: object) -> str:
-    """Return the message for an object that occurs twice in one source; `first` is its first place."""
+    """Return the message for an object that is defined twice in one source.
+
+    `first` is the place of the first definition.
+    """
     return f"defined twice; first in {first}"
 
 
 def nothing_found(names: Iterable[str]) -> str:
-    """Return the message for sources that contain nothing to read."""
+    """Return the message for sources in which there is nothing to read."""
     return f"no Kubernetes object found in {', '.join(names)}"
 
 
 class Fault(NamedTuple):
-    """One fault: its location and its message. Lines and documents count from 1; 0 means unknown.
+    """A fault in the input: its place and a message. Lines and documents are counted from 1, and 0 means unknown.
 
-    `object` is `KIND NAMESPACE/NAME` as far as known, and `path` is the field in JSON notation.
+    `object` is `KIND NAMESPACE/NAME`, without the parts that are not known, and `path` is the field in JSON notation.
     """
 
     source: str
@@ -43,14 +46,17 @@ class Fault(NamedTuple):
     hint: str = ""
 
     def text(self) -> str:
-        """Return `SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)` on one line, omitting unknown parts."""
+        """Return the fault as one line, `SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)`. Unknown parts are left out."""
         where = f"{self.source}:{self.line}" if self.line else self.source
         parts = [part for part in (where, self.object, self.path, self.message) if part]
         return shown.line(": ".join(parts) + (f" ({self.hint})" if self.hint else ""))
 
 
 class ManifestErrors(InputError):  # noqa: N818 - it carries many
-    """An error raised if the input cannot be read as Kubernetes objects; `faults` lists every reason found."""
+    """The error raised if the input cannot be read as Kubernetes objects.
+
+    `faults` contains every fault that was found.
+    """
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults: list[Fault] = list(faults)

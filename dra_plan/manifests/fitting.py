@@ -44,7 +44,7 @@ class _Node:
 
 
 def fits(value: dict[str, Any], kind: Kind, version: str) -> bool:
-    """Return whether nothing in the document is wrong, unknown, missing or in need of conversion; False if in doubt."""
+    """Return True only if it is certain that no field is wrong, unknown, missing or in need of conversion."""
     try:
         return _fits(value, _compiled(kind, version))
     except RecursionError:

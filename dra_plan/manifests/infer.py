@@ -11,9 +11,9 @@ from dra_plan.api.resource import ResourceSlice
 
 
 def infer_nodes(inventory: Inventory) -> tuple[list[Node], list[Notice]]:
-    """Return one node for each name in slices or their devices, in input order, and a warning about them.
+    """Return a node for each node name in slices or their devices, in input order, and a warning about these nodes.
 
-    Only such a node's name is known, so label selectors do not match it.
+    Only the name of such a node is known, so label selectors do not match it.
     """
     names = dict.fromkeys(name for piece in inventory.slices for name in _names(piece))
     nodes = [Node(metadata=ObjectMeta(name=name)) for name in names]

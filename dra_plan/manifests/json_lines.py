@@ -15,15 +15,15 @@ MOST_BYTES = 256 * 2**20
 
 
 class JsonLine(dict[str, Any]):
-    """An object in a file, with its file and line."""
+    """An object in a file with one object per line, with its file and line."""
 
     origin: str = ""
 
 
 def read_lines(path: str) -> list[JsonLine]:
-    """Return the objects of the file.
+    """Return the objects in the file, one per line.
 
-    Raises InputError, with file and line, for lines that cannot be read or are not a JSON object.
+    Raises InputError, with file and line, for a line that cannot be read or is not a JSON object.
     """
     file = Path(path)
     try:

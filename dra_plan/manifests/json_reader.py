@@ -30,7 +30,10 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 
 
 class JsonError(Exception):
-    """Text that is not JSON, with the byte at which the error was detected."""
+    """The error raised for text that is not JSON.
+
+    It contains the position of the byte at which the fault was detected.
+    """
 
     def __init__(self, message: str, position: int) -> None:
         self.message = message
@@ -39,13 +42,13 @@ class JsonError(Exception):
 
 
 class ListMeta(msgspec.Struct):
-    """The metadata of a list."""
+    """The metadata of a List."""
 
     continue_: str | None = msgspec.field(default=None, name="continue")
 
 
 class Envelope(msgspec.Struct, rename="camel"):
-    """A value that may be a list of objects, whose items are not decoded."""
+    """A value that may be a List of objects. Its items are not decoded."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -57,12 +60,15 @@ _ENVELOPE = msgspec.json.Decoder(Envelope)
 
 
 def read_envelope(text: bytes | memoryview) -> Envelope:
-    """Return the value with its items undecoded. Raises msgspec's errors for malformed text and for other values."""
+    """Return the value without decoding its items. Raises msgspec's errors for malformed text and for other values."""
     return _ENVELOPE.decode(text)
 
 
 class JsonExtent(NamedTuple):
-    """The extent of one value in the text, and its envelope if it is the only value and may be a list."""
+    """The extent of one value in a text.
+
+    If it is the only value in the text and may be a List, `read_envelope` is its envelope.
+    """
 
     begin: int
     end: int
@@ -70,7 +76,7 @@ class JsonExtent(NamedTuple):
 
 
 def spans(data: bytes) -> Iterator[JsonExtent]:
-    """Yield the values of the text, one after the other, checked for syntax. Raises `JsonError`."""
+    """Yield the extents of the values in the text, in order. Their syntax is checked. Raises `JsonError`."""
     view = memoryview(data)
     begin = _skip_space(data, 0)
     if (whole := _sole_list(view, begin)) is not None:
@@ -128,7 +134,7 @@ def _json_error(error: msgspec.DecodeError, view: memoryview, begin: int) -> Jso
 
 
 def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
-    """Return the plain value of well-formed JSON. Raises `JsonError` for numbers beyond any float, such as 1e999."""
+    """Return well-formed JSON as a plain value. Raises `JsonError` for numbers that exceed any float, such as 1e999."""
     try:
         return msgspec.json.decode(text)
     except RecursionError:
@@ -139,7 +145,7 @@ def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
 
 
 def has_repeated_keys(text: bytes) -> bool:
-    """Return whether some map of a well-formed JSON value sets a key twice."""
+    """Return whether a key is set twice in some map of a well-formed JSON value."""
     found = False
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -164,32 +170,32 @@ Lines = dict[FieldPath, int]
 
 
 class Line(int):
-    """A line number that also has the column, from 1, or 0 if it is unknown."""
+    """A line number that also contains a column. Columns are counted from 1; if the column is not known, it is 0."""
 
     column: int = 0
 
     @classmethod
     def at(cls, line: int, column: int) -> Line:
-        """Return the place of a field."""
+        """Return the line number with this column."""
         made = cls(line)
         made.column = column
         return made
 
 
 def of_extents(extents: Extents, text: LinedText) -> Lines:
-    """Return the lines in which fields begin, with their keys if they have any."""
+    """Return the line in which each field begins, including its key if it has one."""
     return {path: Line.at(*text.place(extent.start)) for path, extent in extents.items()}
 
 
 def of_json(text: str, first_line: int) -> Lines:
-    """Return the lines of everything in one well-formed JSON value, which starts in `first_line`."""
+    """Return the line of each field in one well-formed JSON value, which begins in `first_line`."""
     lines = of_extents(places.of_json(text), LinedText(text, first_line))
     # The text before the value in its first line is unknown here.
     return {path: Line.at(line, 0) if line == first_line else line for path, line in lines.items()}
 
 
 def find(lines: Lines, path: FieldPath) -> int:
-    """Return the line of the field, or of the nearest existing outer field; 0 if there is not even a root."""
+    """Return the line of the field, or of the nearest existing field around it, or 0 if there is none."""
     for length in range(len(path), -1, -1):
         if line := lines.get(path[:length]):
             return line
@@ -197,9 +203,9 @@ def find(lines: Lines, path: FieldPath) -> int:
 
 
 class JsonLines:
-    """The lines of fields in the text of one JSON value, which is read a second time on first use.
+    """The lines of the fields in one JSON value. On first use, the text is read a second time.
 
-    `depth` is the number of path steps that lead to the value.
+    `depth` is the number of steps in the path that leads to the value.
     """
 
     __slots__ = ("_depth", "_first_line", "_lines", "_text")
@@ -236,7 +242,10 @@ _LONGEST_GAP = 256
 
 
 class Typed(NamedTuple):
-    """A decoded object, not yet defaulted unless it `is_settled`, which means that it is also sound."""
+    """A decoded object.
+
+    If `is_settled` is set, it has its defaults and is valid; otherwise, its defaults are still missing.
+    """
 
     value: Object
     kind: Kind
@@ -284,7 +293,7 @@ class JsonObject:
         self.inherited = inherited
 
     def typed(self, parts: SharedParts) -> Typed | None:
-        """Return the object, if its kind is known and it needs no conversion or repair.
+        """Return the decoded object, or None if its kind is not known or it needs conversion or repair.
 
         The object may share parts with other objects.
         """
@@ -305,30 +314,30 @@ class JsonObject:
             return None
 
     def plain(self) -> Any:
-        """Return the text as a plain value. Raises `JsonError`."""
+        """Return the object as a plain value. Raises `JsonError`."""
         return plain(self._text)
 
     @property
     def text(self) -> bytes:
-        """Return the text, separate from the document's."""
+        """The text of the object, copied from the text of the document."""
         return bytes(memoryview(self._text))
 
     @property
     def origin_place(self) -> Place:
-        """Return the start of the object, without any other lines."""
+        """The place where the object begins. It cannot find the lines of fields."""
         if self._line == self._document.line:
             return self._document  # all objects in a one-line document have the document's place
         return Place(self._document.source, self._document.document, self._line)
 
     @property
     def place(self) -> Place:
-        """Return the place of the object, with the lines of all its fields."""
+        """The place of the object, which can find the lines of all its fields."""
         finder = JsonLines(self._text, self._line, len(self._steps))
         return self.origin_place._replace(prefix=self._steps, find_lines=finder)
 
 
 class JsonObjects:
-    """The objects of one document, which is a well-formed JSON value."""
+    """The objects in one document, which is a well-formed JSON value."""
 
     def __init__(self, data: bytes, begin: int, end: int, place: Place, envelope: Envelope | None = None) -> None:
         self._data = data

@@ -14,7 +14,7 @@ from .convert import Converter
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """A kind in an API group. `versions` maps each known version to its conversion, or to None if it equals v1."""
+    """A kind in an API group. `versions` contains each known version, with its conversion, or None if it equals v1."""
 
     group: str
     name: str
@@ -38,7 +38,7 @@ class Kind:
 
     @property
     def plural(self) -> str:
-        """The plural name in the API: `deviceclasses` for DeviceClass."""
+        """The plural name in the API, such as `deviceclasses` for DeviceClass."""
         name = self.name.lower()
         if name.endswith(("ty", "cy")):
             return f"{name[:-1]}ies"
@@ -46,11 +46,12 @@ class Kind:
 
     @property
     def known_versions(self) -> str:
-        """Return all known apiVersions, for messages."""
+        """All known apiVersions of the kind, as text for messages."""
         return ", ".join(f"{self.group}/{version}" if self.group else version for version in self.versions)
 
 
 _DRA = "resource.k8s.io"
+_FIRST_DRA = frozenset({f"{_DRA}/v1alpha1", f"{_DRA}/v1alpha2"})
 _SCHEDULING = "scheduling.k8s.io"
 _TEMPLATE = ("spec", "template", "spec")
 
@@ -184,21 +185,35 @@ _SHORT_NAMES = {
 """The kinds' short names in kubectl; kinds in resource.k8s.io have none."""
 
 
+def removed(api_version: str) -> str:
+    """Return what to say of an object in the first DRA API; empty for every other apiVersion.
+
+    Kubernetes 1.26 to 1.30 had these versions. Their claims name a class of one driver, and parameters of its own
+    kind; there is no conversion to the API with devices (KEP-4381), which replaced them in 1.31.
+    """
+    if api_version not in _FIRST_DRA:
+        return ""
+    return (
+        f"Kubernetes 1.31 removed {api_version}; write it for {_DRA}/v1: a DeviceClass instead of a "
+        "ResourceClass, and in the claim, `spec.devices.requests` instead of `resourceClassName` and `parametersRef`"
+    )
+
+
 def every() -> tuple[Kind, ...]:
     """Return all kinds that planning reads."""
     return _KINDS
 
 
 def split_version(api_version: str) -> tuple[str, str]:
-    """Split `GROUP/VERSION` into (group, version); the core group is empty."""
+    """Return the group and the version in `GROUP/VERSION`. The group of the core API is empty."""
     group, slash, version = api_version.rpartition("/")
     return (group, version) if slash else ("", api_version)
 
 
 def named(text: str) -> Kind | None:
-    """Return the kind for a name, plural or short name, in upper or lower case, optionally with `.GROUP`.
+    """Return the kind with this name, plural or short name, or None if planning does not read such a kind.
 
-    Return None for a kind that planning does not read.
+    The case does not matter, and `.GROUP` may follow the name.
     """
     name, dot, group = text.lower().partition(".")
     name = _SHORT_NAMES.get(name, name).lower()
@@ -209,7 +224,10 @@ def named(text: str) -> Kind | None:
 
 
 def near(api_version: str, kind: str) -> str | None:
-    """Return the known kind that was probably meant: the same name in another case, or in another Kubernetes group."""
+    """Return the known kind that was probably meant, or None.
+
+    It has the same name in a different case, or is in another Kubernetes group.
+    """
     group = split_version(api_version)[0]
     if group not in {known.group for known in _KINDS}:
         return None
@@ -220,5 +238,8 @@ def near(api_version: str, kind: str) -> str | None:
 
 
 def find(api_version: str, kind: str) -> Kind | None:
-    """Return the kind with that name in the apiVersion's group, for any version; None for kinds that planning skips."""
+    """Return the kind with this name in the group of the apiVersion, or None if planning does not read it.
+
+    The version does not matter.
+    """
     return _BY_GROUP_AND_NAME.get((split_version(api_version)[0], kind))

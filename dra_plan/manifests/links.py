@@ -13,13 +13,16 @@ from .faults import Fault
 
 
 def checkout_of(folder: str | os.PathLike[str]) -> Path:
-    """Return the checkout that a directory is part of, with links resolved."""
+    """Return the checkout to which a directory belongs. Symbolic links are resolved."""
     place = Path(folder).resolve()
     return next((each for each in (place, *place.parents) if (each / ".git").exists()), place)
 
 
 def refused(file: Path, checkout: Path) -> Fault | None:
-    """Return the fault for a file in a directory that is a link out of the checkout; None for any other file."""
+    """Return a fault if the file, which is in a directory that is read, is a link to a place outside the checkout.
+
+    Return None for any other file.
+    """
     target = _target(file)
     if target is None or target.is_relative_to(checkout):
         return None
@@ -27,9 +30,9 @@ def refused(file: Path, checkout: Path) -> Fault | None:
 
 
 def notes(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the notes about named files that are links out of their checkout; they are followed.
+    """Yield a note for each file that is named itself and is a link to a place outside its checkout.
 
-    Each note says where the link leads.
+    Such links are followed; the note says where they lead.
     """
     for name in paths:
         target = _target(Path(name))

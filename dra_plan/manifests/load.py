@@ -41,7 +41,8 @@ def load(
     """Return the objects in files, directories and `-` (standard input), in reading order, after those in `before`.
 
     Raises `ManifestErrors` with every fault: unreadable files, malformed documents, wrong types, unknown versions,
-    objects without a name, repeated objects, or no objects at all. Objects without a namespace get `namespace`.
+    objects without a name, repeated objects, or no objects at all. Objects without a namespace are put into
+    `namespace`.
     """
     with uncollected():
         sources = chain(map(_read_source, before), read(paths, recursive=recursive, stdin=stdin))
@@ -49,9 +50,10 @@ def load(
 
 
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
-    """Return the objects of all kinds and versions as plain dicts, each with its place, which can find lines.
+    """Return the objects of all kinds and versions as plain dicts, each with its place.
 
-    Raises `ManifestErrors` for anything that cannot be read as objects; their contents are not checked.
+    A place can find the lines of fields. Raises `ManifestErrors` for anything that cannot be read as objects. The
+    content of the objects is not checked.
     """
     with uncollected():
         return items(read(paths, recursive=recursive, stdin=stdin), paths)
@@ -64,7 +66,7 @@ def _name(path: Any) -> str:
 
 
 class SourceRead(NamedTuple):
-    """The documents of one source, and the faults of those that cannot be read."""
+    """The documents in one source, and the faults of those that cannot be read."""
 
     documents: list[Document]
     faults: list[Fault]
@@ -73,7 +75,7 @@ class SourceRead(NamedTuple):
 
 
 def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
-    """Yield the sources under the paths, in order."""
+    """Yield what is in each source under the paths, in order."""
     if not isinstance(paths, Iterable):
         raise UsageError(f"paths: expected paths, got {shown.value(paths)}")
     names = [_name(path) for path in paths]
@@ -116,7 +118,7 @@ def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespa
 
 
 def items(sources: Iterable[SourceRead], paths: Sequence[PathLike]) -> list[Item]:
-    """Return the objects in the sources as they were read. Raises `ManifestErrors` as `load_items` does."""
+    """Return the objects in the sources as they were read. Raises `ManifestErrors`, as `load_items` does."""
     faults: list[Fault] = []
     found: list[Item] = []
     for source in sources:
@@ -160,10 +162,10 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 def load_objects(
     paths: PathLike | Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None
 ) -> LoadedObjects:
-    """Return the objects of all kinds and versions in one or more paths as read, with Lists unwrapped.
+    """Return the objects of all kinds and versions in the paths as they are written, including those in Lists.
 
-    Plain dicts are created when they are accessed; until then, planning uses the typed objects. Raises `ManifestErrors`
-    for anything that cannot be read as objects; their contents are not checked.
+    Plain dicts are created only when they are accessed; until then, planning uses the typed objects. Raises
+    `ManifestErrors` for anything that cannot be read as objects. The content of the objects is not checked.
     """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
@@ -174,7 +176,7 @@ def load_objects(
 class LoadedObjects(MutableSequence[dict[str, Any]]):
     """The objects in an input as plain dicts, in reading order.
 
-    A caller may change a dict that it was given, so such objects are decoded from their dicts.
+    A caller may change the dicts that it gets, so typed objects are then decoded from the dicts.
     """
 
     def __init__(self, sources: Sequence[SourceRead], paths: Sequence[PathLike]) -> None:
@@ -189,7 +191,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
 
     @property
     def inventory(self) -> Inventory:
-        """Return the typed objects. Raises `ManifestErrors` for any object that cannot be decoded.
+        """The typed objects. Raises `ManifestErrors` for any object that cannot be decoded.
 
         Repeated objects are kept.
         """
@@ -235,7 +237,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
         del self._opened()[index]
 
     def insert(self, index: int, value: dict[str, Any]) -> None:
-        """Insert an object, as into a list."""
+        """Insert an object before the object at this index, as in a list."""
         self._opened().insert(index, value)
 
     def __len__(self) -> int:
@@ -264,10 +266,10 @@ def _with_header(item: Item) -> dict[str, Any]:
 
 
 def inventory_of(objects: dict[str, Any] | Iterable[dict[str, Any]], *, argument: str = "objects") -> Inventory:
-    """Return the typed objects of one or more plain dicts; loaded dicts that were not accessed are not decoded again.
+    """Return the typed objects for one or more plain dicts.
 
-    Raises UsageError, which names the argument, for a string or path, and InputError (`ManifestErrors`) for values that
-    cannot be decoded.
+    Objects from `load_objects` whose dicts have not been accessed are not decoded again. Raises UsageError, which names
+    the argument, for text or a path, and InputError (`ManifestErrors`) for values that cannot be decoded.
     """
     if isinstance(objects, LoadedObjects):
         return objects.inventory

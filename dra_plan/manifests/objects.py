@@ -21,9 +21,9 @@ NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
 
 
 def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str) -> Object | None:
-    """Return the object as a v1 type.
+    """Return the object as a v1 type. If the API server could not decode it either, return None.
 
-    Return None, and add the faults to the report, if the API server could not decode it either.
+    Faults are added to the report.
     """
     obj: Object | None
     try:
@@ -41,7 +41,7 @@ def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report
 
 
 def typed(value: dict[str, Any], kind: Kind, version: str) -> Object:
-    """Return the value as a converted v1 object; raises one of `NOT_DECODED` unless all of it fits."""
+    """Return the value as a v1 object. Raises one of `NOT_DECODED` unless all of the value fits."""
     convert = kind.versions[version]
     return msgspec.convert(convert(value) if convert else value, kind.type)
 
@@ -75,7 +75,7 @@ def label_of_value(value: dict[str, Any], kind: Kind, namespace: str) -> str:
 
 
 def pod_spec_of(obj: Object) -> PodSpec:
-    """Return the pod spec of a pod, or of a workload's pods."""
+    """Return the specification of a pod, or of the pods of a workload."""
     spec: Any = obj.spec  # type: ignore[attr-defined]
     while not isinstance(spec, PodSpec):
         spec = (spec.template if hasattr(spec, "template") else spec.job_template).spec
@@ -83,7 +83,7 @@ def pod_spec_of(obj: Object) -> PodSpec:
 
 
 def has_unset_claims(obj: Object) -> bool:
-    """Return whether a pod claim names neither a claim nor a template, as in the form before 1.31."""
+    """Return whether an entry in resourceClaims names neither a claim nor a template, as in the form before 1.31."""
     return any(
         claim.resource_claim_name is None and claim.resource_claim_template_name is None
         for claim in pod_spec_of(obj).resource_claims

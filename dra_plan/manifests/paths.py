@@ -13,7 +13,7 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 
 def is_plain_key(step: str | int) -> bool:
-    """Return whether the step is a name that needs no brackets."""
+    """Return whether this step of a path is a name that needs no brackets."""
     return isinstance(step, str) and _PLAIN_KEY.match(step) is not None
 
 
@@ -31,12 +31,12 @@ def render(path: FieldPath) -> str:
 
 
 def pattern(path: FieldPath) -> str:
-    """Return the path without list positions: `spec.devices[*].basic`."""
+    """Return the path without positions in lists, such as `spec.devices[*].basic`."""
     return render(tuple("*" if isinstance(step, int) else step for step in path))
 
 
 def value_at(value: Any, path: FieldPath) -> Any:
-    """Return the value at the path in a plain value; None if there is no such value."""
+    """Return the value at the path in a plain value, or None if there is no such value."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

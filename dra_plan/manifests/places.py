@@ -25,7 +25,7 @@ from .kinds import Kind
 
 
 class Form(Enum):
-    """The notation of a value."""
+    """A notation for values."""
 
     PLAIN = "plain"
     """A YAML or JSON scalar without quotes."""
@@ -41,9 +41,9 @@ class Form(Enum):
 
 
 class Extent(NamedTuple):
-    """The extent of a field in the text, as character positions, with ends not included.
+    """The extent of a field in a text, as positions of characters. The ends are exclusive.
 
-    `key_begin` is -1 for a value without a key: the root, and items of lists.
+    `key_begin` is -1 for a value without a key, which is the root or an item of a list.
     """
 
     begin: int
@@ -54,7 +54,7 @@ class Extent(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The start of the field, with its key if it has one."""
+        """The position at which the field begins, including its key if it has one."""
         return self.begin if self.key_begin < 0 else self.key_begin
 
 
@@ -65,7 +65,7 @@ Extents = dict[FieldPath, Extent]
 
 
 class LinedText:
-    """Whole lines of a source. Lines and columns count from 1."""
+    """Whole lines of a source. Lines and columns are counted from 1."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self.text, self.first_line = text, first_line
@@ -79,26 +79,26 @@ class LinedText:
         return [0, *(end for _, end in self._line_ends)]
 
     def place(self, position: int) -> tuple[int, int]:
-        """Return the line and the column of a position."""
+        """Return the line and column of a position in the text."""
         index = bisect_right(self._starts, position) - 1
         return self.first_line + index, position - self._starts[index] + 1
 
     def line_of(self, position: int) -> tuple[int, int]:
-        """Return the start and end of a position's line, without its line ending."""
+        """Return the start and the end of the line that contains the position. The line ending is not included."""
         index = bisect_right(self._starts, position) - 1
         end = self._line_ends[index][0] if index < len(self._line_ends) else len(self.text)
         return self._starts[index], max(end, position)
 
 
 class DocumentText:
-    """The lines that hold a document, and the extents of its fields in them."""
+    """The lines that contain a document, and the extents of its fields in these lines."""
 
     def __init__(self, lines: LinedText, extents: Extents) -> None:
         self.lines, self.extents = lines, extents
 
     @cached_property
     def keys(self) -> dict[FieldPath, list[str]]:
-        """The keys of every map, in text order."""
+        """The keys of every map in the document, in text order. The paths of the maps are the keys of this dict."""
         found: dict[FieldPath, list[str]] = {}
         for path in self.extents:
             if path and isinstance(path[-1], str):
@@ -106,7 +106,7 @@ class DocumentText:
         return found
 
     def nearest(self, path: FieldPath) -> tuple[FieldPath, Extent] | None:
-        """Return the field, or the nearest existing outer field; None if there is not even a root."""
+        """Return the path and extent of the field, or of the nearest existing field around it, or None."""
         for length in range(len(path), -1, -1):
             if extent := self.extents.get(path[:length]):
                 return path[:length], extent
@@ -136,7 +136,7 @@ def _no_start(_identity: int) -> int | None:
 
 
 class Place(NamedTuple):
-    """The place where a value was read: the source, the document in it, and the path inside that document."""
+    """The place where a value was read: the source, the document in the source, and the path in the document."""
 
     source: str
     document: int = 0
@@ -149,17 +149,20 @@ class Place(NamedTuple):
     """A function that returns the text of the document; only for callers that validate manifests."""
 
     def lines(self, paths: list[FieldPath]) -> list[int]:
-        """Return the lines of fields below this place; the place's own line where a field's is unknown."""
+        """Return the lines of fields below this place.
+
+        If the line of a field is not known, return the line of the place.
+        """
         return [line or self.line for line in self.find_lines([(*self.prefix, *path) for path in paths])]
 
     @property
     def origin(self) -> Origin:
-        """Return the place as inventories and notices store it."""
+        """The place in the form in which inventories and notices store it."""
         return Origin(self.source, self.line)
 
 
 class Header(NamedTuple):
-    """An object's apiVersion and kind; None if missing."""
+    """The apiVersion and kind of an object. They are None if they are missing."""
 
     api_version: Any = None
     kind: Any = None
@@ -169,7 +172,7 @@ NO_HEADER = Header()
 
 
 class Item(Struct, frozen=True):
-    """One object in a document, with its own header or the header inherited from a typed List."""
+    """An object in a document, with its own header, or with the header that it inherits from a typed List."""
 
     value: dict[str, Any]
     header: Header
@@ -177,7 +180,7 @@ class Item(Struct, frozen=True):
 
 
 def label_of(kind: object, metadata: object, known: Kind | None = None, namespace: str = "") -> str:
-    """Return `KIND NAMESPACE/NAME` for an undecoded object, as far as known."""
+    """Return `KIND NAMESPACE/NAME` for an object that is not decoded, without the parts that are not known."""
     metadata = metadata if isinstance(metadata, dict) else {}
     space, name = metadata.get("namespace"), metadata.get("name")
     if known is not None:
@@ -187,7 +190,7 @@ def label_of(kind: object, metadata: object, known: Kind | None = None, namespac
 
 
 def label(kind: str, namespace: str, name: str) -> str:
-    """Return `KIND NAMESPACE/NAME`, or less if parts are missing."""
+    """Return `KIND NAMESPACE/NAME`, without the parts that are empty."""
     if not name:
         return kind
     return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
@@ -218,10 +221,10 @@ class _Outer(NamedTuple):
 def of_json(
     text: str, begin: int = 0, end: int | None = None, repeated: list[tuple[FieldPath, int]] | None = None
 ) -> Extents:
-    """Return the fields of the value between two positions of a string.
+    """Return the extents of the fields in the JSON value between two positions in the text.
 
-    Keys set again in the same map are added to `repeated`, with their positions; the field's position is where it is
-    first set.
+    Keys that are set again in the same map are added to `repeated`, with their positions. The extent of such a field is
+    that of its first value.
     """
     found: Extents = {}
     opened: list[_Outer] = []
@@ -274,9 +277,9 @@ _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
 
 
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
-    """Return the position of each character in the scalar's value, and of its end.
+    """Return the position in the text of each character in the value of a scalar, and of its end.
 
-    Return None for text in a notation that is not supported here, which is anything but simple folded lines.
+    Return None if the notation is not supported here, such as text with folded lines that are not simple.
     """
     begin, end = extent.begin, extent.end
     if extent.form in (Form.SINGLE, Form.DOUBLE):

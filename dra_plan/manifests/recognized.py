@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import NamedTuple
+
+from dra_plan.wording import DUMP
 
 from .faults import TEMPLATE, Fault
 
@@ -19,31 +22,49 @@ MOST_FOLDERS = 12
 
 CHART = "Chart.yaml"
 
+_HINT = f"use `{DUMP}`"
+
 _DESCRIBED = re.compile(r"\AName: {2,}\S+[ \t]*$", re.MULTILINE)
 _FIELD = re.compile(r"^(Namespace|Kind|Labels|Annotations|Status|Roles|Containers|Events|Data):", re.MULTILINE)
 _TABLE = re.compile(r"\A(?:NAMESPACE {2,})?NAME(?: {2,}[A-Z][A-Z0-9() -]*)+$", re.MULTILINE)
 _SAID = re.compile(r"\A(No resources found|Error from server|The connection to the server|error: )", re.ASCII)
-_DUMP = (
-    "use `kubectl get pods,nodes,resourceslices,resourceclaims,resourceclaimtemplates,deviceclasses -A -o yaml "
-    "> dump.yaml`"
-)
 
 
 def recognized(name: str, data: bytes) -> Fault | None:
-    """Return the fault for a string that is not a manifest but has a known form; None for everything else."""
+    """Return a fault for text that is not a manifest but has another known form, or None for all other text."""
+    found = _form(data)
+    return Fault(name, f"this is {found.what}, not a manifest", 1, hint=found.hint) if found is not None else None
+
+
+def recognized_file(path: Path) -> _Form | None:
+    """Return the known form of a file that is not a manifest; None for everything else, such as an unreadable file."""
+    try:
+        with path.open("rb") as file:
+            return _form(file.read(MOST_LOOKED_AT))
+    except OSError:
+        return None
+
+
+class _Form(NamedTuple):
+    """The form of a text, and what to do about it."""
+
+    what: str
+    hint: str
+
+
+def _form(data: bytes) -> _Form | None:
     text = data[:MOST_LOOKED_AT].decode(errors="replace").lstrip("\ufeff \t\r\n").replace("\r\n", "\n")
     if _DESCRIBED.match(text) and len(set(_FIELD.findall(text))) >= 2:
-        return Fault(name, "this is output of `kubectl describe`, not a manifest", 1, hint=_DUMP)
+        return _Form("output of `kubectl describe`", _HINT)
     if _TABLE.match(text):
-        return Fault(name, "this is kubectl's table output, not a manifest", 1, hint=_DUMP)
+        return _Form("kubectl's table output", _HINT)
     if _SAID.match(text):
-        line = text.partition("\n")[0]
-        return Fault(name, "this is a message of kubectl, not a manifest", 1, hint=f"it says: {line}")
+        return _Form("a message of kubectl", f"it says: {text.partition(chr(10))[0]}")
     return None
 
 
 def template_hint(name: str) -> str:
-    """Return the hint for a template: the command that renders its chart, if the file is part of one."""
+    """Return the hint for a template. If the file is part of a chart, this is the command that renders the chart."""
     if name != "-":
         for folder in list(Path(name).absolute().parents)[:MOST_FOLDERS]:
             if (folder / CHART).is_file():

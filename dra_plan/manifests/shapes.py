@@ -217,13 +217,16 @@ _NEW_FIELDS: dict[str, dict[str, Schema]] = {
 
 
 def may_be_empty(schema: Schema) -> bool:
-    """Return whether a required field may be omitted, as lists and maps may, which the API server treats as empty."""
+    """Return whether a required field with this schema may be omitted.
+
+    Lists and maps may, because the API server treats a missing one as empty.
+    """
     return schema.get("type") == "array" or "additionalProperties" in schema
 
 
 @functools.cache
 def schema_of(kind: Kind, version: str) -> Schema:
-    """Return the schema of a kind in one of its versions; `$ref` points into its own `$defs`."""
+    """Return the schema of a kind in one of its versions. Each `$ref` refers to the `$defs` of this schema."""
     if kind.name in _SPECS:
         pod = _read("v1_Pod")
         properties = {"apiVersion": _STRING, "kind": _STRING, "metadata": _META, **_SPECS[kind.name]}
@@ -255,7 +258,7 @@ def _with_fields(schema: Schema, version: str, fields: dict[str, dict[str, Schem
 
 
 def schema_at(kind: Kind, version: str, path: FieldPath) -> Schema | None:
-    """Return the schema of the field at a path, without references; None if the version has no such field."""
+    """Return the schema of the field at a path, with references resolved, or None if the version has no such field."""
     whole = schema_of(kind, version)
     found = _resolved(whole, whole)
     for step in path:

@@ -41,7 +41,7 @@ _STAND_IN = "\x7f"
 
 
 class Cut(NamedTuple):
-    """An attribute with a value that no two devices share, and the text before such a value."""
+    """An attribute that has a different value on each device, and the text that precedes the value."""
 
     name: str
     before: bytes
@@ -64,7 +64,7 @@ class _Model(NamedTuple):
 
 
 class DeviceTexts:
-    """The devices decoded so far from one input."""
+    """The devices that have been decoded so far from one input."""
 
     def __init__(self) -> None:
         self._lists: dict[bytes, list[Device] | None] = {}
@@ -72,9 +72,10 @@ class DeviceTexts:
         self._cuts: list[Cut] = []
 
     def whole(self, text: bytes) -> tuple[list[Device] | None, bool]:
-        """Return the devices in a list, or None if one has an unreadable amount, and whether the list was seen before.
+        """Return the devices in a list, and whether the same list was decoded before.
 
-        Raises msgspec's errors for text that is not a list of devices, as the other methods do.
+        The devices are None if one of them has an unreadable amount. Raises msgspec's errors for text that is not a
+        list of devices.
         """
         if text in self._lists:
             return self._lists[text], True
@@ -85,7 +86,11 @@ class DeviceTexts:
         return found, False
 
     def one_by_one(self, text: bytes) -> tuple[list[Device] | None, int]:
-        """Return the devices in a list, or None as in `whole`, and how many of them resemble an earlier device."""
+        """Return the devices in a list, and how many of them were made from an earlier, similar device.
+
+        The devices are None if one of them has an unreadable amount. Raises msgspec's errors for text that is not a
+        list of devices.
+        """
         if b"\\" in text:
             return None, 0
         found, new = [], 0
@@ -184,7 +189,7 @@ _SLICE = msgspec.json.Decoder(_SliceText)
 
 
 class SharedParts:
-    """The parts of objects decoded so far from one input."""
+    """The parts of objects that have been decoded so far from one input, which later objects can share."""
 
     def __init__(self) -> None:
         self._specs: dict[bytes, ResourceClaimSpec | None] = {}
@@ -192,7 +197,7 @@ class SharedParts:
         self._claims, self._lists, self._models = _Yield(tries=256), _Yield(tries=4), _Yield(tries=512)
 
     def read(self, kind: type[Object], text: msgspec.Raw) -> Object | None:
-        """Return the object of this kind, sound and defaulted, with its shared parts; None to read it as usual.
+        """Return the object of this kind, valid and with its defaults, or None if it must be read in the usual way.
 
         Raises msgspec's errors for text that is not such an object.
         """

@@ -27,7 +27,7 @@ from .collect import Collector
 from .faults import NO_SUCH_PATH, TEMPLATE, Fault, set_twice
 from .json_reader import JsonError, Line, Lines, find, of_extents
 from .places import DocumentText, LinedText, Place
-from .recognized import CHART, recognized, template_hint
+from .recognized import CHART, recognized, recognized_file, template_hint
 
 # -- gzip --------------------------------------------------------------------------------------------------------------
 
@@ -42,12 +42,15 @@ Dumps are compressed to a thirtieth of their size, bombs to a thousandth.
 
 
 def most(compressed: int, limit: int) -> int:
-    """Return the maximum number of bytes that may be decompressed from this many compressed bytes."""
+    """Return the largest number of bytes that may be decompressed from this number of compressed bytes."""
     return min(limit, _ALWAYS + _TIMES * compressed)
 
 
 def unpacked(data: bytes, limit: int) -> bytes | None:
-    """Return the content, or None if it is longer than `limit`. Raises ValueError for data that gzip cannot read."""
+    """Return the decompressed content, or None if it is longer than `limit`.
+
+    Raises ValueError for data that gzip cannot read.
+    """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             content = file.read(limit + 1)
@@ -75,9 +78,9 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Source(NamedTuple):
-    """One file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark.
+    """A file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark.
 
-    If `has_lines` is not set, the user never sees this text, and places in it are reported without a line.
+    If `has_lines` is not set, the user never sees the text, and places in it are reported without a line.
     """
 
     name: str
@@ -88,9 +91,9 @@ class Source(NamedTuple):
 def read_sources(
     paths: Iterable[str | os.PathLike[str]], faults: list[Fault], *, recursive: bool, stdin: BinaryIO | None
 ) -> Iterator[Source]:
-    """Yield every source that the paths name, each file once; unreadable ones become faults.
+    """Yield every source that the paths name, each file only once. Sources that cannot be read are added to `faults`.
 
-    A directory means the .yaml, .yml and .json files in it, in name order; a symbolic link that points outside the
+    A directory stands for the .yaml, .yml and .json files in it, in name order; a symbolic link that points outside the
     checkout is an error; `-` is standard input. Gzip-compressed files are decompressed, regardless of their names. A
     kustomization or a chart is always a fault, because its files are not the manifests that a cluster gets.
     """
@@ -108,7 +111,10 @@ def read_sources(
 
 
 def first_file(paths: Iterable[str], *, recursive: bool) -> str:
-    """Return the first file that is read for the paths, or `-`; "" if there is none, as for workload names."""
+    """Return the first file that is read for the paths, or `-` for standard input.
+
+    Return "" if there is none, for example because the paths are names of workloads.
+    """
     for name in paths:
         files = [name] if name == STDIN else _files(name, [], recursive=recursive)
         if files:
@@ -146,12 +152,12 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
 
 
 def is_meant_as_path(name: str) -> bool:
-    """Return whether a string can only be a path, judging by its form, even if no such file exists."""
+    """Return whether the form of a name shows that it can only be a path, even if no such file exists."""
     return name == STDIN or name.endswith((*SUFFIXES, SUFFIX, "/")) or name.startswith((".", "/", "~"))
 
 
 def is_there(name: str | os.PathLike[str]) -> bool:
-    """Return whether a path is that of a file or directory; False if it is too long to be a path."""
+    """Return whether there is a file or directory at this path. If the text is too long for a path, return False."""
     try:
         return Path(name).exists()
     except OSError:
@@ -203,9 +209,24 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
             break
         folders.sort()
     if not found and len(faults) == before:
-        hint = "-R also reads its subdirectories" if has_folders and not recursive else ""
-        faults.append(Fault(name, "no .yaml, .yml or .json file in this directory", hint=hint))
+        faults.append(
+            _nothing_in(name, path, "-R also reads its subdirectories" if has_folders and not recursive else "")
+        )
     return found
+
+
+MOST_OTHERS = 20
+"""The number of files that are not manifests by their names and are looked at, in a directory without manifests."""
+
+
+def _nothing_in(name: str, path: Path, hint: str) -> Fault:
+    """Return the fault for a directory without manifests; it names a file with kubectl's output for people."""
+    message = "no .yaml, .yml or .json file in this directory"
+    for other in sorted(path.iterdir())[:MOST_OTHERS]:
+        found = recognized_file(other) if other.is_file() and not other.is_symlink() else None
+        if found is not None:
+            return Fault(name, f"{message}; {other.name} is {found.what}", hint=found.hint)
+    return Fault(name, message, hint=hint)
 
 
 def _reason(error: OSError) -> str:
@@ -235,19 +256,19 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
 
 
 class RecordedInput(io.RawIOBase, BinaryIO):
-    """A stream that can be read only once, and stores its content so that it can be read again."""
+    """A stream that can be read only once. It stores its content so that the content can be read again."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._read = stream, bytearray()
 
     def read(self, size: int = -1) -> bytes:
-        """Read as a file does, and store the content."""
+        """Read from the stream, as a file does, and store what is read."""
         data = self._stream.read(size)
         self._read += data
         return data
 
     def again(self) -> BinaryIO:
-        """Return everything read so far, from its beginning."""
+        """Return a stream with everything that has been read so far, from its beginning."""
         return io.BytesIO(self._read)
 
 
@@ -320,7 +341,7 @@ _JSON_SPACE = b" \t\r\n"
 
 
 class Document(msgspec.Struct, frozen=True, eq=False):
-    """A document, which is a plain value, or JSON text that is well-formed but not yet decoded."""
+    """A document, which is either a plain value, or JSON text that is well-formed but not yet decoded."""
 
     place: Place
     value: Any = None
@@ -343,7 +364,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
         return json_reader.plain(memoryview(self.data)[self.begin : self.end])
 
     def place_of_fields(self) -> Place:
-        """Return the place, which can also find the lines of fields in JSON."""
+        """Return the place of the document. In JSON, it can also find the lines of fields."""
         if self.data is None:
             return self.place
         text = _JsonText(self.data, self.begin, self.end, self.place.line)
@@ -351,7 +372,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
-    """Return all documents in the source that can be read; the others become faults."""
+    """Return all documents in the source that can be read. The faults of the others are added to `faults`."""
     head = source.data[:4096].lstrip(_JSON_SPACE)[:1]
     if head not in (b"{", b"["):
         known = recognized(source.name, source.data)

@@ -26,7 +26,7 @@ _META = "meta.k8s.io/"
 
 
 def is_no_objects(api_version: object, kind: object) -> bool:
-    """Return whether the header is that of a response without objects."""
+    """Return whether this is the header of a response that contains no objects, such as a table or an error."""
     if kind == "Status":
         return api_version == "v1"
     named = kind in ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
@@ -34,7 +34,7 @@ def is_no_objects(api_version: object, kind: object) -> bool:
 
 
 def explained(value: Mapping[str, Any], header: Header) -> str:
-    """Return the type of the response, and what to request instead."""
+    """Return a message that says what the response is, and what to request instead."""
     if header.kind == "Status":
         said = ", ".join(str(value[key]) for key in ("reason", "code") if value.get(key))
         return (f"an error of the API server instead of objects: {value.get('message') or 'no message'}") + (
@@ -53,7 +53,7 @@ _NO_STEPS: FieldPath = ()
 
 
 def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_HEADER) -> Iterator[Item]:
-    """Yield the objects of a document, including those in Lists and arrays; anything else is recorded as a fault."""
+    """Yield the objects in a document, including those in Lists and arrays. Anything else is recorded as a fault."""
     pending: list[tuple[object, Place, Header]] = [(value, place, inherited)]
     while pending:
         value, place, inherited = pending.pop()
@@ -84,12 +84,12 @@ def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_H
 
 
 def is_list(kind: object, has_items: bool) -> bool:
-    """Return whether an object is a List, of any objects or of one kind."""
+    """Return whether an object of this kind is a List, either of any objects or of objects of one kind."""
     return kind == "List" or (isinstance(kind, str) and kind.endswith("List") and has_items)
 
 
 def header_of_items(header: Header) -> Header:
-    """Return the header of a List's items if they have none, as in raw API responses."""
+    """Return the header that applies to items of a List without a header of their own, as in raw API responses."""
     if header.kind == "List" or not isinstance(header.kind, str):
         return NO_HEADER
     return Header(header.api_version, header.kind.removesuffix("List"))
@@ -131,14 +131,20 @@ _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_refe
 
 
 def contradict(earlier: Object, later: Object) -> bool:
-    """Return whether two objects differ and it is unclear which to use; a manifest overrides a cluster's object."""
+    """Return whether it is unclear which of two different objects counts.
+
+    It is clear if only the earlier object comes from a cluster, because a manifest overrides it.
+    """
     old: Any = earlier
     new: Any = later
     return not (old.metadata.is_stored and not new.metadata.is_stored)
 
 
 def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) -> Iterator[Notice]:
-    """Yield a warning for each object with different content in two sources, or one for all if there are many."""
+    """Yield a warning for each object that has different content in two sources.
+
+    If there are many, one warning stands for all others.
+    """
     code = "object-overridden"
     for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
         text = f"different content in two sources; {later} is used, not {first}"
@@ -151,10 +157,11 @@ def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) 
 
 
 def merged(earlier: _Known, later: _Known) -> _Known:
-    """Return the later object with the fields that only the cluster sets: status, UID, times, owners, a pod's node.
+    """Return the later object, with those fields of the earlier one that only the cluster sets.
 
-    Fields that the later object sets do not change. A pending pod that uses different claims than before can only be
-    another pod, because claims in a pod cannot be edited. Such a pod has its own UID, and its claims do not yet exist.
+    These fields are the status, UID, times, owners and the node of a pod. Fields that the later object sets do not
+    change. A pending pod that uses different claims than before can only be another pod, because claims in a pod cannot
+    be edited. Such a pod has its own UID, and its claims do not exist yet.
     """
     old: Any = earlier
     new: Any = later
@@ -219,7 +226,7 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
 
 
 def rule(group: str, plurals: list[str]) -> str:
-    """Return the role rule that allows resources in a group to be listed."""
+    """Return the rule of a role that allows these resources of a group to be listed."""
     return f'{{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
 
 

@@ -31,7 +31,7 @@ from .faults import CUT, TEMPLATE, set_twice
 
 
 class YamlError(Exception):
-    """A document that cannot be read, with the line of the fault from 1."""
+    """The error raised for a document that cannot be read. It contains the line of the fault, counted from 1."""
 
     def __init__(self, message: str, line: int, hint: str = "") -> None:
         self.message = message
@@ -41,7 +41,10 @@ class YamlError(Exception):
 
 
 def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
-    """Add merged entries to a map; its own keys take precedence, then earlier sources. Raises `YamlError`."""
+    """Add the entries of merged maps (`<<`) to a map. Raises `YamlError`.
+
+    The map's own keys take precedence, and then those of earlier merged maps.
+    """
     for merged in merges:
         for source in merged if isinstance(merged, list) else [merged]:
             if not isinstance(source, dict):
@@ -51,7 +54,7 @@ def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of a plain value, so that maps and lists are not shared. The value's depth is already limited."""
+    """Return a deep copy of a plain value. The depth of the value must already be limited."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -94,7 +97,7 @@ _MAX_DIGITS = 400
 def resolve(text: str) -> Scalar:
     """Return the value of a plain scalar.
 
-    NaN and infinities are floats, which JSON, and so Kubernetes, cannot represent.
+    NaN and infinities are floats that JSON, and so Kubernetes, cannot represent.
     """
     if text[:1] in LETTERS:
         return text
@@ -121,13 +124,16 @@ def _as_float(text: str) -> Scalar:
 
 
 def plain_key(text: str) -> str | None:
-    """Return the text of a map key that is a plain scalar; None for null."""
+    """Return the text of a map key that is a plain scalar, or None for null."""
     value = resolve(text)
     return value if type(value) is str else key_text(value)
 
 
 def key_text(value: Scalar) -> str | None:
-    """Return the text of a map key, because JSON has only text keys; None for null, which cannot be a key."""
+    """Return a map key as text, because JSON has only text keys.
+
+    Return None for null, which cannot be a key.
+    """
     match value:
         case bool():
             return "true" if value else "false"
@@ -180,7 +186,7 @@ class _Level:
 
 
 class Builder:
-    """A builder for the documents in one text, one after the other."""
+    """An object that builds the documents in one text, one after the other."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self._parser = CParser(text)
@@ -199,9 +205,10 @@ class Builder:
         self._aliased = 0
 
     def next_document(self) -> bool:
-        """Read the next document into `value`; return False at the end. Raises `YamlError`.
+        """Read the next document into `value`, and return True. At the end of the text, return False.
 
-        `start` is the document's line, and `starts` has the lines of its outer maps by `id`.
+        `start` is then the line of the document, and `starts` contains the lines of its outer maps, by `id`. Raises
+        `YamlError`.
         """
         self._begin()
         try:

@@ -64,7 +64,7 @@ It records the lines of outer maps, counted from the document's first line.
 
 
 class LaidOut(Struct, frozen=True):
-    """A document created from a layout: its value, its line, and the lines of its outer maps by `id`."""
+    """A document that was created from a layout: its value, its line, and the lines of its outer maps, by `id`."""
 
     value: Any
     line: int
@@ -77,14 +77,20 @@ class _Layout(NamedTuple):
 
 
 class Layouts:
-    """The layouts seen so far in one source. The first document with a layout is left to the ordinary reader."""
+    """The layouts of documents that have occurred in one source.
+
+    The first document with a layout is read in the usual way.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], _Layout | None] = {}
         self._met: set[tuple[str, ...]] = set()
 
     def read(self, text: str, first_line: int) -> LaidOut | None:
-        """Return the only document of a string that begins on this line; None if the ordinary reader must read it."""
+        """Return the only document in the text, which begins on this line.
+
+        Return None if the text must be read in the usual way.
+        """
         if len(text) > MAX_LENGTH or _OPEN in text or "%" in text:
             return None  # a directive could change the meaning of words
         parts = _WORDS.split(text)
@@ -182,9 +188,9 @@ _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 
 
 class YamlDocument(Struct, frozen=True):
-    """One document: its value or its fault, and the text around it.
+    """A document: its value or its fault, and the text that contains it.
 
-    `starts` has the lines of the outer maps, by `id`.
+    `starts` contains the lines of the outer maps, by `id`.
     """
 
     number: int
@@ -197,7 +203,7 @@ class YamlDocument(Struct, frozen=True):
 
 
 def read_documents(text: str) -> Iterator[YamlDocument]:
-    """Yield all non-empty documents of a string, including faulty ones, in order."""
+    """Yield all documents in the text that are not empty, including faulty ones, in order."""
     number = 0
     layouts = Layouts()
     for line, chunk in split(text):
@@ -219,9 +225,10 @@ def read_documents(text: str) -> Iterator[YamlDocument]:
 
 
 def split(text: str) -> Iterator[tuple[int, str]]:
-    """Split the text at lines that start with `---`, as kubectl does, with line numbers from 1.
+    """Yield the parts of the text between lines that start with `---`, as kubectl does.
 
-    Parts without content are omitted; directives stay with the document that they precede.
+    Each part comes with the number of its first line, counted from 1. Parts without content are omitted; directives
+    stay with the document that follows them.
     """
     begin, line = 0, 1
     cuts = [match.start() for match in _SEPARATOR.finditer(text)] + [len(text)]
@@ -256,7 +263,10 @@ _FORMS = {"'": Form.SINGLE, '"': Form.DOUBLE, "|": Form.BLOCK, ">": Form.BLOCK}
 
 
 def of_yaml(text: str, start_line: int) -> Extents:
-    """Return the fields of the document that starts on that line in the text, counted from 0."""
+    """Return the extents of the fields in the document that starts on this line of the text.
+
+    Lines are counted from 0.
+    """
     finder = _ExtentFinder()
     parser: Any = CParser(text)
     inside = False

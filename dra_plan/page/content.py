@@ -15,7 +15,7 @@ from dra_plan.text import words
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding with its line in three parts: the text before the position, at it, and after it."""
+    """A finding with its line in three parts: the text before the position, the text at it, and the text after it."""
 
     code: str
     severity: str
@@ -34,7 +34,7 @@ class ShownFinding:
 
 @dataclass(frozen=True, slots=True)
 class FileFindings:
-    """The findings of one file, in file order."""
+    """The findings in one file, in the order of their lines."""
 
     name: str
     findings: list[ShownFinding]
@@ -42,7 +42,10 @@ class FileFindings:
 
 @dataclass
 class Page:
-    """A page: its headline, the pictures, the picks, and the articles; it embeds the whole `document`."""
+    """The content of a page: its headline, the pictures, the picks, and the articles.
+
+    It includes the whole `document`.
+    """
 
     command: str
     headline: str
@@ -82,7 +85,7 @@ class Page:
 
     @property
     def states(self) -> list[str]:
-        """Return the states that devices have in any picture or at any time."""
+        """The states that devices have in any picture or at any time."""
         found = {state for scene in self.scenes for state in scene.states}
         changes = [*self.moments, *(pick.change for pick in self.picks if pick.change is not None)]
         found |= {device.state for change in changes for device in change.devices.values()}
@@ -90,22 +93,22 @@ class Page:
 
     @property
     def changes_nodes(self) -> bool:
-        """Return whether any pick changes the cluster instead of trying a single node."""
+        """True if any pick changes the cluster, instead of trying a single node."""
         return any(not pick.each_alone for pick in self.picks)
 
     @property
     def has_unsuitable(self) -> bool:
-        """Return whether any pick says why a device is not suitable."""
+        """True if any pick says why a device is not suitable."""
         return any(mark.notes for pick in self.picks for marks in pick.marks for mark in marks.values())
 
     @property
     def has_parts(self) -> bool:
-        """Return whether device partitions are drawn, some of which are too small for text."""
+        """True if device partitions are drawn. Some of them are too small for text."""
         return any(pool.physical for scene in self.scenes for place in scene.places for pool in place.pools)
 
     @property
     def told_by(self) -> str:
-        """The command whose tables are shown below."""
+        """The command that prints the tables on the page."""
         return f"dra-plan {self.command}".strip()
 
 
@@ -122,7 +125,7 @@ MOST_NODES = 8
 
 
 def fill_boxes(made: Page) -> None:
-    """Give each article the text that the boxes have while its pick is shown."""
+    """Add to each article the text that the boxes in the picture contain while its pick is shown."""
     articles = {article.key: article for article in made.articles}
     for pick in made.picks:
         if pick.key in articles:

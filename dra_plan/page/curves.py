@@ -12,7 +12,7 @@ HEIGHT = 40
 
 @dataclass(frozen=True, slots=True)
 class CurveLine:
-    """One line, with its name, its values, and, for several runs, each value's minimum and maximum."""
+    """A line in a chart, with its name and values. If there are several runs, it also has the range of each value."""
 
     name: str
     values: Sequence[float]
@@ -22,7 +22,7 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Lines on one scale, which begins at 0, with their title and unit."""
+    """Several lines on one scale, which begins at 0, with a title and a unit."""
 
     title: str
     unit: str
@@ -32,7 +32,7 @@ class Curve:
 
     @property
     def top(self) -> float:
-        """Return the end of the scale: the maximum, or the next round number."""
+        """The end of the scale, which is the maximum possible value, or else the next round number."""
         return self.all or rounded(
             max((value for line in self.lines for value in (*line.values, *line.most)), default=0)
         )
@@ -40,7 +40,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Curves over the same times, each with its label; the times are in seconds."""
+    """Several curves over the same times. The times are in seconds, and each has a label."""
 
     moments: Sequence[float]
     labels: Sequence[str]
@@ -50,22 +50,25 @@ class Curves:
 
     @property
     def steps(self) -> list[float]:
-        """Return the positions of the slider's steps, from 0 to 100, which are the beginning and the stops."""
+        """The positions of the slider's steps on a scale from 0 to 100.
+
+        The first step is the beginning; the others are the times at which the slider stops.
+        """
         return [0.0, *(self.at[number] for number in self.stops)]
 
     @property
     def at(self) -> list[float]:
-        """Return the position of each time on a scale from 0 to 100."""
+        """The position of each time on a scale from 0 to 100."""
         first, last = self.moments[0], self.moments[-1]
         return [round(100 * (each - first) / (last - first), 2) if last > first else 0.0 for each in self.moments]
 
     def path(self, of: Curve, values: Sequence[float]) -> str:
-        """Return a line through the values, as the `d` attribute of a path."""
+        """Return a line through the values, as the `d` attribute of an SVG path."""
         points = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, values, strict=True)]
         return f"M{'L'.join(points)}" + ("h100" if len(points) == 1 else "")
 
     def band(self, of: Curve, line: CurveLine) -> str:
-        """Return the area between the minimum and the maximum."""
+        """Return the area between the minimum and the maximum of each value, as the `d` attribute of an SVG path."""
         low = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, line.least, strict=True)]
         high = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, line.most, strict=True)]
         return f"M{'L'.join([*high, *reversed(low)])}z"
@@ -76,7 +79,7 @@ def _y(of: Curve, value: float) -> float:
 
 
 def rounded(value: float) -> float:
-    """Return the next number that is 1, 2 or 5 times a power of ten."""
+    """Return the smallest number that is not less than the value and is 1, 2, 5 or 10 times a power of ten."""
     if value <= 0:
         return 1.0
     size = 10.0 ** floor(log10(value))

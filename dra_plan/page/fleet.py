@@ -38,9 +38,9 @@ MOST_REACHED = 6
 
 
 def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[str, Any]:
-    """Return the data for the script, which are layouts, and for each place its layout and its own values.
+    """Return the data of a picture for the script: its layouts, and for each place its layout and its own values.
 
-    The places with the titles `differing` are marked as different in the other picture.
+    The places with the titles in `differing` are marked as different from the other picture.
     """
     layouts: dict[bytes, int] = {}
     made: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[s
 
 
 def differing(scenes: Sequence[Scene]) -> set[str]:
-    """Return the titles of the places that differ between two pictures, or are in only one of them."""
+    """Return the titles of the places that differ between two pictures, or that are in only one of them."""
     if len(scenes) < 2:
         return set()
     one, other = ({place.title: _looks(place) for place in scene.places} for scene in scenes[:2])
@@ -187,7 +187,7 @@ def _physical(of: PhysicalDevice) -> dict[str, Any]:
 
 
 def lines(scene: Scene) -> Iterator[str]:
-    """Yield the nodes with their free devices and the obstacles for pods; nodes with equal text share a line."""
+    """Yield a line for each group of nodes with the same free devices and the same obstacles for pods."""
     groups: dict[str, list[str]] = {}
     for place in scene.places:
         groups.setdefault("; ".join(_said(place)), []).append(place.title)

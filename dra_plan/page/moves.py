@@ -16,29 +16,32 @@ from dra_plan.text import words
 
 @dataclass(frozen=True, slots=True)
 class DrawnMove:
-    """A pod, NAMESPACE/NAME, that moves from one node to another, with the DRIVER/POOL/DEVICE that it gets there.
+    """A move of a pod from one node to another, with the devices that the pod gets there.
 
-    `to_node` is "" for a pod that is unscheduled, `from_node` is "" for a pod that starts, and `pod` is "" for free
-    space that is not for a pod.
+    `pod` is NAMESPACE/NAME, and `devices` are DRIVER/POOL/DEVICE. `to_node` is "" for a pod that gets no node,
+    `from_node` is "" for a pod that starts, and `pod` is "" for free space that is not for a pod.
     """
 
     pod: str
     from_node: str
     to_node: str
     devices: Sequence[str] = ()
-    lost: str = "without a place"
+    lost: str = "left pending"
     """The wording for a pod without a `to_node`."""
 
 
 def ways(moves: Iterable[DrawnMove]) -> list[tuple[str, str]]:
-    """Return the (from, to) pairs of nodes; pods that stay, start or are unscheduled have none."""
+    """Return the nodes between which pods move, as pairs. Pods that stay, start or get no node are left out."""
     return [
         (one.from_node, one.to_node) for one in moves if one.from_node and one.to_node and one.from_node != one.to_node
     ]
 
 
 def of_moves(moves: Sequence[DrawnMove], drawn: Scene, now: Moments | None) -> dict[int, Mark]:
-    """Return the marks for pods that leave and arrive; `now` has the leaving pods' devices, unless it is None."""
+    """Return the marks for pods that leave and arrive.
+
+    If `now` is given, the devices of the pods that leave are marked too.
+    """
     made: dict[int, Mark] = {}
     for one in moves:
         for node, kind in ((one.from_node, picks.OTHER), (one.to_node, picks.GOOD)):
@@ -90,7 +93,7 @@ def _goes(one: DrawnMove) -> str:
 
 
 def through_waves(made: Page) -> None:
-    """Make the slider go through all picks, which are the waves and the end."""
+    """Make the slider go through all picks of the page, which are the waves of moves and the end."""
     if made.scenes:
         made.slider, made.before, made.steps = "Waves", "before the first wave", len(made.picks)
         made.tiles_when = "Before the first wave."

@@ -26,7 +26,7 @@ MOST_ASKED = 400
 
 @dataclass(frozen=True, slots=True)
 class RefusedDevices:
-    """Devices on a node that one check rejects for one request."""
+    """Devices on a node that the same check rejects for the same request."""
 
     claim: str
     request: str
@@ -36,7 +36,10 @@ class RefusedDevices:
 
 @dataclass(frozen=True, slots=True)
 class AnswerOnNode:
-    """The result for a claim set on a node, which is an outcome, or `Excluded` by the node and pod rules."""
+    """The result for a claim set on a node.
+
+    It is an outcome, or `Excluded` if rules about the node and the pod reject the node.
+    """
 
     outcome: str
     message: str = ""
@@ -48,7 +51,7 @@ class AnswerOnNode:
 
 
 def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) -> list[dict[str, AnswerOnNode]]:
-    """Return each planned claim set's result on every node."""
+    """Return the results on every node for each planned claim set."""
     nodes = {node.metadata.name: node for node in with_nodes(inventory, infer=True)[0].nodes}
     return [dict(_of_set(one, nodes, view)) for one in plans]
 
@@ -56,9 +59,9 @@ def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) ->
 def at_attempt(
     attempt: FailedAttempt, told: Mapping[str, tuple[str, str]], most: int = MOST_ASKED
 ) -> dict[str, AnswerOnNode]:
-    """Return the outcome and message of a pod's last attempt on the listed nodes, as of that time.
+    """Return the outcome and the message of a pod's last attempt on the nodes in `told`, at the time of the attempt.
 
-    The reasons on devices are computed for the first `most` of them.
+    The reasons about devices are computed only for the first `most` nodes.
     """
     return refused_then(attempt.view(), attempt.nodes, attempt.claims, attempt.allocated, told, most)
 
@@ -71,7 +74,10 @@ def refused_then(
     told: Mapping[str, tuple[str, str]],
     most: int = MOST_ASKED,
 ) -> dict[str, AnswerOnNode]:
-    """Return the outcome and message for claims on the listed nodes, in `view`'s cluster."""
+    """Return the outcome and the message for claims on the nodes in `told`, in the cluster of `view`.
+
+    The reasons about devices are computed only for the first `most` nodes.
+    """
     placements = Placements(view, claims, None, allocated)
     asked = [node for node in nodes if node.metadata.name in told] if claims else []
     offers = {node.metadata.name: _offer(placements, node) for node in asked[:most]}

@@ -43,7 +43,7 @@ _BETWEEN_MODULES = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
 
 
 def render(page: Page) -> str:
-    """Return the page as one HTML file."""
+    """Return the page as a single HTML file."""
     document = page.document
     written = None if document is None else msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
     follows = written is not None and len(written) > LONGEST_TEXT
@@ -118,29 +118,32 @@ def _order(page: Page) -> list[int]:
 
 
 def packed(text: str) -> str:
-    """Return the text compressed with gzip, as base64; the result is deterministic."""
+    """Return the text compressed with gzip, as base64. The same text always has the same result."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def script() -> str:
-    """Return the script, which has its modules in one scope, without the imports between them."""
+    """Return the page's script, in which all modules share one scope and do not import each other."""
     modules = (_BETWEEN_MODULES.sub("", _asset(name)) for name in SCRIPTS)
     return "\n".join(['"use strict";', "(() => {", *modules, "})();", ""])
 
 
 def render_error(command: str, lines: Sequence[str]) -> str:
-    """Return a page with the reason why there is no result."""
+    """Return a page that says why there is no result."""
     return _template("error.html").render(command=command, lines=lines, style=_asset("page.css"), policy=policy())
 
 
 def embedded(data: Mapping[str, Any]) -> str:
-    """Return JSON with sorted keys for a script element; no part of it ends the element or begins a comment."""
+    """Return the data as JSON with sorted keys that can be put into a script element.
+
+    No part of the text ends the element or begins a comment.
+    """
     text = shown.in_json(msgspec.json.encode(data, order="sorted").decode())
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def policy() -> str:
-    """Return the Content-Security-Policy, which allows our script and our styles, by hash, and nothing else."""
+    """Return the Content-Security-Policy. It allows the page's own script and styles, by hash, and nothing else."""
     return "; ".join(
         [
             "default-src 'none'",

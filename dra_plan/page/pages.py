@@ -22,7 +22,7 @@ from dra_plan.text.naming import target
 
 
 def begin(document: PrintedDocument, command: str, formats: Formats[Any]) -> Page:
-    """Return a page with the tables that `command` prints; its headline is their first sentence."""
+    """Return a page with the tables that `command` prints. The headline is the first sentence above the tables."""
     wide, narrow = formats.wide(document, None), formats.table(document, None)
     made = of_text(document, command)
     made.headline = next((part.rstrip(".:") for part in narrow if isinstance(part, str)), document.kind)
@@ -31,7 +31,7 @@ def begin(document: PrintedDocument, command: str, formats: Formats[Any]) -> Pag
 
 
 def of_text(document: PrintedDocument, command: str, text: str = "") -> Page:
-    """Return a page with the text that `command` prints, unchanged."""
+    """Return a page with the text that `command` prints, without changes."""
     return Page(
         command=command,
         headline=document.kind,
@@ -43,14 +43,17 @@ def of_text(document: PrintedDocument, command: str, text: str = "") -> Page:
 
 
 def tell_refusals(made: Page, refused: Refusals) -> None:
-    """Add the objects that the API server rejects, before the result."""
+    """Add the objects that the API server rejects to the page, before the result."""
     if refused:
         made.headline = f"{refusals.headline(refused)}. {made.headline}"
         made.warnings = [*refusals.lines(refused), *made.warnings]
 
 
 def drawn(inventory: Inventory | None, view: View | None, title: str = "", **how: Collection[str]) -> list[Scene]:
-    """Return the picture; nothing if there is no cluster or if it cannot be drawn (the output says why)."""
+    """Return a list with the picture of the cluster.
+
+    The list is empty if there is no cluster, or if it cannot be drawn; the output then says why.
+    """
     if inventory is None or view is None:
         return []
     try:
@@ -61,6 +64,6 @@ def drawn(inventory: Inventory | None, view: View | None, title: str = "", **how
 
 
 def finished(made: Page) -> str:
-    """Return the page as one HTML file."""
+    """Return the page as a single HTML file."""
     fill_boxes(made)
     return render(made)

@@ -26,14 +26,14 @@ PoolName = tuple[str, str]
 
 @dataclass
 class PictureChange:
-    """The changes in a picture, which are devices by place and position, and counter amounts by place."""
+    """A change to a picture: the new state of devices, by place and position, and of counter amounts, by place."""
 
     devices: dict[tuple[int, int], SceneDevice] = field(default_factory=dict)
     amounts: dict[int, list[Amount]] = field(default_factory=dict)
     """All amounts that a place shows, in order."""
 
     def plain(self, texts: Texts) -> list[Any]:
-        """Return the data for the script."""
+        """Return the data of the change for the script."""
         devices = [
             [place, at, LETTERS[device.state], texts.at(device.detail)]
             for (place, at), device in sorted(self.devices.items())
@@ -43,12 +43,12 @@ class PictureChange:
 
 
 def plain_amount(of: Amount, texts: Texts) -> list[Any]:
-    """Return the free part of a counter, as text, the taken pips, and the fraction."""
+    """Return the data of a counter for the script: the free amount as text, the taken pips, and the percentage."""
     return [texts.at(of.said), of.taken_pips, of.percent]
 
 
 class Beginning:
-    """A picture, the places of its pools, and the devices' initial holders."""
+    """A picture at the beginning, with the places of its pools and the claims that hold devices."""
 
     def __init__(self, scene: Scene, view: View) -> None:
         self.scene, self.view = scene, view
@@ -64,21 +64,24 @@ class Beginning:
                 self.places.setdefault((pool.pool.driver, pool.pool.name), []).append((place.number, number))
 
     def held_by(self, namespace: str, pod: str) -> Iterator[str]:
-        """Yield the claims that only this pod uses."""
+        """Yield the keys of the claims that only this pod uses."""
         for key, claim in self.claims.items():
             users = claim.status.reserved_for if claim.status is not None else []
             if claim.metadata.namespace == namespace and [user.name for user in users] == [pod]:
                 yield key
 
     def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
-        """Return the `claims` whose devices differ from the beginning, with None for claims that no longer exist."""
+        """Return those of the claims whose devices are not the same as at the beginning.
+
+        A claim that no longer exists is returned as None.
+        """
         now = {claim.key: claim for claim in claims}
         gone = dict.fromkeys(key for key in self.claims.keys() - now.keys() if self.claims[key].allocation is not None)
         return {**gone, **{key: claim for key, claim in now.items() if not _same(self.claims.get(key), claim)}}
 
 
 class Moments:
-    """A picture that changes over time; each call returns the differences from the previous one."""
+    """A picture that changes over time. Each call returns what has changed since the call before."""
 
     def __init__(self, beginning: Beginning) -> None:
         self._beginning = beginning
@@ -90,7 +93,10 @@ class Moments:
         """The namespaces and names of evicted pods, whose claims may still hold their devices."""
 
     def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
-        """Apply these claims (None means without devices) and these evicted pods, and return the changes."""
+        """Apply changes to claims and evictions of pods, and return the change to the picture.
+
+        A claim that is None has no devices from now on.
+        """
         self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
         made = PictureChange()
@@ -100,14 +106,14 @@ class Moments:
         return made
 
     def become(self, claims: Iterable[ResourceClaim]) -> PictureChange:
-        """Replace all claims, and return the changes."""
+        """Replace all claims, and return the change to the picture."""
         now = {claim.key: claim for claim in claims}
         before: dict[str, ResourceClaim | None] = {**self._beginning.claims, **self._claims}
         gone = dict.fromkeys(key for key, claim in before.items() if key not in now and _pools_of(claim))
         return self.change({**gone, **{key: claim for key, claim in now.items() if not _same(before.get(key), claim)}})
 
     def devices(self, place: ScenePlace) -> Iterator[SceneDevice]:
-        """Yield the current devices in a place."""
+        """Yield the devices in a place, in their current state."""
         for number, pool in enumerate(place.pools):
             yield from self._drawn.get((place.number, number), pool).devices
 
@@ -153,7 +159,7 @@ class Moments:
 
 
 def kept_by(pods: list[str]) -> str:
-    """Return the wording for a device whose pods are evicted while the claim still holds it."""
+    """Return the text for a device whose claim still holds it although the claim's pods are evicted."""
     return f"still held, though {words.listed(pods)} {'is' if len(pods) == 1 else 'are'} evicted"
 
 
@@ -174,11 +180,11 @@ GOOD, BAD, OTHER, PLAIN = "good", "bad", "other", "plain"
 
 @dataclass
 class Mark:
-    """A pick's mark at a place: a word and its tone, more text, its devices, and why others are not suitable.
+    """What a pick shows at a place: a word with its tone, further text, its devices, and why others are not suitable.
 
-    On a node that is not good, `gets` has the devices that would do if the node took the pod. `harms` has the devices
-    in use whose holders suffer from the pick, with the effect on each. `others` has the devices that are not of the
-    requested class, with the reason.
+    On a node that is not good, `gets` contains the devices that would be suitable if the node took the pod. `harms`
+    contains the devices in use whose holders suffer from the pick, with the effect on each holder. `others` contains
+    the devices that are not of the requested class, with the reason.
     """
 
     tone: str
@@ -193,14 +199,14 @@ class Mark:
 
 
 class MarkLists:
-    """The marks in a scene by number; picks with equal marks share a number."""
+    """The lists of marks in a page, by number. Picks with the same marks share a number."""
 
     def __init__(self) -> None:
         self.all: list[dict[str, Any]] = []
         self._known: dict[int, int] = {}
 
     def at(self, marks: dict[int, Mark], texts: Texts) -> int:
-        """Return the number of the marks, which must stay alive because they are compared by identity."""
+        """Return the number of this list of marks. The list must stay alive, because lists are compared by identity."""
         number = self._known.get(id(marks))
         if number is None:
             number = self._known[id(marks)] = len(self.all)
@@ -210,11 +216,13 @@ class MarkLists:
 
 @dataclass
 class Pick:
-    """A pick: `line` is a short form of its result. `marks` has the marks of each scene, by place.
+    """An entry in the page that can be picked.
+
+    `line` is a short form of its result; `marks` are its marks in each scene.
 
     If there is a slider, `change` is the difference from that step on; it is shown after the previous `step` picks, or
     after all earlier picks if `step` is not given. `moment` is the index in the page's `moments` at which the pick is
-    shown, if known. `ways` has a (from, to) pair of nodes for each move.
+    shown, if known. `ways` contains the two nodes of each move.
     """
 
     key: str
@@ -233,7 +241,7 @@ class Pick:
     ways: Sequence[tuple[str, str]] = ()
 
     def plain(self, texts: Texts, marks: MarkLists, address: str) -> dict[str, Any]:
-        """Return the data for the script; marks are given as the numbers of their lists."""
+        """Return the data of the pick for the script. Each list of marks is given as its number."""
         return {
             "key": self.key,
             "address": address,
@@ -273,12 +281,15 @@ ONLY_DEVICES = (OTHER, "only the devices fit")
 
 
 def outcome(word: str) -> tuple[str, str]:
-    """Return an outcome's tone and wording."""
+    """Return the tone and the word for an outcome."""
     return _OUTCOMES.get(word, (OTHER, word))
 
 
 def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
-    """Return the marks for one claim set's results at each place; a shared pool shows the first result that fits."""
+    """Return the marks for the results of one claim set at each place.
+
+    If several nodes share a pool, the pool shows the first result that fits.
+    """
     made: dict[int, Mark] = {}
     shared: dict[int, Mark] = {}
     for name, answer in answers.items():

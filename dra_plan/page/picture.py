@@ -30,7 +30,10 @@ PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
 
 @dataclass(frozen=True, slots=True)
 class DrawnDevice:
-    """A device; `reason` is the obstacle, and `frame` the property shared with its neighbours, or ""."""
+    """A device in a picture.
+
+    `reason` says why it is not available, and `frame` is the value that it shares with its neighbours, or "".
+    """
 
     name: str
     state: DeviceState
@@ -54,7 +57,7 @@ class DrawnDevice:
 
 @dataclass(frozen=True, slots=True)
 class DrawnPool:
-    """A pool in one state, and the nodes that see this state."""
+    """A pool in one state in a picture, with the nodes that see the pool in this state."""
 
     driver: str
     name: str
@@ -70,14 +73,14 @@ class DrawnPool:
     """The node that has the devices, or the only node that sees them; "" if several nodes do."""
 
     def at(self, view: View, claims: Iterable[ResourceClaim]) -> DrawnPool:
-        """Return the pool with devices allocated to exactly these `claims`; `view` shows the same cluster."""
+        """Return the pool with devices allocated only to these `claims`. `view` must be of the same cluster."""
         then = view.with_claims(tuple(claims))
         return _pool(self.seen, then, [self.framed_by] if self.framed_by else [], _DeviceUsers(then))
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A node, its labels, and, in words, the obstacles for pods that do not tolerate them."""
+    """A node in a picture, with its labels, and with texts about the taints that keep other pods away."""
 
     name: str
     away: tuple[str, ...] = ()
@@ -86,7 +89,7 @@ class DrawnNode:
 
 @dataclass(frozen=True, slots=True)
 class ClusterPicture:
-    """All nodes in input order, and the pools in the order of `pools`."""
+    """A picture of all nodes, in input order, and of all pools, in the order of the command `pools`."""
 
     nodes: tuple[DrawnNode, ...]
     pools: tuple[DrawnPool, ...]
@@ -95,7 +98,10 @@ class ClusterPicture:
 
 
 def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> ClusterPicture:
-    """Return `view`'s cluster. Raises InputError for input without nodes, and AllocationError for invalid pools."""
+    """Return a picture of the cluster in `view`.
+
+    Raises InputError if the input has no nodes, and AllocationError for invalid pools.
+    """
     inventory, _ = with_nodes(inventory, infer=infer_nodes)
     seen_by = seen_pools(view, choose_nodes(inventory.nodes, ()), everywhere=True)
     frames = list(_frames(inventory, view))

@@ -24,7 +24,7 @@ MOST_NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class DrawnPod:
-    """A pod (NAMESPACE/NAME), its node, and the claims that it brings or uses, with their allocations."""
+    """A pod (NAMESPACE/NAME) in a picture, with its node and its claims. The claims have allocations."""
 
     pod: str
     node: str
@@ -32,7 +32,7 @@ class DrawnPod:
 
 
 def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int, Mark]:
-    """Return marks for the pod's node, and for the devices for its requests."""
+    """Return the marks for the node of the pod, and for the devices that its requests get."""
     made: dict[int, Mark] = {}
     place = drawn.by_node.get(bound.node)
     if place is not None:
@@ -43,7 +43,7 @@ def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int
 
 
 def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
-    """Return marks for the pods on each node, and for the pod that gets each device."""
+    """Return the marks for the pods on each node, and for the pods that get each device."""
     made: dict[int, Mark] = {}
     held: dict[int, list[str]] = {}
     users: dict[tuple[int, int], list[str]] = {}
@@ -65,7 +65,10 @@ def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
 
 
 def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Mark]:
-    """Return marks for a claim's devices (DRIVER/POOL/DEVICE) with their new state, if they are in the picture."""
+    """Return the marks for the devices (DRIVER/POOL/DEVICE) of a claim, with a text about each device.
+
+    Devices that are not in the picture have no marks.
+    """
     made: dict[int, Mark] = {}
     for name, said in devices.items():
         for device in drawn.by_device.get(name, ())[:1]:
@@ -75,7 +78,10 @@ def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Ma
 
 
 def of_failed(attempt: FailedAttempt, why: ExplainedAttempt, drawn: Scene, most: int = MOST_ASKED) -> dict[int, Mark]:
-    """Return what rejects a pod on each node at its last attempt; on devices of the first `most` nodes, too."""
+    """Return the marks that say why each node rejected a pod at its last attempt.
+
+    On the first `most` nodes, devices have marks as well.
+    """
     tone, label = picks.outcome("Excluded")
     there = ((drawn.by_node.get(node.metadata.name), status) for node, status in attempt.others)
     others = {one.number: Mark(tone, f"{label}: {status.message}") for one, status in there if one is not None}
@@ -84,7 +90,7 @@ def of_failed(attempt: FailedAttempt, why: ExplainedAttempt, drawn: Scene, most:
 
 
 def reason_line(why: ExplainedAttempt) -> str:
-    """Return what rejects a pod on most nodes, in short; "" if that is not known."""
+    """Return a short text about what rejects a pod on most nodes, or "" if that is not known."""
     leading = why.leading[:1]
     return "".join(f"{words.cell(one)} on {words.counted(one.nodes, 'node')}" for one in leading)
 
@@ -112,7 +118,7 @@ PodKey = tuple[str, str]
 
 
 def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
-    """Return the pick for a pod in a schedule; a pod that `evicts` others is not marked as good."""
+    """Return the pick for a pod in a schedule. If the pod evicts others, it is not marked as good."""
     line = pod.message or pod.waiting or ""
     if pod.node_name:
         line = f"on {pod.node_name}"
@@ -134,7 +140,7 @@ def pod_article(
     evictions: Sequence[EvictedPod],
     why: ExplainedAttempt | None = None,
 ) -> told.Article:
-    """Return the article about a pod in a schedule; `why` says why it is unscheduled, if known."""
+    """Return the article about a pod in a schedule. `why` explains why the pod has no node, if that is known."""
     devices = [
         f"{claim.name}, request {result.request}: {device_name(result)}"
         for claim in claims.get((pod.namespace, pod.name), ())
@@ -159,7 +165,7 @@ def pod_article(
 
 
 def tell_why(article: told.Article, why: ExplainedAttempt) -> None:
-    """Add why a pod has no node, device by device."""
+    """Add the reasons why a pod has no node to its article, device by device."""
     article.summary += [told.TextLine(line) for line in group_lines(why.devices_fit)]
     article.summary += [told.TextLine(words.absent(found)) for found in why.absent]
     article.stories = [told.story(story) for story in why.stories]
@@ -175,7 +181,7 @@ def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[Schedu
 
 
 def claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, ResourceClaim]]:
-    """Return the claims with devices that are reserved for each pod."""
+    """Return, for each pod, the reserved claims that have devices, with NAMESPACE/NAME of each claim as the key."""
     found: dict[PodKey, dict[str, ResourceClaim]] = {}
     for claim in claims:
         for user in claim.status.reserved_for if claim.status is not None and claim.allocation is not None else ():

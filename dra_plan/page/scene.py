@@ -26,7 +26,7 @@ LETTERS = {"free": "f", "used": "u", "shared": "s", "tainted": "t", "out": "o"}
 
 @dataclass(frozen=True, slots=True)
 class SceneDevice:
-    """A device at its position in its place."""
+    """A device in a scene, at a position in its place."""
 
     at: int
     pool: DrawnPool
@@ -34,7 +34,7 @@ class SceneDevice:
 
     @property
     def state(self) -> str:
-        """Return one of the keys of `WORDS`."""
+        """The state of the device, which is one of the keys of `WORDS`."""
         if self.drawn.state == "Available":
             return "free"
         if self.drawn.state == "Allocated":
@@ -45,12 +45,12 @@ class SceneDevice:
 
     @property
     def name(self) -> str:
-        """The name DRIVER/POOL/DEVICE."""
+        """The name of the device, as DRIVER/POOL/DEVICE."""
         return f"{self.pool.driver}/{self.pool.name}/{self.drawn.name}"
 
     @property
     def detail(self) -> str:
-        """The holder of the device, its free part, or the obstacle."""
+        """A text about the device: its holder, what is left of it, or the reason why it is not available."""
         told = []
         if self.drawn.holders:
             told.append("by claim " + words.listed([words.holder(one) for one in self.drawn.holders]))
@@ -77,7 +77,7 @@ Span = tuple[int, int, SceneDevice]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One slot in a device: its number, and its holder, or ""."""
+    """A slot of a physical device, with its number and its holder. If the slot is free, the holder is ""."""
 
     number: int
     name: str
@@ -87,20 +87,20 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
-    """Adjacent slots of one kind."""
+    """Adjacent slots of the same kind."""
 
     name: str
     slots: list[Slot]
 
     @property
     def taken(self) -> int:
-        """The number of taken slots."""
+        """The number of slots that are taken."""
         return sum(slot.taken for slot in self.slots)
 
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """Adjacent partitions with one profile, each with its first column, counted from 1, and its span."""
+    """Adjacent partitions with the same profile. Each has a first column, counted from 1, and a width."""
 
     profile: str
     parts: list[Span]
@@ -108,7 +108,10 @@ class PartRow:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A counter that is not a row of slots: its name, the free and the total amount, and pips if it has few steps."""
+    """A counter that is not drawn as slots: its name, and what is left of its total amount.
+
+    If the counter has few steps, each step is drawn as a pip.
+    """
 
     name: str
     left: str
@@ -120,18 +123,21 @@ class Amount:
 
     @property
     def said(self) -> str:
-        """The free amount, in words."""
+        """A text that says how much is left."""
         return f"{self.left} of {self.total} left"
 
     @property
     def taken_pips(self) -> int:
-        """The number of taken pips."""
+        """The number of pips that are taken."""
         return sum(self.pips)
 
 
 @dataclass(frozen=True, slots=True)
 class PhysicalDevice:
-    """A counter set's device: its slots, the partitions over them, other amounts, and devices without slots."""
+    """A device that a counter set represents.
+
+    It has slots, partitions that lie on the slots, other amounts, and devices that are not drawn on slots.
+    """
 
     name: str
     model: str
@@ -142,7 +148,7 @@ class PhysicalDevice:
 
     @property
     def is_covered(self) -> bool:
-        """Return whether the drawn partitions show which slots are taken, because no other partition takes any."""
+        """True if the partitions in the picture show which slots are taken, because no other device takes any."""
         return bool(self.rows) and not self.whole
 
     @property
@@ -152,7 +158,7 @@ class PhysicalDevice:
 
 
 def physical_devices(sets: Sequence[CounterSetLeft], devices: Iterable[SceneDevice]) -> list[PhysicalDevice]:
-    """Return the physical devices behind a pool's partitions, in the order of their counter sets."""
+    """Return the physical devices behind the partitions of a pool, in the order of their counter sets."""
     drawing = [device for device in devices if device.drawn.draws]
     return [made for each in sets if (made := _physical(each, drawing)) is not None]
 
@@ -245,7 +251,7 @@ def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Devices that have the same value for an attribute; if there is no label, all other devices."""
+    """A group of devices that have the same value for an attribute. The group without a label has all other devices."""
 
     label: str
     devices: list[SceneDevice]
@@ -253,19 +259,19 @@ class Frame:
 
 @dataclass(frozen=True)
 class ScenePool:
-    """A pool in a place, with its devices in frames and in partitions."""
+    """A pool in a place. Its devices are grouped by frames or drawn as partitions."""
 
     pool: DrawnPool
     devices: list[SceneDevice]
 
     @cached_property
     def physical(self) -> list[PhysicalDevice]:
-        """Return the partitioned devices, one for each counter set."""
+        """The physical devices that are partitioned, one for each counter set."""
         return physical_devices(self.pool.counter_sets, self.devices)
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """Return the other devices, grouped by value, in the order of each group's first device."""
+        """The devices that are not partitions, grouped by value. The groups are in the order of their first devices."""
         parts = {device.at for one in self.physical for row in one.rows for _, _, device in row.parts}
         parts |= {device.at for one in self.physical for device in one.whole}
         groups: dict[str, list[SceneDevice]] = {}
@@ -278,7 +284,7 @@ class ScenePool:
 
 @dataclass
 class ScenePlace:
-    """A node, or a pool that does not belong to one node, with `node` None."""
+    """A place in a scene: a node, or a pool that does not belong to one node. `node` is None for such a pool."""
 
     number: int
     title: str
@@ -290,23 +296,23 @@ class ScenePlace:
 
     @cached_property
     def devices(self) -> list[SceneDevice]:
-        """Return all devices, in order of position."""
+        """All devices in the place, in the order of their positions."""
         return [device for pool in self.pools for device in pool.devices]
 
     @property
     def models(self) -> list[CountedModel]:
-        """Return each model, or driver, with its numbers of free and of all devices; partitions are not counted."""
+        """The numbers of devices of each model (or driver) in the place. Partitions are not counted."""
         return counted_models(device for pool in self.pools for device in whole_devices(pool))
 
 
 def whole_devices(pool: ScenePool) -> list[SceneDevice]:
-    """Return the devices in a pool that are not partitions, so that they can be counted."""
+    """Return the devices of a pool that are not partitions. Only these are counted."""
     return [device for frame in pool.frames for device in frame.devices] if pool.physical else pool.devices
 
 
 @dataclass
 class CountedModel:
-    """The total, free and shared number of devices with a model, or from a driver that names no models."""
+    """The numbers of all, free and shared devices of a model, or of a driver that publishes no models."""
 
     name: str
     total: int = 0
@@ -315,12 +321,12 @@ class CountedModel:
 
     @property
     def said(self) -> str:
-        """The free devices, in words."""
+        """A text that says how many devices are free."""
         return f"{self.free} of {self.total} free" + (f", {self.shared} shared" if self.shared else "")
 
 
 def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
-    """Return each model, or driver, with its numbers of free and of all devices."""
+    """Return the numbers of devices of each model, or of each driver that publishes no models."""
     found: dict[str, CountedModel] = {}
     for device in devices:
         name = device.drawn.model or device.pool.driver
@@ -333,7 +339,7 @@ def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
 
 @dataclass
 class Scene:
-    """One picture; `title` distinguishes it if there are two."""
+    """One picture in a page. If there are two pictures, `title` distinguishes them."""
 
     places: list[ScenePlace]
     title: str = ""
@@ -348,20 +354,20 @@ class Scene:
 
     @cached_property
     def states(self) -> list[str]:
-        """Return the states that devices have, in the order of `WORDS`."""
+        """The states that devices have in the scene, in the order of `WORDS`."""
         found = {device.state for place in self.places for device in place.devices}
         return [state for state in WORDS if state in found]
 
 
 class Texts:
-    """Texts by number, each stored once."""
+    """The texts of a page, by number. Each text is stored only once."""
 
     def __init__(self) -> None:
         self.all: list[str] = []
         self._known: dict[str, int] = {}
 
     def at(self, text: str) -> int:
-        """Return the number of a text."""
+        """Return the number of the text, which is stored if it is new."""
         number = self._known.get(text)
         if number is None:
             number = self._known[text] = len(self.all)
@@ -370,7 +376,10 @@ class Texts:
 
 
 def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = ()) -> Scene:
-    """Return a cluster's places, beginning with `new` ones, and the positions of its nodes and devices in them."""
+    """Return the places of a cluster as a scene, beginning with the nodes in `new`.
+
+    The scene also knows where each node and each device is.
+    """
     own: dict[str, list[DrawnPool]] = {node.name: [] for node in picture.nodes}
     others = []
     for pool in picture.pools:

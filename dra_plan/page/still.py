@@ -19,7 +19,10 @@ COLOURS = {"free": "#cfeedd", "used": "#d3d9e2", "shared": "#dcd7fb", "tainted":
 
 
 def still(scenes: Sequence[Scene]) -> str:
-    """Return a table for each scene with a row for each place and a box for each device; "" if no devices are drawn."""
+    """Return a table for each scene, with a row for each place and a box for each device, as HTML.
+
+    Scenes without devices are left out.
+    """
     return "".join(_scene(each) for each in scenes if any(place.devices for place in each.places))
 
 

@@ -28,7 +28,7 @@ from dra_plan.text.stories import lines as exclusion_lines
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment in a bar: its tone (see `picks`), its number, and its label."""
+    """A segment of a bar, with its tone (see `picks`), its number, and its label."""
 
     count: int
     tone: str
@@ -37,36 +37,36 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """A bar with its name; segments with the number 0 are omitted."""
+    """A bar with its name. Segments with the number 0 are omitted."""
 
     name: str
     segments: Sequence[Segment]
 
     @property
     def total(self) -> int:
-        """The sum of the segments."""
+        """The sum of the numbers of all segments."""
         return sum(each.count for each in self.segments)
 
     @property
     def said(self) -> str:
-        """The segments in words."""
+        """The labels of the segments as one text."""
         return ", ".join(each.said for each in self.segments if each.count) or "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Bars on one scale."""
+    """Several bars on the same scale, with a title."""
 
     title: str
     rows: Sequence[BarRow]
 
     @property
     def longest(self) -> int:
-        """The total of the longest bar."""
+        """The total of the longest bar, but at least 1."""
         return max((row.total for row in self.rows), default=0) or 1
 
     def pieces(self, row: BarRow) -> list[tuple[str, float, float]]:
-        """Return the tone, start and length of each segment, on a scale of 100."""
+        """Return the tone, start and length of each segment, on a scale from 0 to 100."""
         made, start = [], 0.0
         for each in row.segments:
             width = 100 * each.count / self.longest
@@ -81,7 +81,7 @@ MOST_ROWS = 300
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line with its indentation, and a code if the line has one to look up."""
+    """A line of text, with its indentation."""
 
     text: str
     depth: int = 0
@@ -89,7 +89,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step in a funnel: the number of devices that it removes, or leaves, and the reason."""
+    """A step in a funnel: the number of devices that it removes or leaves, and the reason."""
 
     count: int
     text: str
@@ -102,7 +102,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class FunnelBlock:
-    """A request that cannot be satisfied, with its needs and the checks on the devices."""
+    """A request that cannot be met, with what it needs and how each check reduces the devices."""
 
     sentence: str
     others: str
@@ -126,7 +126,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table; if there are very many rows, they are text."""
+    """A table. If it has very many rows, they are a single text."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -138,7 +138,7 @@ Block = TextTable | TextLine
 
 @dataclass(frozen=True, slots=True)
 class BoxLines:
-    """The text of node boxes, line by line, each with the devices that it applies to."""
+    """Lines of text for a box in the picture, with the title of the box."""
 
     title: str
     lines: tuple[str, ...]
@@ -146,7 +146,7 @@ class BoxLines:
 
 @dataclass
 class Article:
-    """The article about one pick."""
+    """The article that the page shows for one pick."""
 
     key: str
     name: str
@@ -167,7 +167,7 @@ class Article:
 
     @property
     def is_brief(self) -> bool:
-        """Return whether the article has only a few lines."""
+        """True if the article has only a few lines."""
         return not (self.stories or self.bars or self.rest or self.blocks or self.suggestions or self.in_vain)
 
 
@@ -184,28 +184,28 @@ MOST_NODE_NAMES = 300
 
 
 def named_nodes(names: list[str]) -> str:
-    """Return the nodes' names; if there are too many, the first names and the number of the others."""
+    """Return the names of the nodes as one text. If there are many, only the first are named and the others counted."""
     return words.listed(names, MOST_NODE_NAMES)
 
 
 def in_short(of: Article) -> str:
-    """Return a brief article as lines, without empty lines; the first line names it."""
+    """Return a brief article as text without empty lines. The first line contains the name of the article."""
     told = [f"{of.name}: {of.word}", of.sentence, *(line.text for line in of.summary)]
     return "\n".join(" ".join(line.split()) for line in told if line.strip())
 
 
 def lines(of: Iterable[str]) -> list[TextLine]:
-    """Return lines with their indentation as depth; empty lines are omitted."""
+    """Return the lines with their depth of indentation. Empty lines are omitted."""
     return [TextLine(line.strip(), (len(line) - len(line.lstrip())) // 2) for line in of if line.strip()]
 
 
 def blocks(parts: Iterable[Part]) -> list[Block]:
-    """Return a table's parts, as printed to files."""
+    """Return the parts of an answer as blocks of the page, with the same content as in a file."""
     return [block for part in parts for block in _blocks(part)]
 
 
 def without(parts: Iterable[Part], *headers: str) -> list[Part]:
-    """Return the parts without the columns that repeat an article's heading."""
+    """Return the parts without the columns that repeat the heading of an article."""
     return [_without(part, headers) if isinstance(part, Table) else part for part in parts]
 
 
@@ -215,7 +215,7 @@ def _without(table: Table, headers: tuple[str, ...]) -> Table:
 
 
 def is_short(part: Part) -> bool:
-    """Return whether a part is short enough to be shown as it is."""
+    """Return whether the part is short enough to be shown as it is."""
     return not isinstance(part, Table) or len(part.rows) <= MOST_ROWS
 
 
@@ -246,7 +246,7 @@ _TONES = {Outcome.FITS: "good", Outcome.UNDECIDED: "other"}
 
 
 def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
-    """Return a claim set's article, with its stories and suggestions."""
+    """Return the article about a claim set, with its stories and suggestions."""
     sentence = headline(of)
     made = Article(
         key=key,
@@ -270,7 +270,7 @@ def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
 
 
 def story(of: NodeStory) -> Story:
-    """Return the result for a claim set on similar nodes, beginning with the cause."""
+    """Return the story of a claim set on similar nodes, which begins with the cause."""
     fits = of.outcome is Outcome.FITS
     title = heading(of).removesuffix(":")
     made = Story(

@@ -32,9 +32,9 @@ _UNKNOWN = 10**30
 
 
 class NodeAmounts:
-    """The sorts of amounts that pods of these shapes need, and the available amount of each.
+    """The sorts of amounts that pods of these shapes need, and how much of each sort is available.
 
-    Devices for `shared` claims, given by their keys, are not among the needs of any single pod.
+    The needs of a single pod do not include devices for `shared` claims, which are given by their keys.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class NodeAmounts:
     # Held and available amounts
 
     def held(self, pod: PodToPlace, claims: Iterable[ResourceClaim]) -> Amounts:
-        """Return the amounts that are freed once the pod has left with these claims."""
+        """Return the amounts that become free when the pod leaves together with these claims."""
         found = [0] * len(self.sorts)
         for sort, amount in (*self._requested(pod), *self._taken(claims)):
             if sort in self._position:
@@ -126,7 +126,7 @@ class NodeAmounts:
         return tuple(found)
 
     def taken(self, claims: Iterable[ResourceClaim]) -> Iterator[tuple[DeviceName, Device, dict[str, int]]]:
-        """Yield the devices that claims hold, with the amount of each capacity."""
+        """Yield the devices that the claims hold, with the amount of each capacity that they take."""
         for claim in claims:
             if claim.key not in self._held:
                 self._held[claim.key] = list(self._taken_by(claim))
@@ -153,14 +153,17 @@ class NodeAmounts:
     def places(
         self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the amounts that claims take from devices, by the devices' positions in a list."""
+        """Yield the amounts that the claims take from devices. Each device is given by its position in `places`."""
         for device, _, amounts in self.taken(claims):
             for name, amount in amounts.items():
                 if (device, name) in places:
                     yield places[device, name], amount
 
     def devices(self, node: NodeInfo, claims: Iterable[ResourceClaim]) -> dict[tuple[DeviceName, str], int]:
-        """Return the free amount of each capacity on each device that the node reaches, in addition to these claims."""
+        """Return the free amount of each capacity on each device that the node reaches.
+
+        Only these claims are treated as holding devices.
+        """
         try:
             pools = self._ground.view.gatherer.gather(node.node)
         except AllocationError:
@@ -179,7 +182,10 @@ class NodeAmounts:
         return found
 
     def free(self, node: NodeInfo, claims: Iterable[ResourceClaim]) -> Amounts:
-        """Return the free amounts on the node with its pods and these claims."""
+        """Return the free amounts on the node with its current pods.
+
+        Only these claims are treated as holding devices.
+        """
         found: Counter[Hashable] = Counter({"pods": node.allowed_pods - len(node.pods)})
         for name in _REQUESTS:
             found[name] = node.allocatable.get(name, 0) - node.requested.get(name, 0)

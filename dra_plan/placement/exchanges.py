@@ -41,7 +41,7 @@ Asked = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class SizedNeeds:
-    """The needs of some shapes in total, followed by the number of each of these sizes."""
+    """The needs of some shapes: the total amounts, followed by how many parts of each size they need on devices."""
 
     sizes: tuple[Size, ...]
     asked: Mapping[int, Asked]
@@ -49,14 +49,14 @@ class SizedNeeds:
 
 @dataclass(frozen=True)
 class ShapeNeeds:
-    """The needs of a pod with each shape, in total and for each of its devices: capacity, amount, number of devices."""
+    """The needs of a pod of each shape, in total and for each of its devices (capacity, amount, number of devices)."""
 
     needs: Sequence[Amounts]
     parts: Sequence[Sequence[Part]]
     _sized: dict[tuple[int, ...], SizedNeeds] = field(default_factory=dict, compare=False)
 
     def sized(self, some: tuple[int, ...]) -> SizedNeeds:
-        """Return the needs of these shapes, including the sizes that any of them needs on a device."""
+        """Return the needs of these shapes, including the sizes of the parts that one of them needs on a device."""
         if some not in self._sized:
             sizes = sorted({(name, size) for shape in some for name, size, _ in self.parts[shape] if size})
             asked = {shape: tuple(self._asked(shape, sizes)) for shape in some}
@@ -89,7 +89,7 @@ def _without(free: Sequence[int], asked: Asked, number: int = 1) -> list[int]:
 
 @dataclass(frozen=True)
 class AlikeResidents:
-    """Residents of one node that have the same shape, hold the same amounts, and cost the same."""
+    """Residents of one node that have the same shape, hold the same amounts, and have the same price."""
 
     positions: tuple[int, ...]
     amounts: Amounts
@@ -99,7 +99,7 @@ class AlikeResidents:
 
 @dataclass(frozen=True)
 class NodeRoom:
-    """The free amounts on a node and its devices, its residents, and the shapes that fit if all residents leave."""
+    """The free amounts on a node and on its devices, its residents, and the shapes that fit if all residents leave."""
 
     name: str
     free: Amounts
@@ -113,7 +113,7 @@ class NodeRoom:
     """The amounts that each resident takes, by device."""
 
     def has(self, needs: Asked, stay: Collection[int]) -> bool:
-        """Return whether these needs are free once only these residents, given by position, are left."""
+        """Return whether these needs are free if only the residents at these positions stay."""
         if 2 * len(stay) <= len(self.held):  # the shorter of two sums
             start, sign, some = self.total, -1, [self.held[position] for position in stay]
         else:
@@ -122,7 +122,7 @@ class NodeRoom:
         return all(start[sort] + sign * sum([held[sort] for held in some]) >= need for sort, need in needs)
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
-        """Return how many pods with a shape the numbers allow once these residents have left."""
+        """Return how many pods of the shape the numbers allow once these residents have left."""
         sized, free = shapes.sized((shape,)), self.free
         asked = sized.asked[shape]
         if not leaves:
@@ -134,9 +134,10 @@ class NodeRoom:
     def least_losses(
         self, shapes: ShapeNeeds, some: Iterable[int], worth: Mapping[int, float]
     ) -> Iterator[tuple[int, float]]:
-        """Yield those of the shapes that may gain here, with a lower bound on what is lost for one such pod.
+        """Yield the shapes for which an exchange on this node may gain, each with a lower bound on the loss.
 
-        Residents who leave cost their price and the worth of their shapes.
+        The loss is that of making room for one pod. Residents that leave cost their price and the worth of their
+        shapes.
         """
         here = sorted(
             (group.price + worth.get(group.shape, 0.0), group.amounts, len(group.positions)) for group in self.groups
@@ -160,9 +161,9 @@ class NodeRoom:
                 yield shape, least
 
     def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[Size]) -> list[int]:
-        """Return the free amounts once these residents have left, then the free number of each of these sizes.
+        """Return the free amounts once these residents have left, followed by the number of free parts of each size.
 
-        The sizes are those of parts of one device.
+        A part is an amount of a capacity on a single device.
         """
         free, devices = list(self.free), [amount for _, amount in self.devices]
         for group, number in leaves:
@@ -183,7 +184,7 @@ class NodeRoom:
 
 
 def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int]:
-    """Return the shapes that do not now fit on any node, regardless of the chosen devices."""
+    """Return the shapes whose pods currently fit on no node, regardless of the devices that are chosen."""
     number = len(shapes.needs)
     return frozenset(
         shape
@@ -193,12 +194,10 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several sets of worths for all shapes at which no exchange gains.
+    """Return several lists with a worth for each shape. At the worths in each list, no exchange gains.
 
-    Only `stuck` shapes are worth more than 0.
-
-    The worths are proportional to the pods' needs of one sort, for each of the two sorts that differ most between the
-    shapes; the mean of both comes last.
+    Only `stuck` shapes are worth more than 0. The worths are proportional to the pods' needs of one sort, for each of
+    the two sorts that differ most between the shapes; the last list contains the mean of both.
     """
     number = len(shapes.needs)
     dearest = max((group.price for room in rooms for group in room.groups), default=0)
@@ -245,14 +244,17 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
 
 
 class WorthPrices:
-    """Prices for the amounts at which no shape has more than its weight. Sizes on devices have no price."""
+    """Prices for the amounts, chosen so that what a shape needs never costs more than the shape's weight.
+
+    Sizes on devices have no price.
+    """
 
     def __init__(self, shapes: ShapeNeeds, weights: Sequence[float]) -> None:
         self.shapes, self.weights = shapes, weights
         self._known: dict[tuple[int, ...], list[_Price]] = {}
 
     def of(self, some: tuple[int, ...]) -> list[_Price]:
-        """Return several prices at which none of these shapes has more than its weight."""
+        """Return several lists of prices with which no pod of these shapes costs more than its weight."""
         if some not in self._known:
             self._known[some] = list(self._made(some))
         return self._known[some]
@@ -284,14 +286,14 @@ class WorthPrices:
 
 
 class PlaceWorths:
-    """The maximum worth of the pods that nodes without their residents can hold, in addition to given pods."""
+    """The largest worth of the pods that nodes can hold without their residents, in addition to given pods."""
 
     def __init__(self, prices: WorthPrices) -> None:
         self._prices, self.weights = prices, prices.weights
         self._known: dict[tuple[Amounts, tuple[int, ...], Combination], float] = {}
 
     def beside(self, room: NodeRoom, comes: Combination) -> float:
-        """Return the worth of these pods and of the pods that fit in addition."""
+        """Return the worth of these pods and of the pods that the node can hold in addition to them."""
         key = room.total, room.shapes, comes
         if key not in self._known:
             needs = self._prices.shapes.needs
@@ -421,9 +423,9 @@ def _dot(price: _Price, amounts: Sequence[int]) -> float:
 def single_exchanges(
     rooms: Sequence[NodeRoom], shapes: ShapeNeeds, demand: Sequence[int], worth: Sequence[float], most: int
 ) -> list[tuple[str, Combination, tuple[int, ...]]]:
-    """Return nodes that one resident leaves for at most three pods with these shapes, largest gain first.
+    """Return the exchanges in which one resident leaves a node for at most three pods of these shapes.
 
-    There are at most `_ALIKE` exchanges for the same pods.
+    The exchanges with the largest gain come first. There are at most `_ALIKE` exchanges for the same pods.
     """
     best: dict[_Comes, list[tuple[int, str, tuple[int, ...]]]] = {}
     sized, meant = shapes.sized(tuple(demand)), frozenset(demand)

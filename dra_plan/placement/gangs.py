@@ -21,10 +21,10 @@ Domains = tuple[frozenset[str], ...]
 
 @dataclass(frozen=True)
 class GroupToPlace:
-    """The constraints on a group's waiting pods: at least `least` of them are placed, or none, all in one domain.
+    """The constraints on the pods of a group that have no node: at least `least` of them are placed, or none.
 
-    `pods` is the number of waiting pods, and `priority` is their highest priority, which determines when the scheduler
-    takes the group.
+    All of them are placed in one domain. `pods` is the number of these pods, and `priority` is their highest priority,
+    which determines when the scheduler takes the group.
     """
 
     key: GroupKey
@@ -35,16 +35,16 @@ class GroupToPlace:
 
     @property
     def is_gang(self) -> bool:
-        """Return whether the group has yet to start."""
+        """True if the group has not started yet, so that it needs several nodes at the same time."""
         return self.least > 0
 
     @property
     def is_short(self) -> bool:
-        """Return whether too few of its pods exist for it to start, on any nodes."""
+        """True if the group has too few pods to start on any nodes."""
         return self.pods < self.least
 
     def inside(self, node: str) -> frozenset[str] | None:
-        """Return the nodes left to the group when one of its pods is on the node; None for all."""
+        """Return the nodes that the group can use once one of its pods is on this node, or None for all nodes."""
         if self.domains is None:
             return None
         return next((domain for domain in self.domains if node in domain), frozenset())
@@ -54,7 +54,7 @@ NO_GROUPS: Mapping[GroupKey, GroupToPlace] = {}
 
 
 def groups_of(ground: PlacementCluster, candidates: Iterable[PodToPlace]) -> dict[GroupKey, GroupToPlace]:
-    """Return the candidates' groups that constrain a placement, under the release's gates."""
+    """Return those groups of the candidates that constrain a placement, under the feature gates of the release."""
     waiting: dict[GroupKey, list[PodToPlace]] = {}
     for each in candidates:
         if each.info.group is not None:
@@ -83,12 +83,15 @@ def _domains(ground: PlacementCluster, key: GroupKey) -> Domains | None:
 
 
 def apart(groups: Iterable[GroupToPlace]) -> list[frozenset[str]]:
-    """Return all of the groups' domains, without duplicates; nodes inside and outside a domain are not alike."""
+    """Return the domains of all groups, without duplicates. A node in a domain is not like a node outside it."""
     return list(dict.fromkeys(domain for group in groups for domain in group.domains or ()))
 
 
 def gang_of(group: GroupToPlace, kinds: Sequence[PodKind], node_kinds: Mapping[str, int]) -> Gang:
-    """Return the group in the form of the program; `node_kinds` are the positions of the nodes' kinds."""
+    """Return the group as a gang of the integer program.
+
+    `node_kinds` contains the position of the kind of each node, with the name of the node as the key.
+    """
     own = frozenset(i for i, kind in enumerate(kinds) if kind.first.info.group == group.key)
     domains = group.domains
     inside = None if domains is None else tuple(frozenset(node_kinds[name] for name in domain) for domain in domains)
@@ -98,10 +101,10 @@ def gang_of(group: GroupToPlace, kinds: Sequence[PodKind], node_kinds: Mapping[s
 def goals_of(
     kinds: Sequence[PodKind], groups: Sequence[GroupToPlace] = (), *, by_priority: bool = False
 ) -> tuple[Goal, ...]:
-    """Return the goals: by default, as many pods as possible.
+    """Return the goals of a placement. By default, there is one goal, to place as many pods as possible.
 
-    If `by_priority` is set, the goals for each priority, highest first, are to start as many gangs as possible, and
-    then to place as many pods as possible.
+    If `by_priority` is set, there are two goals for each priority, the highest priority first: to start as many gangs
+    as possible, and then to place as many pods as possible.
     """
     if not by_priority:
         return (Goal(kinds=tuple(range(len(kinds)))),)
@@ -116,9 +119,9 @@ def goals_of(
 
 @dataclass(frozen=True)
 class PodShapes:
-    """Merged kinds of pods that have the same requirements for a node, and may run on the same nodes.
+    """The shapes of pods. A shape merges kinds of pods with the same requirements that may run on the same nodes.
 
-    `of_kinds` has the position of each kind's shape.
+    `of_kinds` contains the position of the shape of each kind.
     """
 
     kinds: tuple[PodKind, ...]
@@ -126,7 +129,7 @@ class PodShapes:
 
     @classmethod
     def of(cls, kinds: Sequence[PodKind], groups: Mapping[GroupKey, GroupToPlace]) -> PodShapes:
-        """Merge the kinds; kinds that are copied become separate shapes."""
+        """Return the shapes of these kinds. A kind whose pods are copies has a shape of its own."""
         positions: dict[Hashable, int] = {}
         merged: list[PodKind] = []
         found = []
@@ -144,7 +147,10 @@ class PodShapes:
 
 
 class WholeGroups:
-    """The groups of a placement that is carried out: the nodes allowed next to other pods, and pods to remove again."""
+    """The groups in a placement that is being carried out.
+
+    They limit the nodes on which pods of a group may run, and decide which pods must be removed again.
+    """
 
     def __init__(self, groups: Mapping[GroupKey, GroupToPlace]) -> None:
         self._groups = groups
@@ -152,7 +158,7 @@ class WholeGroups:
     def may_be(self, placed: Iterable[tuple[PodToPlace, str]]) -> Callable[[PodToPlace, str], bool]:
         """Return a function that returns whether a pod may be added to a node.
 
-        A pod may not be added if it belongs to a gang that does not yet run, or would be in another domain.
+        A pod may not be added if its gang does not run yet, or if the node is in another domain than the gang.
         """
         first: dict[GroupKey, str] = {}
         for candidate, node in placed:
@@ -171,12 +177,12 @@ class WholeGroups:
         return allowed
 
     def started(self, placed: Iterable[PodToPlace]) -> set[GroupKey]:
-        """Return the gangs with enough placed pods."""
+        """Return the gangs that have enough placed pods."""
         numbers = _numbers(placed)
         return {key for key, group in self._groups.items() if group.is_gang and numbers.get(key, 0) >= group.least}
 
     def parts(self, placed: Collection[PodToPlace]) -> list[PodToPlace]:
-        """Return the pods in gangs with some placed pods, but too few."""
+        """Return the placed pods of gangs that have too few placed pods."""
         started = self.started(placed)
         return [each for each in placed if self._is_of_gang(each) and each.info.group not in started]
 

@@ -28,33 +28,36 @@ _NOTHING = 1e-6
 
 @dataclass(frozen=True)
 class Priced:
-    """The most valuable combination found; no combination that could fit has a value above `bound`."""
+    """The most valuable combination of pods that was found. No combination that may fit has a value above `bound`."""
 
     holds: Combination
     bound: float
 
 
 class Pricer(Protocol):
-    """A search for valuable combinations."""
+    """A search for the most valuable combinations of pods on nodes."""
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """Return the best combination on a node of the kind, given these pod values and this `price` of the node."""
+        """Return the best combination of pods on a node of this kind.
+
+        `worth` is the worth of a pod of each shape, and `price` is the price of the node.
+        """
 
 
 class ColumnGeneration:
-    """Programs that differ in goals and needs, with the columns created for all of them."""
+    """Integer programs that have different goals and needs, and share the columns that are created for them."""
 
     def __init__(self, pricer: Pricer, columns: Sequence[Column]) -> None:
         self._pricer = pricer
         self._columns = dict.fromkeys(columns)
 
     def is_excluded(self, program: Program) -> bool:
-        """Return whether the needs are proved to be impossible to meet."""
+        """Return whether it is proved that the needs of the program cannot be met."""
         rows, bound = self._made(program, 0, [])
         return bound < rows.most(rows.goals()[0])
 
     def best(self, program: Program) -> tuple[Solution, Program]:
-        """Return the best solution found, with the program that has its columns."""
+        """Return the best solution that was found, and the program with all columns that the solution refers to."""
         held: list[int] = []
         bounds: list[int] = []
         values: list[int] | None = None

@@ -39,10 +39,11 @@ MOST_CLAIMS = 4
 
 @dataclass(frozen=True, eq=False)
 class Resident:
-    """A running pod that may leave: its replacement, its shape, its cost, and the claims that it frees.
+    """A running pod that may leave its node: its replacement, its shape, its price, and the claims that it frees.
 
-    Claims that it shares are free once all their users have left. If it has a `loss`, it needs no other node: that is
-    what this costs in addition. `budgets` are the positions of those that its eviction counts for.
+    Claims that several pods share become free when all of them have left. If the pod has a `loss`, it needs no other
+    node, and the loss is what this costs in addition. `budgets` are the positions of the disruption budgets that count
+    its eviction.
     """
 
     candidate: PodToPlace
@@ -55,7 +56,7 @@ class Resident:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The pod's namespace and name."""
+        """The namespace and name of the pod."""
         metadata = self.candidate.pod.metadata
         return metadata.namespace, metadata.name
 
@@ -70,9 +71,10 @@ class _Coming:
 
 @dataclass(frozen=True)
 class Leavings:
-    """Sets of pods, by position on the node; if all pods in a set leave, other pods fit.
+    """Sets of pods on a node. If all pods in one of the sets leave, other pods fit.
 
-    Any other set that is enough costs at least `least`, which is None if no set is enough.
+    Pods are given by their positions. Any other set that is enough costs at least `least`, which is None if no set is
+    enough.
     """
 
     sets: tuple[tuple[int, ...], ...]
@@ -83,7 +85,7 @@ class Leavings:
 
 @dataclass(frozen=True)
 class LeavingPod:
-    """A running pod that may leave, before its replacement is known: see `Resident`."""
+    """A running pod that may leave its node, before its replacement is known. `Resident` describes the fields."""
 
     pod: Pod
     price: int
@@ -93,7 +95,7 @@ class LeavingPod:
 
 
 class Vacancies:
-    """Nodes with the pods that may leave them. `ground` is the cluster without any of these pods."""
+    """The nodes with the pods that may leave them. `ground` is the cluster without any of these pods."""
 
     def __init__(self, ground: PlacementCluster, shapes: Sequence[PodKind], residents: Iterable[Resident]) -> None:
         self._ground, self.shapes = ground, shapes
@@ -137,7 +139,7 @@ class Vacancies:
                 yield ClaimUsers(node, frozenset(positions), frozenset(shapes[key]))
 
     def together(self, node: str, leaves: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """Yield these residents, also with all users of some or all of the claims that they share."""
+        """Yield these residents, and then also with all users of some or all of the claims that they share."""
         here = [users for users in self.shared if users.node == node and users.positions & set(leaves)]
         for number in range(len(here) + 1 if len(here) <= MOST_CLAIMS else 1):
             for some in combinations(here, number):
@@ -147,9 +149,9 @@ class Vacancies:
     def of(
         cls, ground: PlacementCluster, leaving: Sequence[LeavingPod], rooms: Sequence[PodKey]
     ) -> tuple[Vacancies, Combination]:
-        """Return the vacancies once these pods have left, and the number of wanted pods (`rooms`) of each shape.
+        """Return the vacancies when these pods leave, and the number of pods of each shape that are wanted (`rooms`).
 
-        The `ground` has a pending replacement of the same name for each pod that leaves.
+        In `ground`, each pod that leaves has a pending replacement of the same name.
         """
         there = {_key(pod): pod for pod in ground.cluster.pods.values()}
         keys = [_key(each.pod) for each in leaving]
@@ -173,7 +175,7 @@ class Vacancies:
 
     @cached_property
     def needed(self) -> ShapeNeeds:
-        """The needs of pods of each shape, in numbers."""
+        """What pods of each shape need, in numbers."""
         return ShapeNeeds(self._amounts.needs, self._amounts.parts)
 
     @cached_property
@@ -182,12 +184,12 @@ class Vacancies:
 
     @cached_property
     def rooms(self) -> list[NodeRoom]:
-        """The nodes as numbers, with the pods that may leave them."""
+        """The free amounts on each node in numbers, with the pods that may leave the node."""
         return [self._room(node) for node in self.residents]
 
     @cached_property
     def rooms_by_name(self) -> dict[str, NodeRoom]:
-        """The same nodes as numbers, by name."""
+        """The same nodes as in `rooms`, with their names as keys."""
         return {room.name: room for room in self.rooms}
 
     def _room(self, name: str) -> NodeRoom:
@@ -234,7 +236,7 @@ class Vacancies:
         return self._within[key]
 
     def most_of(self, node: str, shape: int, most: int) -> int:
-        """Return how many pods with a shape fit if all residents leave, but at most `most`."""
+        """Return how many pods of the shape fit on the node if all residents leave, but at most `most`."""
         number = 0
         while number < most and self.fits(node, (), self._only(shape, number + 1)):
             number += 1
@@ -244,7 +246,7 @@ class Vacancies:
         return tuple(number if i == shape else 0 for i in range(len(self.shapes)))
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
-        """Return whether these pods fit together with the residents that stay, which are given by position."""
+        """Return whether these pods fit on the node if only the residents at the positions in `stay` stay."""
         if stay:
             return self._fits(node, stay, comes)
         key = self.empty_kinds[node], comes
@@ -254,7 +256,7 @@ class Vacancies:
 
     @cached_property
     def empty_kinds(self) -> dict[str, int]:
-        """Return a number for each node; without residents, the same pods fit on nodes with the same number."""
+        """A number for each node. Nodes with the same number can hold the same pods if all their residents leave."""
         numbers: dict[Hashable, int] = {}
         return {n.name: numbers.setdefault(self._empty_kind(n), len(numbers)) for n in self._ground.nodes}
 
@@ -400,7 +402,7 @@ class Vacancies:
     # Pods that have to leave
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the residents that have to leave to make these pods fit."""
+        """Return the sets of residents that have to leave the node so that these pods fit."""
         here = self.residents[node]
         everybody = range(len(here))
         if not self.fits(node, (), comes):
@@ -458,7 +460,10 @@ def _looks_around(pod: Pod) -> bool:
 
 
 def likeness(candidate: PodToPlace) -> Hashable:
-    """Return the properties that distinguish pods if some affect others: node requirements, labels, terms, volumes."""
+    """Return the properties that make pods different if some pods affect others.
+
+    These are the node requirements, labels, affinity and spreading terms, and volumes.
+    """
     metadata, spec = candidate.pod.metadata, candidate.pod.spec
     told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))
     labels = tuple(sorted((metadata.labels or {}).items()))

@@ -16,12 +16,11 @@ _CLAIMS = 8
 
 @dataclass
 class StepBudget:
-    """The remaining steps.
+    """The number of search steps that may be taken.
 
-    A search takes at most `each` steps, or `brief` steps once `total` steps are spent.
-
-    With `brief` steps, the plain walk ends, and a query that pruning refutes immediately is decided. Once `brief_total`
-    more steps have been spent, no further queries are examined.
+    A search takes at most `each` steps. Once `total` steps are spent, it takes at most `brief` steps: then the plain
+    walk ends early, but a query that pruning refutes immediately is still decided. Once `brief_total` more steps are
+    spent, no further queries are examined.
     """
 
     each: int = 5_000
@@ -32,27 +31,28 @@ class StepBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether no further queries are examined."""
+        """True if no further queries are examined."""
         return self.spent >= self.total + self.brief_total
 
     @property
     def next(self) -> int:
-        """The steps that the next search may take."""
+        """The number of steps that the next search may take."""
         return self.each if self.spent < self.total else self.brief
 
     def spend(self, steps: int, claims: int) -> None:
-        """Charge a search's steps for this number of claims; with more claims, a step is more expensive.
+        """Charge the steps of a search for this number of claims. With more claims, each step costs more.
 
-        A query itself costs about ten steps.
+        The query itself costs about ten steps.
         """
         self.spent += (steps + 10) * max(1, claims // _CLAIMS)
 
 
 @dataclass
 class SearchTime:
-    """What ends a search, apart from its steps: a monotonic time, or being `stopped`.
+    """What ends a search apart from its steps: a `deadline` in monotonic time, or a call of `stopped`.
 
-    `progress` is called with the number of node kinds examined so far, and the total number.
+    `stopped` returns whether to stop. `progress` is called with the number of kinds of nodes examined so far, and the
+    number of all kinds.
     """
 
     deadline: float | None = None
@@ -61,12 +61,12 @@ class SearchTime:
 
     @property
     def is_over(self) -> bool:
-        """Return whether no further queries are examined."""
+        """True if no further queries are examined."""
         return self.stopped() or (self.deadline is not None and time.monotonic() > self.deadline)
 
     @property
     def seconds(self) -> float | None:
-        """The remaining seconds; None if there is no limit."""
+        """The number of seconds that are left, or None if there is no limit."""
         if self.stopped():
             return 0.0
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

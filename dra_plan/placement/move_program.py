@@ -22,7 +22,7 @@ _ALL = 1_000_000
 
 @dataclass(frozen=True)
 class MoveColumn:
-    """The changes on one node: the number of pods with each shape that arrive, and the residents that leave."""
+    """A change on one node: the number of pods of each shape that arrive, and the residents that leave."""
 
     node: str
     comes: Combination
@@ -35,9 +35,10 @@ Departures = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class RoomWanted:
-    """The wanted capacity, as a number of pods with each shape.
+    """The capacity that is wanted, as a number of pods of each shape.
 
-    With `most`, as much of it as possible; at most `moves` pods may leave, and of each of the `budgets` this number.
+    If `most` is set, as much of it as possible is wanted. At most `moves` pods may leave their nodes, and of the pods
+    that each disruption budget protects, at most the number in `budgets`.
     """
 
     pods: Combination
@@ -48,11 +49,11 @@ class RoomWanted:
 
 @dataclass(frozen=True)
 class Repacking:
-    """The program's result: columns, the price of their moves, and the proven bounds on all other results.
+    """The result of the program: the columns to carry out, the price of their moves, and bounds on all other results.
 
-    `columns` is None if nothing was found. `possible` is False if it is proved that there is nothing to find; `least`
-    is the lowest price that is not excluded; `rooms` and `most_rooms` are the available part of the wanted capacity,
-    and its upper bound.
+    `columns` is None if nothing was found. `possible` is False if it is proved that there is nothing to find. `least`
+    is the lowest price that is not excluded. `rooms` is how much of the wanted capacity becomes available, and
+    `most_rooms` is an upper bound on it.
     """
 
     columns: tuple[MoveColumn, ...] | None
@@ -65,7 +66,10 @@ class Repacking:
 
 @dataclass(frozen=True)
 class GonePods:
-    """The pods that leave in a column: by shape, by budget, and by shape and loss those that need no other node."""
+    """The numbers of pods that leave in a column, by shape and by disruption budget.
+
+    `losable` counts those that need no other node, by shape and loss.
+    """
 
     by_shape: Mapping[int, int]
     by_budget: Mapping[int, int]
@@ -74,10 +78,10 @@ class GonePods:
 
 @dataclass(frozen=True)
 class ClaimUsers:
-    """A claim of several pods: the node where it has its devices, its users there, and the shapes of all its users.
+    """A claim that several pods use: the node where it has devices, its users there, and the shapes of all its users.
 
-    The users, by their positions on the node, are the pods that may leave. When all of them have left, all users can
-    be together on one other node.
+    `positions` are the positions of those users on the node that may leave. Only when all of them have left can all
+    users be together on another node.
     """
 
     node: str
@@ -85,13 +89,13 @@ class ClaimUsers:
     shapes: frozenset[int]
 
     def arrives(self, column: MoveColumn) -> bool:
-        """Return whether a user arrives with the column."""
+        """Return whether a user of the claim may arrive with this column."""
         return any(column.comes[shape] for shape in self.shapes)
 
 
 @dataclass(frozen=True)
 class PricedColumn:
-    """A column with the pods that leave, and its price."""
+    """A column with its price, and with the pods that leave in it."""
 
     column: MoveColumn
     gone: GonePods
@@ -111,10 +115,11 @@ class _NodeClass:
 
 
 class MoveProgram:
-    """The program for some columns: enough room, a node for every pod that leaves, and the lowest price.
+    """The integer program that chooses columns so that there is enough room and every pod that leaves has a node.
 
-    With `tight`, leaving pods have to arrive somewhere only if they are of these shapes. None of the `cuts`, sets of
-    columns, may be chosen as a whole, and none of the sets of pods in `stay`, by node, may leave without others.
+    It looks for the lowest price. If `tight` is given, only pods of these shapes need another node. The columns in one
+    of the `cuts` are not all chosen together, and the pods in one of the sets in `stay`, by node, do not leave without
+    other pods.
     """
 
     def __init__(
@@ -243,7 +248,10 @@ class MoveProgram:
     # Solving
 
     def solved(self, time: SearchTime) -> Repacking:
-        """Return the cheapest columns or, if as much room as possible is wanted, the columns with the most room."""
+        """Return the cheapest choice of columns.
+
+        If as much room as possible is wanted, return the choice with the most room.
+        """
         all_rooms = most = sum(self._wanted.pods)
         if self._wanted.most:
             goal = dict.fromkeys(self._rooms, 1)
@@ -260,7 +268,7 @@ class MoveProgram:
         return self._told(cheap, nodes, (all_rooms, most))
 
     def worths(self, most: int, time: SearchTime) -> Mapping[int, float]:
-        """Return the worth of a node for pods, by shape and up to `most`, if parts of columns could be chosen.
+        """Return what a place for a pod of each shape is worth, up to `most`, if fractions of columns could be chosen.
 
         A new column is useful only if the pods that arrive are worth more than its price and the pods that leave.
         """

@@ -39,7 +39,7 @@ BY_ORDER: frozenset[Quirk] = frozenset(
 
 
 class FitAnswer(enum.Enum):
-    """The result of checking whether a combination fits on a node."""
+    """The result of checking whether a combination of pods fits on a node."""
 
     YES = "yes"
     NO = "no"
@@ -48,7 +48,10 @@ class FitAnswer(enum.Enum):
 
 @dataclass(frozen=True)
 class NodeCapacity:
-    """The capacity of a node of a kind."""
+    """The capacity of a node of one kind, as combinations of pods.
+
+    `inner` are the largest combinations that certainly fit; every combination that may fit is within one in `outer`.
+    """
 
     inner: tuple[Combination, ...]
     outer: tuple[Combination, ...]
@@ -57,7 +60,7 @@ class NodeCapacity:
 
 
 class NodeQuestions:
-    """The combinations of these kinds of pods that fit on a node of one kind; results are cached."""
+    """Queries for the combinations of pods that fit on a node of one kind. Results are cached."""
 
     def __init__(
         self,
@@ -85,9 +88,9 @@ class NodeQuestions:
 
     @cached_property
     def most_of(self) -> list[int]:
-        """The largest number of pods of each kind in any combination; 0 if a single pod of the kind does not fit.
+        """The largest number of pods of each kind in any combination, which is 0 if no pod of the kind fits.
 
-        Undecided combinations are assumed to fit.
+        If it is undecided whether a combination fits, it is assumed to fit.
         """
         nothing = [0] * len(self._allowed)
         return [
@@ -97,11 +100,11 @@ class NodeQuestions:
 
     @property
     def combinations(self) -> int:
-        """The maximum number of combinations."""
+        """An upper bound on the number of combinations."""
         return math.prod(most + 1 for most in self.most_of)
 
     def room(self) -> NodeCapacity:
-        """Return all largest combinations, or as many as the limit on queries allows."""
+        """Return all largest combinations, or as many as the limit on the number of queries allows."""
         inner: dict[Combination, None] = {}
         outer: dict[Combination, None] = {}
         complete = True
@@ -207,7 +210,7 @@ class NodeQuestions:
     # One combination
 
     def answer(self, wanted: Combination) -> FitAnswer:
-        """Return whether the combination fits, which is examined only if no earlier result implies it."""
+        """Return whether the combination fits. It is examined only if no earlier result implies the answer."""
         if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
             return FitAnswer.YES
         if any(_is_below(known, wanted) for known in self._fails):
@@ -272,12 +275,12 @@ def _is_privileged(claim: ResourceClaim) -> bool:
 
 
 def pods_of(kinds: Sequence[PodKind], wanted: Combination) -> list[PodToPlace]:
-    """Return the first pods of each kind, as many as in the combination."""
+    """Return the first pods of each kind, as many of each as the combination contains."""
     return [pod for kind, number in zip(kinds, wanted, strict=True) for pod in kind.take(number)]
 
 
 def claims_of(kinds: Sequence[PodKind], combination: Combination) -> frozenset[str]:
-    """Return the shared claims that the pods in a combination use."""
+    """Return the keys of the shared claims that the pods in a combination use."""
     return frozenset(claim for kind, number in zip(kinds, combination, strict=True) if number for claim in kind.shared)
 
 

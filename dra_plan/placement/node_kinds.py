@@ -54,9 +54,10 @@ from .limits import SearchTime, StepBudget
 
 @dataclass(eq=False)
 class PodToPlace:
-    """A pod after PreFilter: the state of its filters, or the reason why all nodes reject it.
+    """A pod after PreFilter, with the state of its filters, or the reason why all nodes reject it.
 
-    `filters` depend only on node and pod; `only` contains the names of the nodes to examine, or is None for all nodes.
+    `filters` are those that depend only on node and pod. `only` contains the names of the nodes to examine; None means
+    all nodes.
     """
 
     info: PodInfo
@@ -75,23 +76,22 @@ class PodToPlace:
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """The claims that need devices, without the one for extended resources."""
+        """The claims of the pod that need devices, without the claim for extended resources."""
         return [] if self.devices is None or self.devices.empty else self.devices.pending
 
     @property
     def settled(self) -> list[ResourceClaim]:
-        """The claims that already have devices."""
+        """The claims of the pod that already have devices."""
         return [] if self.devices is None or self.devices.empty else self.devices.allocated
 
 
 @dataclass(eq=False)
 class PodKind:
-    """Pods that are alike.
+    """A kind of pods, which are all alike.
 
-    `more` creates another pod for queries about copies; `count` is the wanted number.
-
-    `shared` contains the keys of the pending claims that these pods share with pods of any kind. Kinds with the same
-    `shape` have the same requirements for a node, and differ only in priority and group.
+    `count` is the number of pods wanted; if `more` is given, it creates further pods for queries about copies. `shared`
+    contains the keys of the pending claims that these pods share with pods of any kind. Kinds with the same `shape`
+    have the same requirements for a node, and differ only in priority and group.
     """
 
     members: list[PodToPlace]
@@ -102,25 +102,30 @@ class PodKind:
 
     @property
     def first(self) -> PodToPlace:
-        """The pod that represents all pods of this kind."""
+        """The pod that stands for all pods of this kind."""
         return self.members[0]
 
     @property
     def priority(self) -> int:
-        """The priority, which is the same for all pods."""
+        """The priority of all pods of this kind."""
         return self.first.info.priority
 
     def take(self, number: int, start: int = 0) -> list[PodToPlace]:
-        """Return the next `number` pods of the kind from `start`; missing copies are created."""
+        """Return `number` pods of the kind, beginning with the one at position `start`.
+
+        If copies are missing, create them.
+        """
         while self.more is not None and len(self.members) < start + number:
             self.members.append(self.more(len(self.members)))
         return self.members[start : start + number]
 
 
 def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()) -> list[PodKind]:
-    """Return the candidates by kind, in order of priority, highest first, then in their own order.
+    """Return the kinds of these pods, by priority, the highest first.
 
-    Pods in one of these `groups` and pods outside it are never of the same kind.
+    Kinds of equal priority are in the order of the pods.
+
+    A pod in one of these `groups` and a pod outside it are never of the same kind.
     """
     candidates = list(candidates)
     users: dict[str, int] = {}
@@ -162,7 +167,10 @@ _NOT_NAMED = MISMATCH.by(plugin_names.NODE_AFFINITY)
 
 
 class PlacementCluster:
-    """Nodes with their running pods, and claims. `view` is the allocator's view, including devices in use."""
+    """The nodes with their running pods, and the claims.
+
+    `view` is the allocator's view, including the devices in use.
+    """
 
     def __init__(
         self,
@@ -191,17 +199,20 @@ class PlacementCluster:
 
     @cached_property
     def view(self) -> View:
-        """The cluster as the allocator sees it, before anything is placed."""
+        """The cluster as the allocator sees it before anything is placed."""
         return self.cluster.view.with_state(self.cluster.claims.state)
 
     @cached_property
     def joint(self) -> View:
-        """The view for queries about several pods, because defects within one search do not affect the next pod."""
+        """The view for queries about several pods.
+
+        It lacks the defects within one search, because these do not affect the search for the next pod.
+        """
         return self.cluster.view.repaired(*IN_ONE_SEARCH).with_state(self.view.state)
 
     @cached_property
     def promised(self) -> View:
-        """The view without the release's known defects."""
+        """The view without the known defects of the release."""
         return self.cluster.view.repaired().with_state(self.view.state)
 
     @cached_property
@@ -210,7 +221,7 @@ class PlacementCluster:
         return [self.cluster.nodes[node.metadata.name] for node in self.simulation.inventory.nodes]
 
     def holding(self, node: str) -> list[ResourceClaim]:
-        """Return the claims that have devices in the node's pools."""
+        """Return the claims that hold devices in the pools of the node."""
         pools = self.view.gatherer.gather(self.cluster.nodes[node].node)
         return list({claim.metadata.uid: claim for pool in pools for claim in self._holders.get(pool.id, ())}.values())
 
@@ -227,11 +238,11 @@ class PlacementCluster:
     # Pods
 
     def add(self, pod: Pod) -> Pod:
-        """Create a pod with its claims, not on any node, and return it as it was admitted."""
+        """Create a pod with its claims and without a node. Return the pod as it was admitted."""
         return self.simulation.arrive(pod).pod
 
     def ready(self, pod: Pod) -> PodToPlace:
-        """Return the pod after PreFilter by the plugins that are considered."""
+        """Return the pod after PreFilter. Only the plugins that a placement takes into account are run."""
         info, state, nodes = self.cluster.info(pod), CycleState(), self.nodes
         made = PodToPlace(info, state)
         filters: list[FilterPlugin] = []
@@ -274,7 +285,7 @@ class PlacementCluster:
 
     @contextmanager
     def holding_pods(self, placed: Iterable[tuple[PodToPlace, str, Sequence[ResourceClaim]]]) -> Iterator[Simulation]:
-        """Return a context in which pods are on nodes, and their claims are in flight, in the simulation."""
+        """Return a context in which the simulation has these pods on their nodes, with their claims in flight."""
         placed = list(placed)
         for candidate, node, claims in placed:
             self.cluster.assume(candidate.info, node)
@@ -291,9 +302,9 @@ class PlacementCluster:
     # One node
 
     def signature(self, node: NodeInfo, claims: Sequence[ResourceClaim], view: View) -> Hashable | None:
-        """Return the node's signature, which is what a search for these claims can see of it; None if that is unknown.
+        """Return what a search for these claims can see of the node, or None if that is not known.
 
-        The `view` is `joint` with other devices in use.
+        `view` is `joint` with other devices in use.
         """
         if self.target.features.node_allocatable:
             return None
@@ -309,7 +320,10 @@ class PlacementCluster:
         return None if seen is None else (key, seen.key)
 
     def refusal(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """Return the reason why the pod does not fit on the current node, ignoring devices; None if there is none."""
+        """Return the reason why the pod does not fit on the node in its current state, or None.
+
+        Devices are not checked.
+        """
         if candidate.refusal is not None:
             return candidate.refusal
         if candidate.only is not None and node.name not in candidate.only:
@@ -321,12 +335,15 @@ class PlacementCluster:
         return None if all(self._in_reach(claim, node) for claim in candidate.settled) else UNAVAILABLE
 
     def compares_amounts(self, candidate: PodToPlace) -> bool:
-        """Return whether `refusal` is the same for nodes with the same `look`: no filter reads names or labels."""
+        """Return whether `refusal` has the same result for all nodes with the same `look`.
+
+        This is the case if no filter reads the names or labels of nodes.
+        """
         reads_more = candidate.only is not None or candidate.settled or candidate.pod.spec.node_name
         return not reads_more and all(plugin.name != plugin_names.NODE_AFFINITY for plugin in candidate.filters)
 
     def look(self, node: NodeInfo) -> Hashable:
-        """Return the properties of the node that the filters read, apart from its name and labels."""
+        """Return the properties of the node that the filters read, except its name and labels."""
         spec, amounts = node.node.spec, (sorted(node.allocatable.items()), sorted(node.requested.items()))
         return msgspec.json.encode((spec.unschedulable, spec.taints, amounts, len(node.pods), sorted(node.ports)))
 
@@ -338,7 +355,10 @@ class PlacementCluster:
         return usable(claim, DEFAULT_BINDING_TIMEOUT, self.simulation.clock.now)
 
     def counted(self, candidates: Sequence[PodToPlace], node: NodeInfo) -> tuple[NodeInfo, Status | None]:
-        """Return the node with as many of these pods as fit, one after the other, and the rejection of the next."""
+        """Add these pods to the node one by one until one does not fit.
+
+        Return the node, and the reason why that pod was rejected, or None.
+        """
         trial = node.clone()
         for candidate in candidates:
             status = self.lack(candidate, trial)
@@ -348,7 +368,10 @@ class PlacementCluster:
         return trial, None
 
     def lack(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """Return what the pod lacks on the node, given the pods already there, ignoring devices."""
+        """Return what the pod lacks on the node with the pods that are already there, or None.
+
+        Devices are not checked.
+        """
         for plugin in candidate.filters:
             if plugin.name in COUNTING:
                 status = plugin.filter(candidate.state, candidate.pod, node)
@@ -357,7 +380,7 @@ class PlacementCluster:
         return None
 
     def claims_on(self, candidate: PodToPlace, node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims for which the pod needs devices if it runs on the node."""
+        """Return the claims for which the pod needs devices if it runs on this node."""
         kept = candidate.devices
         if self._devices is None or kept is None or kept.empty:
             return []
@@ -378,9 +401,9 @@ class PlacementCluster:
         *,
         timed: bool = True,
     ) -> NodeOutcome:
-        """Return the allocator's result for all these claims together, within the budget's remaining steps.
+        """Return the outcome of allocating all these claims together, with at most the steps that the budget has left.
 
-        Calls that are not `timed` also run when time is up, because a placement that was found is always verified.
+        A call that is not `timed` runs even when time is up, because a placement that was found is always verified.
         """
         steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
         allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
@@ -391,7 +414,7 @@ class PlacementCluster:
 
 
 def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
-    """Return the requests of the claims as a key."""
+    """Return the requests of the claims as a key, which is equal for equal requests."""
     return tuple(msgspec.json.encode(claim.spec) for claim in claims)
 
 
@@ -399,7 +422,7 @@ def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 class UnverifiedPlacementError(DraPlanError):
-    """An error raised if the allocator or a filter rejects a placement that was found, which is a bug in dra-plan."""
+    """The error raised if the allocator or a filter rejects a placement that was found. This is a bug in dra-plan."""
 
     def __init__(self, pod: str, node: str, why: str) -> None:
         super().__init__(f"internal error: the placement of pod {pod} on node {node} could not be verified: {why}")
@@ -413,17 +436,17 @@ _MARKED = DeviceAttribute(bool_value=True)
 
 
 def selector_of(mark: str) -> DeviceSelector:
-    """Return a selector that matches the devices with the mark."""
+    """Return a selector that matches the devices that have this mark."""
     return DeviceSelector(cel=CELDeviceSelector(expression=f'"{mark}" in device.attributes["{_DOMAIN}"]'))
 
 
 def attributes_with(device: Device, marks: Iterable[str]) -> dict[str, DeviceAttribute]:
-    """Return the attributes of the device with these marks added."""
+    """Return the attributes of the device, with these marks added."""
     return {**device.attributes, **{f"{_DOMAIN}/{mark}": _MARKED for mark in marks}}
 
 
 def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceRequest]) -> ResourceClaim:
-    """Return the claim with each of its requests changed."""
+    """Return the claim with each of its requests replaced by the result of `changed`."""
     requests = [changed(request) for request in claim.spec.devices.requests]
     return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
 
@@ -436,7 +459,7 @@ def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceReques
 
 @dataclass(eq=False)
 class AlikeNodes:
-    """Nodes that look the same, in input order. `refusals` contains the rejection for each kind of pod."""
+    """Nodes that look the same, in input order. `refusals` contains a rejection, or None, for each kind of pod."""
 
     nodes: list[NodeInfo]
     refusals: tuple[Status | None, ...]
@@ -445,16 +468,16 @@ class AlikeNodes:
 
     @property
     def first(self) -> NodeInfo:
-        """The node that represents all."""
+        """The node that stands for all nodes of the kind."""
         return self.nodes[0]
 
 
 def node_kinds(
     ground: PlacementCluster, kinds: Sequence[PodKind], apart: Sequence[Collection[str]] = ()
 ) -> list[AlikeNodes]:
-    """Return the nodes by kind, in the order of each kind's first node.
+    """Return the kinds of nodes, in the order of the first node of each kind.
 
-    Nodes in one of the sets in `apart` differ from other nodes.
+    A node in one of the sets in `apart` is not like a node outside it.
     """
     sorter = _Sorter(ground, kinds)
     looks = [(node, *sorter.look(node)) for node in ground.nodes]

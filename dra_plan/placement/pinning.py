@@ -23,7 +23,7 @@ Marks = Mapping[DeviceID, Collection[str]]
 
 
 def marks_of(allocations: Iterable[AllocationResult]) -> Marks:
-    """Return each device's marks, one for each request that is intended to get the device."""
+    """Return the marks for each device. There is one mark for each request that is intended to get the device."""
     found: dict[DeviceID, dict[str, None]] = {}
     for claim, allocation in enumerate(allocations):
         for each in allocation.devices.results:
@@ -37,7 +37,10 @@ def _mark(claim: int, request: str) -> str:
 
 
 def pinned(claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> list[ResourceClaim]:
-    """Return the claims with every request requiring its mark, and with only the allocated alternatives."""
+    """Return the claims, changed so that every request requires its own mark.
+
+    Of the alternatives of a request, only the allocated one is kept.
+    """
     return [_pinned(index, *each) for index, each in enumerate(zip(claims, allocations, strict=True))]
 
 
@@ -63,9 +66,9 @@ def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> Devi
 
 
 def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
-    """Return the slice reduced to devices with marks, devices in use, and devices that All would take.
+    """Return the slice with only the devices that have marks, are in use, or are needed by requests for all devices.
 
-    Counters need the devices in use.
+    The devices in use are needed because of their counters.
     """
     left = []
     for device in slice_.devices:

@@ -41,7 +41,7 @@ _MOST_DEVICES = 128
 
 
 class NodePricer:
-    """The pricers for all kinds of nodes."""
+    """A search for the most valuable combinations on all kinds of nodes."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class NodePricer:
         ]
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """Return the best combination on a node of the kind.
+        """Return the best combination on a node of this kind.
 
-        If none is worth the price, only a bound that proves this.
+        If no combination is worth the price, return only a bound that proves this.
         """
         return self._nodes[node_kind].best(worth, price)
 

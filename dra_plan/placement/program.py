@@ -16,9 +16,9 @@ from .solver import Model, SolverEnd, solve
 
 @dataclass(frozen=True)
 class Column:
-    """A number of pods with each shape on one node of a kind.
+    """A combination of pods on one node of a kind: the number of pods of each shape.
 
-    `claims` are the claims that its pods share with others.
+    `claims` are the claims that these pods share with others.
     """
 
     node_kind: int
@@ -28,7 +28,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Need:
-    """The minimum number of pods of these kinds in a placement."""
+    """A requirement that a placement contains at least this number of pods of these kinds."""
 
     kinds: frozenset[int]
     number: int
@@ -36,9 +36,9 @@ class Need:
 
 @dataclass(frozen=True)
 class Gang:
-    """Pods of these kinds that run only together, at least `least` of them, or none.
+    """A requirement that at least `least` pods of these kinds run, or none.
 
-    If `domains` (sets of node kinds) are given, all of these pods are on nodes in one domain.
+    If `domains`, which are sets of kinds of nodes, are given, all of these pods run in one domain.
     """
 
     kinds: frozenset[int]
@@ -48,7 +48,10 @@ class Gang:
 
 @dataclass(frozen=True)
 class Goal:
-    """A number that a placement maximizes: pods of these kinds, or these gangs, given by position."""
+    """A number that a placement maximizes: that of the pods of these kinds, or of these gangs.
+
+    Both are given by position.
+    """
 
     kinds: tuple[int, ...] = ()
     gangs: tuple[int, ...] = ()
@@ -56,21 +59,23 @@ class Goal:
 
 @dataclass(frozen=True)
 class Clash:
-    """Nodes that can't hold at least this much at the same time: (kind of node, combination) to number of nodes."""
+    """A set of nodes that cannot hold these combinations at the same time.
+
+    For each kind of node and combination, it contains a number of nodes.
+    """
 
     nodes: tuple[tuple[int, tuple[int, ...], int], ...]
 
 
 @dataclass(frozen=True)
 class Program:
-    """The program.
+    """The integer program for a placement.
 
-    `nodes` has the number of nodes of each kind, and `wanted` has the number of pods of each kind.
-
-    `shapes` has the shape of each kind; pods with the same shape have the same requirements, regardless of priority and
-    group. The most important of the `goals` comes first, and more of an earlier goal is worth more than any number of a
-    later one. If `mix` is given, pods are counted only in these proportions, as whole sets. The solver ends when the
-    `time` is over.
+    `nodes` contains the number of nodes of each kind, and `wanted` contains the number of pods of each kind. `shapes`
+    contains the shape of each kind of pods; pods of the same shape have the same requirements, regardless of priority
+    and group. The most important of the `goals` comes first, and more of an earlier goal is worth more than any number
+    of a later one. If `mix` is given, pods are counted only in these proportions, as whole sets. The solver ends when
+    the `time` is over.
     """
 
     nodes: tuple[int, ...]
@@ -87,10 +92,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Solution:
-    """The `placed` pods of each kind, and `taken`, which maps column indices to numbers of nodes.
+    """The number of pods of each kind that are `placed`, and the number of nodes that use each column (`taken`).
 
-    `only` limits some kinds of pods to kinds of nodes. For each goal, `reached` is the placed number, and `bounds` the
-    upper bound (with a mix, of whole sets).
+    `only` limits some kinds of pods to some kinds of nodes. For each goal, `reached` is the number placed, and `bounds`
+    is the upper bound. With a mix, both count whole sets.
     """
 
     placed: tuple[int, ...] = ()
@@ -105,7 +110,7 @@ class Solution:
 
 
 def best(program: Program) -> Solution:
-    """Return the best solution found within the solver's steps, with a bound on any better solution."""
+    """Return the best solution that is found within the limits of the solver, with a bound on any better solution."""
     if not program.wanted:
         nothing = tuple(0 for _ in program.goals)
         possible = not any(need.number for need in program.needs)
@@ -140,10 +145,11 @@ def _without_solver(program: Program) -> Solution | None:
 
 
 class Rows:
-    """The program as a model for the solver: a variable for each column, then one for the placed pods of each kind.
+    """The integer program as a model for the solver.
 
-    Then come a variable for the sets in a mix, and the gangs' variables, which are switches, and with domains also the
-    pods of a kind in each domain. If needs are a goal and not bounds, the extent to which each need is met comes last.
+    It has a variable for each column, and then a variable for the placed pods of each kind. Then come a variable for
+    the sets in a mix, and the variables of the gangs: a switch for each gang, and with domains also the pods of a kind
+    in each domain. If needs are a goal and not bounds, the extent to which each need is met comes last.
     """
 
     def __init__(self, program: Program, *, meets: bool = False) -> None:
@@ -257,15 +263,18 @@ class Rows:
 
     @property
     def model(self) -> Model:
-        """The current model."""
+        """The model in its current state."""
         return self._model
 
     def hold(self, goal: Mapping[int, int], reached: int) -> None:
-        """Require at least this much of the goal from now on."""
+        """Require from now on that at least this much of the goal is reached."""
         self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
 
     def goals(self) -> list[dict[int, int]]:
-        """Return the goals, as factors for variables; if the needs are a goal, it comes first."""
+        """Return the goals. Each goal is a factor for each variable that counts for it.
+
+        If meeting the needs is a goal, it comes first.
+        """
         first = [dict.fromkeys(self._met, 1)] if self._met else []
         return first + self._goals()
 
@@ -281,9 +290,9 @@ class Rows:
         ]
 
     def best(self) -> Solution:
-        """Solve goal after goal.
+        """Solve the program for one goal after the other, and return the solution.
 
-        Among equally good solutions, choose the one with the fewest nodes, in a fixed order.
+        Among equally good solutions, the one with the fewest nodes is chosen, in a fixed order.
         """
         bounds: list[int] = []
         values: list[int] | None = None
@@ -307,11 +316,14 @@ class Rows:
         return [self.most(goal) for goal in self._goals()[len(bounds) :]]
 
     def most(self, goal: Mapping[int, int]) -> int:
-        """Return the upper limit of the goal, above which more is not useful."""
+        """Return an upper limit of the goal. Reaching more is not useful."""
         return sum(self._model.upper[i] for i in goal)
 
     def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
-        """Return what the variables' values mean; `bounds` are the bounds on the program's objectives."""
+        """Return the solution that these values of the variables stand for.
+
+        `bounds` are the bounds on the program's goals.
+        """
         taken = {i: values[i] for i in range(self._columns) if values[i]}
         placed = tuple(values[self._columns + kind] for kind in range(len(self.program.wanted)))
         if self.program.mix is not None:

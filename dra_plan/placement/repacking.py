@@ -51,7 +51,10 @@ MOST_WORTH = 20
 
 @dataclass
 class Repacker:
-    """Programs for one cluster. Plans that can't be carried out are excluded one by one (`exclude`)."""
+    """Programs that find moves in one cluster.
+
+    Plans that cannot be carried out are excluded one by one (see `exclude`).
+    """
 
     vacancies: Vacancies
     wanted: RoomWanted
@@ -73,15 +76,15 @@ class Repacker:
     _bound: Repacking | None = None
 
     def exclude(self, columns: Iterable[MoveColumn]) -> None:
-        """Forbid choosing all of these columns together again."""
+        """Make sure that these columns are never again chosen all together."""
         self._cuts.append(frozenset(columns))
 
     def exclude_leaving(self, columns: Iterable[MoveColumn]) -> None:
-        """Forbid that the pods that leave in these columns leave again without others."""
+        """Make sure that the pods that leave in these columns never again leave without other pods."""
         self._stay.append({column.node: column.leaves for column in columns if column.leaves})
 
     def best(self) -> Repacking:
-        """Return the cheapest moves among the columns, after as many rounds as needed to find some."""
+        """Return the cheapest moves that the columns allow, after as many rounds as needed to find some."""
         if self._bound is None:
             self._bound = self._relaxed()
             if self._bound.possible and self._bound.columns is not None:
@@ -113,7 +116,7 @@ class Repacker:
     # Columns
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the pods that have to leave the node to make these fit."""
+        """Return the sets of residents that have to leave the node so that these pods fit."""
         key = node, comes
         if key not in self._leavings:
             found = self.vacancies.leavings(node, comes)
@@ -470,17 +473,17 @@ def _up_to(most: Sequence[int], total: int) -> Iterator[Combination]:
 
 @dataclass(frozen=True)
 class Move:
-    """A pod that leaves its node for another; it may be the same node if the pod gets other devices there."""
+    """A pod that moves to another node. It may be the same node, if the pod gets other devices there."""
 
     resident: Resident
     to_node: str
 
 
 def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]) -> list[Move]:
-    """Return a solution's moves, with the pods that arrive; pods with the same shape are in node order.
+    """Return the moves of a solution. Each pod that leaves gets one of the places for its shape.
 
-    A pod moves to its own node only if no other pod with its shape could. The remaining columns are capacity for the
-    wanted pods.
+    A pod moves to its own node only if no other pod of its shape can. The places that remain are for the wanted pods.
+    Pods of the same shape are in the order of their nodes.
     """
     coming: dict[int, list[str]] = {}
     for column in columns:

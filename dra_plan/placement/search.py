@@ -38,7 +38,7 @@ MOST_TRIES = 5_000
 
 
 class Repair:
-    """The addition of pods to a placement that all filters admit; pods in groups join the other pods in their group."""
+    """A way to add pods to a placement that all filters accept. Pods in groups join the other pods in their group."""
 
     def __init__(self, ground: PlacementCluster, placed: Sequence[PlacedPod], whole: WholeGroups) -> None:
         self._ground, self._placed = ground, list(placed)
@@ -47,7 +47,10 @@ class Repair:
         self._tries = 0
 
     def with_more(self, left: Sequence[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """Return the placement with the pods that fit on some node, the most important first; and the pods left."""
+        """Return the placement with all pods added that fit on some node, and the pods that do not fit on any.
+
+        Pods of high priority are added first.
+        """
         waiting = sorted(left, key=lambda candidate: -candidate.info.priority)
         with Afterwards(self._ground).inside() as inside:
             if not self._stands(inside):
@@ -91,11 +94,11 @@ class Repair:
 
 @dataclass(frozen=True)
 class BestPlacement:
-    """Pods that can run at the same time, verified one by one, and the proven bounds on any other placement.
+    """Pods that can run at the same time, verified one by one, with proven bounds on any other placement.
 
-    `reached` and `bounds` are numbers for each goal (with a mix, of whole sets); if they are equal, nothing better
-    exists. `late` are rejections by filters outside the program (`Afterwards`); the placement is valid without these
-    pods, which are `left`.
+    `reached` and `bounds` contain a number for each goal (with a mix, the number of whole sets); if they are equal, no
+    better placement exists. `late` are rejections by filters outside the program (`Afterwards`); the placement is valid
+    without these pods, which are in `left`.
     """
 
     placed: tuple[PlacedPod, ...]
@@ -108,7 +111,7 @@ class BestPlacement:
 
     @property
     def is_best(self) -> bool:
-        """Return whether no better placement exists."""
+        """True if no better placement exists."""
         return self.reached == self.bounds
 
 
@@ -118,7 +121,7 @@ uses are."""
 
 
 class PlacementQuestion:
-    """Kinds of pods on a cluster's nodes, with the capacity of each kind of node."""
+    """Kinds of pods that are to be placed on the nodes of a cluster, with the capacity of each kind of node."""
 
     def __init__(
         self,
@@ -138,7 +141,7 @@ class PlacementQuestion:
 
     @cached_property
     def node_kinds(self) -> list[AlikeNodes]:
-        """The nodes by kind."""
+        """The kinds of nodes in the cluster."""
         return node_kinds(self.ground, self._shapes.kinds, apart(self.groups.values()))
 
     @cached_property
@@ -147,7 +150,7 @@ class PlacementQuestion:
 
     @cached_property
     def rooms(self) -> list[NodeCapacity]:
-        """The capacity of a node of each kind for each shape."""
+        """The capacity of a node of each kind, in pods of each shape."""
         return [asked.room() for asked in self._heard()]
 
     def _heard(self) -> Iterator[NodeQuestions]:
@@ -180,14 +183,14 @@ class PlacementQuestion:
 
     @property
     def has_one_shape(self) -> bool:
-        """Return whether all pods have the same requirements, so that a node is filled by counting."""
+        """True if all pods have the same requirements, so that it is enough to count the pods on a node."""
         return len(self._shapes.kinds) == 1
 
     @property
     def is_coupled(self) -> bool:
-        """Return whether nodes share devices that these pods could get.
+        """True if nodes share devices that these pods could get.
 
-        Devices taken on one node are then unavailable on other nodes.
+        Devices that are taken on one node are then not available on other nodes.
         """
         return any(node_kind.shared for node_kind in self.node_kinds)
 
@@ -200,9 +203,10 @@ class PlacementQuestion:
         mix: Sequence[int] | None = None,
         whole: bool = True,
     ) -> Program:
-        """Return the program for the combinations that fit, or for those not excluded (`outer`).
+        """Return the integer program for the combinations that fit.
 
-        If `whole` is not set, gangs may be incomplete.
+        If `outer` is set, combinations that are not excluded are allowed as well. If `whole` is not set, gangs may be
+        incomplete.
         """
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
@@ -232,7 +236,7 @@ class PlacementQuestion:
 
     @cached_property
     def coupling(self) -> Coupling:
-        """The known facts about pods on several nodes that share devices."""
+        """What is known about pods on several nodes that share devices."""
         return Coupling(self.ground, self._shapes.kinds, self.node_kinds)
 
     def _coupled(self, **asked: Any) -> tuple[Solution, Assigned, JointAnswer]:
@@ -252,7 +256,7 @@ class PlacementQuestion:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether inner and outer capacities are the same, and the nodes are independent."""
+        """True if it is decided for all combinations whether they fit, and if nodes do not share devices."""
         return not self.is_coupled and all(room.inner == room.outer for room in self.rooms)
 
     def best(
@@ -263,9 +267,10 @@ class PlacementQuestion:
         *,
         worth: Callable[[int], bool] = lambda _pods: True,
     ) -> BestPlacement:
-        """Return the best placement by these goals, most important first.
+        """Return the best placement for these goals. The most important goal comes first.
 
-        If a placement of this many pods is not `worth` carrying out, nothing is placed, and the bounds are the result.
+        If `worth` returns False for the number of pods that can be placed, nothing is placed, and only the bounds
+        count.
         """
         if self.is_coupled and self._budget is None:
             placed, left, bounds, possible = self._best_coupled(goals, needs, mix)
@@ -339,7 +344,7 @@ class PlacementQuestion:
         return kept, [*left, *refused]
 
     def is_excluded(self, needs: Sequence[Need]) -> bool:
-        """Return whether it is proved that no placement has all needed pods, even if all other pods are omitted."""
+        """Return whether it is proved that no placement contains all needed pods, even without any other pods."""
         every = goals_of(self.kinds)
         if self.is_coupled:
             solution, _, _ = self._coupled(goals=every, needs=needs, whole=False)
@@ -350,7 +355,10 @@ class PlacementQuestion:
         return not best(program).is_possible
 
     def most_pods(self) -> int:
-        """Return the upper bound on the number of pods, regardless of priority, with complete gangs."""
+        """Return an upper bound on the number of pods that can be placed, regardless of priority.
+
+        Gangs are complete.
+        """
         every = goals_of(self.kinds)
         if self.is_coupled and self._budget is None:
             solution, _, _ = self._coupled(goals=every)
@@ -361,7 +369,7 @@ class PlacementQuestion:
     def reached(
         self, placed: Sequence[PlacedPod], goals: Sequence[Goal], mix: Sequence[int] | None = None
     ) -> tuple[int, ...]:
-        """Return the number reached for each goal in a placement, or with a mix, the number of whole sets."""
+        """Return the number that the placement reaches for each goal. With a mix, return the number of whole sets."""
         there = {id(each.candidate) for each in placed}
         numbers = [sum(id(member) in there for member in kind.members) for kind in self.kinds]
         if mix is not None:
@@ -420,7 +428,7 @@ class PlacementQuestion:
 def seek(ground: PlacementCluster, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
     """Return a placement of as many of these pods as possible.
 
-    If `by_priority` is set, pods with high priority come first.
+    If `by_priority` is set, pods of high priority come first.
     """
     candidates = [ground.ready(pod) for pod in pods]
     groups = groups_of(ground, candidates)
@@ -439,14 +447,15 @@ def seek_copies(
     worth: Callable[[int], bool] = lambda _pods: True,
     view: View | None = None,
 ) -> BestPlacement:
-    """Return the most copies of pods in addition to the running ones: at most `limit` sets, by numbers per template.
+    """Return a placement of as many copies of the templates as possible, in addition to the running pods.
 
-    The capacity of a node is found within the `budget`, if there is one. If the number of pods is not `worth` placing,
-    only `bounds` are set. If `view` is given, it is the inventory's.
+    A set contains the given number of copies of each template, and at most `limit` sets are placed. If there is a
+    `budget`, the capacity of nodes is found within it. If `worth` returns False for the number of pods that can be
+    placed, nothing is placed, and only `bounds` are set. If `view` is given, it must be the view of the inventory.
 
-    `reached` is the number of whole sets in the placement, and `bounds` is the upper bound. Claims that the templates
-    name, instead of creating them, are shared by all copies. Raises SolverMissingError if there is more than one
-    template and no solver.
+    `reached` is the number of whole sets in the placement, and `bounds` is the upper bound. If the templates name
+    existing claims, all copies share these claims. Raises SolverMissingError if there are several templates and no
+    solver.
     """
     ground = PlacementCluster(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
@@ -468,9 +477,10 @@ def _copies(ground: PlacementCluster, template: Pod, count: int) -> PodKind:
 
 
 def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
-    """Return the smallest needs that are still excluded; pods with low priority are omitted first.
+    """Return the smallest needs that are still proved to be impossible to meet.
 
-    Needs that fit also fit with fewer pods, so each number is found by halving, one need after the other.
+    Pods of low priority are left out first. If needs can be met, they can also be met with fewer pods, so each number
+    is found by halving, one need after the other.
     """
     left = list(needs)
     for index in reversed(range(len(left))):

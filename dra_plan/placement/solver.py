@@ -26,24 +26,24 @@ MOST_PIVOTS = 1_000_000
 
 @dataclass
 class Model:
-    """Whole numbers from 0 to `upper`, and rows with upper bounds on their sums."""
+    """A model for the solver: variables that are whole numbers from 0 to `upper`, and rows with upper bounds."""
 
     upper: list[int]
     rows: list[tuple[dict[int, int], int]] = field(default_factory=list)
 
     def at_most(self, row: Mapping[int, int], bound: int) -> None:
-        """Add a row, which says that the sum of the variables, each times its factor, is at most the bound."""
+        """Add a row, which says that the sum of the variables, each multiplied by its factor, is at most the bound."""
         self.rows.append((dict(row), bound))
 
     def keeps(self, values: Sequence[int]) -> bool:
-        """Return whether the values respect all bounds."""
+        """Return whether the values stay within all bounds."""
         return all(0 <= value <= most for value, most in zip(values, self.upper, strict=True)) and all(
             sum(factor * values[index] for index, factor in row.items()) <= bound for row, bound in self.rows
         )
 
 
 class SolverMissingError(UsageError):
-    """An error raised if a query needs an integer program and the library that solves it can't be loaded."""
+    """The error raised if a query needs an integer program and the library that solves it cannot be loaded."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class SolverMissingError(UsageError):
 
 
 class SolverEnd(enum.Enum):
-    """The possible outcomes of solving."""
+    """The possible ways in which solving ends."""
 
     BEST = "best"
     CUT_SHORT = "cut short"
@@ -62,7 +62,7 @@ class SolverEnd(enum.Enum):
 
 @dataclass(frozen=True)
 class Solved:
-    """The values found, if any, and the proven bound on the goal."""
+    """The values that were found, if any, and a proven bound on the goal."""
 
     outcome: SolverEnd
     bound: int = 0
@@ -71,7 +71,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The best goal with fractions, and the gain from one more unit of each row's bound."""
+    """The best value of the goal if fractions are allowed, and the gain from raising the bound of each row by one."""
 
     goal: float
     prices: list[float]
@@ -86,7 +86,12 @@ def solve(
     branches: int = MOST_BRANCHES,
     seconds: float | None = None,
 ) -> Solved:
-    """Maximize the goal within the rows. Values that are not `is_right` as integers are discarded."""
+    """Return the values that maximize the goal and stay within the bounds.
+
+    If solving is cut short, return the best found.
+
+    Values for which `is_right` is false once they are rounded to integers are discarded.
+    """
     count = len(model.upper)
     most = sum(max(0, factor * model.upper[index]) for index, factor in goal.items())
     with _Highs() as highs:
@@ -108,7 +113,10 @@ def solve(
 
 
 def relax(model: Model, goal: Mapping[int, int], *, seconds: float | None = None) -> Relaxed | None:
-    """Solve the model with fractions allowed; return None if this was cut short, or if the rows can't be satisfied."""
+    """Return the best solution if fractions are allowed.
+
+    Return None if the solver was cut short, or if not all bounds can be kept.
+    """
     with _Highs() as highs:
         highs.give(model, goal, whole=False)
         highs.limit(MOST_BRANCHES, seconds)

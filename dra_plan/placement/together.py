@@ -35,7 +35,10 @@ _MOST_BASES = 32
 
 @dataclass(frozen=True)
 class JointAnswer:
-    """The result, with each claim's allocation by UID."""
+    """The answer to the question whether pods fit together.
+
+    If they do, `found` contains the allocation of each of their claims, with the UID of the claim as the key.
+    """
 
     answer: FitAnswer
     found: dict[str, AllocationResult]
@@ -45,7 +48,7 @@ _OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Together:
-    """The check whether pods on several nodes can all get their devices at the same time."""
+    """A check whether pods on several nodes can all get their devices at the same time."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
@@ -53,7 +56,7 @@ class Together:
     def ask(self, assigned: Assigned) -> JointAnswer:
         """Return whether all of these pods can have devices on their nodes at the same time.
 
-        Only devices are examined.
+        Only devices are checked.
         """
         ground = self._ground
         if sum(len(pods) for _, pods in assigned) > MOST_PODS or ground.target.features.node_allocatable:
@@ -204,7 +207,7 @@ OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Coupling:
-    """The known clashes of these kinds of pods on these kinds of nodes."""
+    """What is known about which of these pods clash on which of these nodes, because the nodes share devices."""
 
     def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kinds: Sequence[AlikeNodes]) -> None:
         self._together, self._kinds = Together(ground), kinds
@@ -213,7 +216,7 @@ class Coupling:
         self.clashes: list[Clash] = []
 
     def ask(self, assigned: Assigned) -> JointAnswer:
-        """Return whether these pods have their devices on these nodes at the same time."""
+        """Return whether all of these pods can have devices on their nodes at the same time. Results are cached."""
         key = tuple(sorted((self._node_kinds[name], self._combination(pods)) for name, pods in assigned))
         known = self._known.get(key)
         if known is None or known.answer is FitAnswer.YES:
@@ -221,7 +224,10 @@ class Coupling:
         return known
 
     def learn(self, assigned: Assigned) -> bool:
-        """Forbid the smallest part that does not fit. Return False if it cannot be expressed as a new clash."""
+        """Add a clash for the smallest part of these pods that does not fit.
+
+        Return False if it cannot be expressed as a new clash.
+        """
         left = [(name, list(pods)) for name, pods in assigned]
         for index in reversed(range(len(left))):
             trial = [*left[:index], *left[index + 1 :]]
@@ -248,7 +254,7 @@ class Coupling:
 
 
 def combinations_below(room: NodeCapacity) -> Iterator[Combination]:
-    """Yield all combinations that fit, or are not excluded, which are those below one of the largest."""
+    """Yield all combinations of pods that may fit, which are those within one of the largest combinations."""
     seen: set[Combination] = set()
     for largest in room.outer:
         for each in product(*(range(number, -1, -1) for number in largest)):

@@ -30,7 +30,10 @@ Found = Mapping[str, AllocationResult]
 
 
 class CarriedOut:
-    """The cluster while pods are put on it. `claims` are the claims that got devices, by UID, with their allocation."""
+    """The cluster while pods are put on its nodes.
+
+    `claims` are the claims that got devices, with their allocations. The keys are UIDs.
+    """
 
     def __init__(self, ground: PlacementCluster, only: str = "") -> None:
         """Set up the cluster.
@@ -52,13 +55,13 @@ class CarriedOut:
         return self.nodes[name]
 
     def newest(self, number: int) -> tuple[ResourceClaim, ...]:
-        """Return at most this many of the last claims that got devices, in the order in which they got them."""
+        """Return the claims that got devices last, at most `number` of them, in the order in which they got devices."""
         return tuple(reversed([*islice(reversed(self.claims.values()), number)]))
 
     def hint(self, candidates: Sequence[PodToPlace], name: str) -> Found:
-        """Return possible allocations for the claims of all these pods on the node together.
+        """Return allocations with which the claims of all these pods fit on the node together.
 
-        The result is empty if there are none.
+        If none are found, the result is empty.
         """
         node = self.node(name)
         claims = [c for c in self._ground.joint_claims(candidates, node) if c.metadata.uid not in self.claims]
@@ -69,7 +72,7 @@ class CarriedOut:
         return {}
 
     def place(self, candidate: PodToPlace, name: str, hint: Found) -> str:
-        """Put the pod on the node; if it does not fit, change nothing and return the reason."""
+        """Put the pod on the node and return "". If the pod does not fit, return the reason and change nothing."""
         node = self.node(name)
         refusal = self._ground.refusal(candidate, node)
         if refusal is not None:
@@ -115,7 +118,7 @@ class CarriedOut:
 
 @dataclass(frozen=True)
 class LateRefusal:
-    """A filter outside the program that rejects a pod on its node."""
+    """A rejection of a pod on its node by a filter that is not part of the program."""
 
     candidate: PodToPlace
     node: str
@@ -123,7 +126,7 @@ class LateRefusal:
 
 
 class Afterwards:
-    """The filters that are not part of the program."""
+    """The filters that are not part of the program, which are applied afterwards."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
@@ -135,13 +138,16 @@ class Afterwards:
         ]
 
     def refusals(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Return the pods that cannot be admitted in any order, if any. The cluster is unchanged afterwards."""
+        """Return rejections of the pods that remain when all other pods are admitted, in whatever order.
+
+        The cluster is unchanged afterwards.
+        """
         with self.inside() as inside:
             return inside.let_in(placed)
 
     @contextmanager
     def inside(self) -> Iterator[PodsInside]:
-        """Return a context in which pods can be admitted; they are removed again at the end."""
+        """Return a context in which pods can be admitted. At its end, they are removed again."""
         inside = PodsInside(self)
         try:
             yield inside
@@ -150,7 +156,7 @@ class Afterwards:
                 inside.take_back()
 
     def assume(self, candidate: PodToPlace, name: str, state: CycleState) -> Status | None:
-        """Put the pod on the node, or return the rejection."""
+        """Put the pod on the node and return None, or return the rejection."""
         cluster = self._ground.cluster
         status = self._refusal(candidate, cluster.nodes[name], state)
         if status is None:
@@ -195,14 +201,17 @@ class Afterwards:
 
 
 class PodsInside:
-    """The pods that were admitted, one after the other; `done` has them in that order."""
+    """Pods that are admitted one after the other. `done` contains them in this order."""
 
     def __init__(self, afterwards: Afterwards) -> None:
         self._afterwards = afterwards
         self.done: list[tuple[PodToPlace, str, CycleState]] = []
 
     def add(self, candidate: PodToPlace, name: str) -> Status | None:
-        """Admit a pod on a node, given the pods before it, or return the rejection."""
+        """Admit the pod to the node, together with the pods admitted before.
+
+        Return None if it was admitted; otherwise return the rejection.
+        """
         state = CycleState()
         status = self._afterwards.assume(candidate, name, state)
         if status is None:
@@ -210,11 +219,11 @@ class PodsInside:
         return status
 
     def take_back(self) -> None:
-        """Remove the last pod again."""
+        """Remove the pod that was admitted last."""
         self._afterwards.forget(*self.done.pop())
 
     def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Admit all pods that can be admitted in some order, and return the others."""
+        """Admit all pods that can be admitted in some order, and return the rejections of the others."""
         waiting, refused = list(placed), list[LateRefusal]()
         while waiting:
             answers = [(candidate, name, self.add(candidate, name)) for candidate, name in waiting]
@@ -231,7 +240,10 @@ class PodsInside:
 
 @dataclass(frozen=True)
 class PlacedPod:
-    """A pod, its node, and its claims' allocations, except those that a pod placed earlier already has."""
+    """A pod on its node, with the allocations of its claims.
+
+    Claims that a pod placed earlier has already got are left out.
+    """
 
     candidate: PodToPlace
     node: str
@@ -242,7 +254,7 @@ class PlacedPod:
 class Carrying:
     """The cluster while a placement is carried out.
 
-    If nodes share devices, pods' devices may already be taken (`may_find_devices_gone`); otherwise, this is an internal
+    If nodes share devices, the devices for a pod may be gone (`may_find_devices_gone`); otherwise, this is an internal
     error.
     """
 
@@ -251,7 +263,10 @@ class Carrying:
         self._may_find_devices_gone = may_find_devices_gone
 
     def on_node(self, name: str, pods: Sequence[PodToPlace], found: Found | None = None) -> Iterator[PlacedPod]:
-        """Put pods on a node, with the devices that were found for them, or others that they can have together."""
+        """Put pods on a node, and yield those that fit.
+
+        They get the devices that were found for them, or other devices that they can have together.
+        """
         hint = self._standing.hint(pods, name) if found is None else found
         for candidate in pods:
             why = self._place(candidate, name, hint)
@@ -261,11 +276,14 @@ class Carrying:
                 raise UnverifiedPlacementError(candidate.pod.key, name, why)
 
     def know(self, name: str) -> None:
-        """Record the node's current state, including all pods on it."""
+        """Record the current state of the node, including all pods on it."""
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:
-        """Put pods whose devices were taken on the first allowed node that fits them, and remove them from `left`."""
+        """Find another node for each of the pods whose devices are gone, and yield those that fit.
+
+        Each pod is put on the first allowed node on which it fits, and is removed from `left`.
+        """
         for candidate in list(left):
             nodes = (node.name for node in self._ground.nodes if allowed(candidate, node.name))
             tried = (self._place(candidate, name, {}) for name in nodes)

@@ -24,7 +24,7 @@ D_co = TypeVar("D_co", bound=PrintedDocument, covariant=True)
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrintedAnswer(ABC, Generic[D_co]):
-    """A command's result. `str()` is the command's default output; `repr()` is short."""
+    """The result of a command. `str()` returns the command's default output, and `repr()` is a short text."""
 
     what_if: tuple[AppliedEdit, ...] = ()
     """The changes made to the cluster before the command was run."""
@@ -35,7 +35,7 @@ class PrintedAnswer(ABC, Generic[D_co]):
 
     @cached_property
     def document(self) -> D_co:
-        """The document that the command prints, created once."""
+        """The document that the command prints. It is created when it is first read."""
         document = self._document()
         if self.ignored:
             kept = [one for one in document.warnings if one.code not in self.ignored]
@@ -47,7 +47,7 @@ class PrintedAnswer(ABC, Generic[D_co]):
         """Return the document, without the changes to the cluster."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document as plain values, the output of `-o json`."""
+        """Return the document as plain values, as `-o json` prints it."""
         return self.document.to_dict()
 
     def __str__(self) -> str:
@@ -63,9 +63,9 @@ class PrintedAnswer(ABC, Generic[D_co]):
         return question.fragment(self.document) + (question.still(self, *self.drawn) if self.drawn else "")
 
     def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
-        """Return the result for a cluster as an HTML page, in one file.
+        """Return the result as a self-contained HTML page, with a picture of the cluster.
 
-        If there is no cluster, the page has no picture of it.
+        If no cluster is given, the page has no picture.
         """
         from dra_plan.questions.registry import of_kind
 
@@ -73,5 +73,5 @@ class PrintedAnswer(ABC, Generic[D_co]):
 
 
 def counted(number: int, noun: str) -> str:
-    """Return `1 pod`, `2 pods`."""
+    """Return the number and the noun, such as `1 pod` or `2 pods`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

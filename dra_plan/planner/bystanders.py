@@ -35,9 +35,9 @@ _ENDING = (
 def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, settles: bool) -> list[Notice]:
     """Return notices about parts of the input that are not simulated and may change the result.
 
-    `pods` are the planned pods. If `creates` is set, objects are created for the result, and admission may reject them.
-    If `settles` is set, the simulation continues until nothing changes, and other components may terminate pods
-    meanwhile.
+    `pods` are the planned pods. Set `creates` if objects are created for the result, because admission may reject them.
+    Set `settles` if the simulation continues until nothing changes, because other components may terminate pods before
+    then.
     """
     if not inventory.skipped:
         return []

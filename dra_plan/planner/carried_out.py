@@ -14,6 +14,7 @@ from dra_plan.documents.suggestions import ObjectPatch, PatchOperation
 
 _HOLDERS = {
     "DeviceClass": "classes",
+    "DeviceTaintRule": "taint_rules",
     "Node": "nodes",
     "ResourceClaim": "claims",
     "ResourceClaimTemplate": "templates",
@@ -23,9 +24,10 @@ _HOLDERS = {
 
 
 def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Inventory | None:
-    """Return the inventory with these patches made; None if an object is of another kind or does not exist.
+    """Return the inventory with these patches applied, or None if a patch is for an object that can't be patched.
 
-    Paths refer to the object as stored in the inventory.
+    Such an object is of another kind, or does not exist. The paths in a patch refer to the object as stored in the
+    inventory.
     """
     for patch in patches:
         about = patch.object

@@ -7,7 +7,7 @@ could change. `schedule` and `explain` use the same rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
@@ -50,33 +50,43 @@ _UNKNOWN = OF_VOLUMES | {plugin_names.DYNAMIC_RESOURCES}
 
 
 class Certainty:
-    """Finds the rejected pods that certainly fit on no node."""
+    """Finds the rejected pods that certainly do not fit on any node."""
 
     def __init__(self, inventory: Inventory, priority: Callable[[Pod], int]) -> None:
         self._inventory, self._priority = inventory, priority
         self._deciding = deciding(inventory)
 
     def missing(self, record: PodRecord) -> list[str]:
-        """Return the kinds, as named by kubectl, that decide about a rejected pod and are missing from the input.
+        """Return the kinds of objects that decide about a rejected pod and are missing from the input.
 
-        If there are no PersistentVolumeClaims, these kinds include their volumes and classes, if these are missing too.
+        The kinds are named as in kubectl. They include PersistentVolumes and StorageClasses only if
+        PersistentVolumeClaims are missing too.
         """
         pod = record.pod
-        names = [one for one in (_CLASS, _SLICE) if one in self._deciding] if pod.spec.resource_claims else []
+        names = list(self._kinds) if pod.spec.resource_claims else []
         if _first_are(record.refusals, OF_VOLUMES) and _CLAIM in lacking_volumes(self._inventory, [pod]):
             names.append(_CLAIM)
             names += [] if self._inventory.volumes else ["PersistentVolume"]
             names += [] if self._inventory.storage_classes else ["StorageClass"]
-        return [kind.plural for name in names if (kind := named(name)) is not None]
+        return _plurals(names)
+
+    @property
+    def lacking(self) -> list[str]:
+        """The kinds, as named by kubectl, that every pod with claims needs and that are missing from the input."""
+        return _plurals(self._kinds)
+
+    @property
+    def _kinds(self) -> list[str]:
+        return [one for one in (_CLASS, _SLICE) if one in self._deciding]
 
     def is_open(self, record: PodRecord) -> bool:
-        """Return whether the rejected pod could be scheduled if the missing objects were in the input."""
+        """Return whether the rejected pod might be scheduled if the missing objects were in the input."""
         return bool(self.missing(record)) and not self.is_refused(record)
 
     def is_refused(self, record: PodRecord) -> bool:
-        """Return whether each node rejects the pod for a reason that missing objects and preemption cannot change.
+        """Return whether every node rejects the pod for a reason that missing objects and preemption cannot change.
 
-        Before any node is examined, the scheduler checks only claims and their classes.
+        A reason that applies before any node is examined is about claims and their classes.
         """
         found = record.refusals
         if found is None:
@@ -99,18 +109,22 @@ class Certainty:
         return {each.spec.node_name for each in running if self._priority(each) < own}
 
 
+def _plurals(names: Iterable[str]) -> list[str]:
+    return [kind.plural for name in names if (kind := named(name)) is not None]
+
+
 def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:
     """Return whether one of these plugins gives the first reason for each node."""
     return found is not None and all(refused[0].plugin in plugins for refused in found.of_nodes.values())
 
 
 def may_lack(inventory: Inventory) -> bool:
-    """Return whether the input has no objects of some kind that could decide about pods."""
+    """Return whether the input lacks all objects of a kind that could decide about pods."""
     return bool(deciding(inventory)) or not inventory.volume_claims
 
 
 def keep_refusals(simulation: Simulation) -> None:
-    """Make the simulation record the rejections of pods about which missing objects may decide."""
+    """Make the simulation record why pods are rejected, if missing objects could change this."""
     if not may_lack(simulation.inventory):
         return
     has_claims = bool(deciding(simulation.inventory))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class AllocatedClaim(NamedTuple):
-    """A pending claim, and its allocation."""
+    """A pending claim and its allocation."""
 
     claim: ResourceClaim
     allocation: AllocationResult
@@ -47,9 +47,9 @@ class AllocatedClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClaimSetPlan:
-    """The results for one claim set by node, in input order, which is also the iteration order.
+    """The results for one claim set, one for each node in input order. Iterating over the plan yields these results.
 
-    The allocator's result for a node is the node's outcome; `excluded` are the nodes that other rules exclude.
+    The result for a node is the allocator's outcome on this node; `excluded` are the nodes that other rules exclude.
     """
 
     claim_set: ClaimSet
@@ -83,7 +83,7 @@ class ClaimSetPlan:
 
     @property
     def name(self) -> str:
-        """KIND NAMESPACE/NAME of the owner or, without an owner, of the claims."""
+        """The owner as KIND NAMESPACE/NAME. If the claims have no owner, this names the claims instead."""
         if self.claim_set.owner is not None:
             part = self.claim_set.part
             return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
@@ -91,7 +91,7 @@ class ClaimSetPlan:
 
     @property
     def outcome(self) -> Outcome:
-        """The set's outcome.
+        """The outcome for the whole claim set.
 
         In upstream, an error on any node ends the scheduling attempt, even if the set fits elsewhere. Upstream does not
         examine excluded nodes. Objects that the API server rejects are never scheduled.
@@ -115,7 +115,7 @@ class ClaimSetPlan:
 
     @property
     def fitting_nodes(self) -> list[str]:
-        """The names of the nodes on which all claims fit, and which no rule excludes.
+        """The names of the nodes on which all claims fit and which no rule excludes.
 
         The list is empty if the API server rejects the objects.
         """
@@ -124,7 +124,7 @@ class ClaimSetPlan:
         return [node.node for node in self.nodes if node.outcome is Outcome.FITS and node.node not in self.excluded]
 
     def claims_on(self, node: str) -> list[AllocatedClaim]:
-        """Return the pending claims with their allocations on a node; none if the set does not fit.
+        """Return the pending claims with their allocations on a node. The list is empty if the set does not fit there.
 
         Raises KeyError if there is no such node.
         """
@@ -145,12 +145,12 @@ def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[Al
 
 
 def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Return the claims' owner, the outcome and the nodes, which every document has for a claim set."""
+    """Return the claims' owner, the outcome and the nodes, which every document contains for a claim set."""
     return {**set_name(plan), "outcome": plan.outcome, "fitting_nodes": plan.fitting_nodes}
 
 
 def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Return the claims' owner."""
+    """Return the owner and the names of the claims in a claim set, for documents."""
     owner = plan.claim_set.owner
     return {
         "owner": ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
@@ -164,21 +164,21 @@ def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
 
 
 class PlannedSet(NamedTuple):
-    """A claim set's plan, with its notices."""
+    """The plan for a claim set, with its notices."""
 
     plan: ClaimSetPlan
     notices: tuple[Notice, ...] = ()
 
     @property
     def tells_of_all_alike(self) -> bool:
-        """Return whether the plan is valid for all sets with the same requests.
+        """Return whether the plan is valid for all claim sets with the same requests.
 
-        This is not the case for an error, which names a claim.
+        A plan with an error is valid only for its own claim set, because the error names a claim.
         """
         return self.plan.claim_set.error is None and all(node.error is None for node in self.plan.nodes)
 
     def told_of(self, claim_set: ClaimSet) -> PlannedSet:
-        """Return the same plan for a set with the same requests."""
+        """Return this plan for another claim set, which must have the same requests."""
         about, source = notices.about(claim_set)
         told = tuple(structs.replace(notice, object=about, source=source) for notice in self.notices)
         return PlannedSet(ClaimSetPlan(claim_set, self.plan.nodes), told)
@@ -224,7 +224,7 @@ class SetPlanner:
         return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
 
     def answered(self, questions: int) -> None:
-        """Report progress."""
+        """Report that this number of nodes has been examined."""
         self._done += questions
         if self._question.progress is not None:
             self._question.progress(self._done, self._total)
@@ -240,7 +240,7 @@ def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> No
 
 
 class Admissions:
-    """Finds changes that would admit pods to nodes, and adds them to plans."""
+    """Finds changes that would admit pods to nodes, and adds these changes to plans."""
 
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
@@ -249,9 +249,9 @@ class Admissions:
         self._workloads = {owner_of(workload): workload for workload in inventory.workloads}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
-        """Return the plan with the changes that would admit its pods to excluded nodes on which all claims fit.
+        """Return the plan, with changes that would admit its pods to excluded nodes on which all claims fit.
 
-        Nothing is added to a plan that already fits, or whose attempt ended with an error.
+        Nothing is added to a plan that already fits, or whose scheduling attempt ended with an error.
         """
         if plan.explanation is None or plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNDECIDED):
             return plan
@@ -304,7 +304,7 @@ MOST_LOOKS = 1_000
 
 
 class Leading:
-    """Finds the leading reasons of claim sets. Sets with the same requests share them."""
+    """Finds the leading reasons why claim sets do not fit. Sets with the same requests have the same reasons."""
 
     def __init__(self, view: View, nodes: Sequence[Node]) -> None:
         self._view, self._nodes = view, nodes
@@ -312,9 +312,9 @@ class Leading:
         self._known: dict[Any, tuple[LeadingReason, ...]] = {}
 
     def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
-        """Return the leading reasons why a set does not fit on any node.
+        """Return the leading reasons why a claim set does not fit on any node.
 
-        Return nothing if the set has another outcome, or if too many nodes have been examined already.
+        Return an empty tuple if the set has another outcome, or if too many nodes have already been examined.
         """
         if plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNKNOWN):
             return ()

@@ -11,9 +11,10 @@ NOT_ACCEPTED = "slice-not-accepted"
 
 
 def of_counter_slices(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a warning if counter sets are in slices with devices, or, up to 1.34, if they are not.
+    """Return a warning if the release does not accept the slices in which counter sets are published.
 
-    Since 1.35, counter sets are in separate slices, and apply to the whole pool.
+    Since 1.35, counter sets are in slices without devices, and apply to the whole pool. Up to 1.34, they are in the
+    same slices as the devices that use them.
     """
     if not target.features.partitionable_devices:
         return []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NotCreated:
-    """A pod, or one of its claims, that the API server does not create, with the message."""
+    """A pod that the API server does not create, or whose claim it does not create, with the API server's message."""
 
     pod: Pod
     message: str
@@ -45,11 +45,11 @@ class NotCreated:
 
     @property
     def record(self) -> PodRecord:
-        """The record of the pod in a simulation."""
+        """The simulation's record of the pod."""
         return PodRecord(self.pod, message=self.message, refused=True)
 
     def as_refused(self) -> RefusedOwner:
-        """Return the rejection as a finding, which is reported with the findings of `validate`."""
+        """Return the rejection as a finding, which is reported together with the findings of `validate`."""
         from dra_plan.validation.quotas import BEYOND_QUOTA
         from dra_plan.validation.rule import Finding
 
@@ -58,14 +58,17 @@ class NotCreated:
 
 
 def has_quotas(inventory: Inventory) -> bool:
-    """Return whether admission may reject objects that controllers create, so that none exist from the start."""
+    """Return whether the input has quotas or limits, which may prevent controllers from creating objects.
+
+    If it has, simulations start without the new objects.
+    """
     return bool(inventory.quotas or inventory.limit_ranges)
 
 
 def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
     """Return the cluster with its new pods, in the order in which the API server creates them, and the rejected pods.
 
-    Pods that were evicted in a drain or a restart are created again, and are new.
+    Pods that were evicted by a drain or a restart are created again, so they count as new.
     """
     if not has_quotas(inventory):
         return inventory, []
@@ -92,9 +95,10 @@ def _is_new(inventory: Inventory, pod: Pod) -> bool:
 
 
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
-    """Return the pods that quotas and limits reject; pods not yet in the input are created in their order.
+    """Return the pods that quotas and limits reject.
 
-    Their claims follow, unless `claims` is not set. Objects in the input are charged first.
+    Objects in the input are charged first. Then the pods that are not yet in the input are created in the given order,
+    and, if `claims` is set, their claims after them.
     """
     if not has_quotas(inventory):
         return []

@@ -30,9 +30,9 @@ MOST_SETS = 50
 
 
 def of_failing_selectors(view: View, plans: Iterable[ClaimSetPlan]) -> list[Notice]:
-    """Return a warning for each selector of these claim sets that fails on a device of the input.
+    """Return a warning for each selector of these claim sets that fails with an error on a device of the input.
 
-    Claim sets whose search ended with an error are left out: their answers contain it.
+    Claim sets whose search ended with an error are left out, because their results already contain the error.
     """
     judged = [plan.claim_set for plan in plans if plan.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)][:MOST_SETS]
     wanted = [(each, want) for each in judged for want in _wants(view, each) if any(map(_reads, want.conditions))]

@@ -19,12 +19,12 @@ _OF_SELECTORS = frozenset("=!(), ")
 
 
 def is_selector(text: str) -> bool:
-    """Return whether the string is a label selector such as `rack=r2` or `rack in (r1,r2)` and not a node name."""
+    """Return whether the text is a label selector, such as `rack=r2` or `rack in (r1,r2)`, rather than a node name."""
     return not _OF_SELECTORS.isdisjoint(text)
 
 
 def meant(nodes: Iterable[Node], text: str) -> list[str]:
-    """Return the names of the nodes that a selector or a pattern chooses, in input order; a name chooses itself.
+    """Return the names of the nodes that a label selector, a pattern or a node name selects, in input order.
 
     `*`, `?` and `[...]` in a pattern have the same meaning as in a shell. Raises UsageError for a selector that can't
     be parsed, and for a selector or pattern that matches no node.
@@ -52,14 +52,15 @@ def _like(nodes: Iterable[Node], pattern: str) -> list[str]:
 
 
 def all_meant(nodes: Sequence[Node], texts: Iterable[str]) -> list[str]:
-    """Return the names of all selected nodes, without duplicates. Raises the same errors as `meant`."""
+    """Return the names of all selected nodes, without duplicates. Raises UsageError in the same cases as `meant`."""
     return list(dict.fromkeys(name for text in texts for name in meant(nodes, text)))
 
 
 def split_list(text: str) -> Iterator[str]:
-    """Yield the names and selectors in a list; commas inside brackets, or after a selector, belong to the selector.
+    """Yield the names and selectors in a comma-separated list.
 
-    `a,b` are two names, `rack=r1,zone=z1` is one selector, as in kubectl.
+    Commas inside brackets or after a selector belong to the selector: as in kubectl, `a,b` is a list of two names, and
+    `rack=r1,zone=z1` is one selector.
     """
     if is_selector(text.replace(",", "")):
         yield text
@@ -68,9 +69,9 @@ def split_list(text: str) -> Iterator[str]:
 
 
 def by_label(nodes: Iterable[Node], label: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the names of the nodes by the value of a label, in input order, and of those without it.
+    """Return the names of the nodes, grouped by the value of a label, and the names of the nodes without the label.
 
-    Raises UsageError for a label that no node has.
+    The names are in input order. Raises UsageError for a label that no node has.
     """
     values: dict[str, list[str]] = {}
     without: list[str] = []

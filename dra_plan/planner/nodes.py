@@ -12,7 +12,7 @@ from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.well_known import ADMIN_ACCESS, SYSTEM_NAMESPACE
 from dra_plan.api.workloads import pod_template
-from dra_plan.claims.index import Index, missing_templates, owner_of
+from dra_plan.claims.index import Index, missing_templates, only_nodes, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import bringing, listing
@@ -45,9 +45,9 @@ NODES = "kubectl get nodes -o yaml"
 
 
 def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[Notice]]:
-    """Return the inventory, with nodes created from the slices' node names if it has none and `infer` is set.
+    """Return the inventory; if it has no nodes and `infer` is set, create the nodes that its slices name.
 
-    Raises InputError if it has none and `infer` is not set.
+    Raises InputError if the inventory has no nodes and `infer` is not set.
     """
     if inventory.nodes:
         return inventory, []
@@ -63,9 +63,9 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
 
 
 def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Node]:
-    """Return the nodes chosen by names and label selectors, in input order; all nodes if neither are given.
+    """Return the nodes that the names and label selectors choose, in input order. If `names` is None, return all nodes.
 
-    Raises UsageError for an unknown name, and for a selector that can't be read or that matches no node.
+    Raises UsageError for an unknown name, and for a selector that can't be parsed or that matches no node.
     """
     if not names:
         return list(nodes)
@@ -87,7 +87,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def was_listed(inventory: Inventory, kind: str) -> bool:
-    """Return whether the input is a snapshot with all existing objects of the kind, so that none is missing."""
+    """Return whether the input is a snapshot that contains every object of the kind in the cluster."""
     info, known = inventory.cluster_info, kinds.named(kind)
     if info is None or known is None:
         return False
@@ -96,9 +96,10 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
 
 
 def of_devices(inventory: Inventory) -> list[Notice]:
-    """Return notices about running pods' claims, slices and classes that are needed but missing from the input.
+    """Return notices about claims, slices and classes that running pods need and that are missing from the input.
 
-    The notices also cover pods that have a node but no devices, because the scheduler does not handle them again.
+    There are also notices about pods that have a node but no devices, because the scheduler does not handle these pods
+    again.
     """
     return [
         *_claims(inventory),
@@ -111,9 +112,9 @@ def of_devices(inventory: Inventory) -> list[Notice]:
 
 
 def deciding(inventory: Inventory) -> frozenset[str]:
-    """Return those of the kinds DeviceClass and ResourceSlice, needed to check claims, that have no objects.
+    """Return which of the kinds DeviceClass and ResourceSlice are needed, but have no objects in the input.
 
-    It is then unknown whether a claim fits. A snapshot records which objects do not exist.
+    Without these objects, it is unknown whether a claim fits. A snapshot records which objects do not exist.
     """
     lacking = {
         "DeviceClass": not inventory.classes and any(True for _ in _classes(inventory)),
@@ -123,7 +124,10 @@ def deciding(inventory: Inventory) -> frozenset[str]:
 
 
 def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
-    """Return notices about missing PriorityClasses that pods name, and disruption budgets where pods are evicted."""
+    """Return notices about missing PriorityClasses that pods name, and about missing disruption budgets.
+
+    The notices are about disruption budgets only if `evicts` is set.
+    """
     found = []
     unknown = sorted(_unknown_priorities(inventory, all_pods=evicts))
     if unknown and not was_listed(inventory, "PriorityClass"):
@@ -152,7 +156,10 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 
 def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
-    """Return notices about missing pods for which claims are reserved, if pods are evicted from these or any nodes."""
+    """Return a notice if claims are reserved for pods that are missing from the input but would be evicted.
+
+    `event` says what evicts the pods. If `nodes` is given, only claims on these nodes are considered.
+    """
     from dra_plan.whatif.edits import absent_pods_notice
 
     absent = index.absent_pods
@@ -161,7 +168,7 @@ def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) ->
 
 
 def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return notices about missing claim templates for pods without a node, one for all of a workload's pods."""
+    """Return notices about missing claim templates that pods without a node need, one notice for each workload."""
     asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
     if not asked:
         return []
@@ -177,7 +184,7 @@ def _controller(pod: Pod) -> Owner | None:
 
 
 def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
-    """Return the kinds of storage objects that these pods need and that are entirely missing from the input."""
+    """Return the kinds of storage objects that these pods need and of which the input has no objects."""
     return _lacking_volumes(inventory, _volume_claims(pods))
 
 
@@ -186,6 +193,10 @@ def _volume_claims(pods: Iterable[Pod]) -> list[tuple[str, str]]:
     from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
     return sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
+
+
+_LIMITS = "CSINode"
+"""The kind that says how many volumes a node can attach."""
 
 
 def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) -> list[str]:
@@ -199,15 +210,16 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
         "PersistentVolumeClaim": bool(wanted) and omits_volume_claims(inventory),
         "PersistentVolume": not inventory.volumes and any(_needs_volume(claim, classes) for claim in claims),
         "StorageClass": any(claim.class_name for claim in claims) and not inventory.storage_classes,
-        "CSINode": bool(claims) and drivers and not inventory.csi_nodes,
+        _LIMITS: bool(claims) and drivers and not inventory.csi_nodes,
     }
     return [name for name, lacks in lacking.items() if lacks and not was_listed(inventory, name)]
 
 
 def omits_volume_claims(inventory: Inventory) -> bool:
-    """Return whether PersistentVolumeClaims are missing from the input although the cluster may have some.
+    """Return whether PersistentVolumeClaims are missing from the input even though the cluster may have some.
 
-    Other storage objects show that storage was listed, unless a volume or a running pod uses a claim.
+    If the input has other storage objects, storage was listed, so the cluster has no PersistentVolumeClaims, unless a
+    volume or a running pod uses one.
     """
     from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
@@ -232,10 +244,18 @@ def _needs_volume(claim: Claim, classes: Mapping[str, StorageClass]) -> bool:
     return found is not None and not found.provisions
 
 
-def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return notices about kinds of storage objects that these pods' volumes need and the input lacks entirely."""
+def lacks_volume_limits(inventory: Inventory, pod: Pod) -> bool:
+    """Return whether it is unknown how many of the pod's volumes a node can attach."""
+    return _LIMITS in _lacking_volumes(inventory, _volume_claims([pod]))
+
+
+def of_volumes(inventory: Inventory, pods: Iterable[Pod], *, limits: bool = True) -> list[Notice]:
+    """Return notices about kinds of storage objects that these pods' volumes need and that the input lacks entirely.
+
+    If `limits` is false, the number of volumes that a node can attach does not matter.
+    """
     wanted = _volume_claims(pods)
-    names = _lacking_volumes(inventory, wanted)
+    names = [name for name in _lacking_volumes(inventory, wanted) if limits or name != _LIMITS]
     if not names:
         return []
     uses = "1 claim on a volume is" if len(wanted) == 1 else f"{len(wanted)} claims on volumes are"
@@ -275,7 +295,9 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
     A cluster's nodes run pods in several namespaces, at least in kube-system. Other objects in another namespace show
     that not everything was listed in this way.
     """
-    if was_listed(inventory, "Pod") or not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
+    if was_listed(inventory, "Pod"):
+        return
+    if inventory.nodes and not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
         return
     pods = {pod.metadata.namespace for pod in inventory.pods if _is_of_cluster(pod.metadata)}
     if len(pods) != 1:
@@ -386,11 +408,15 @@ def _slices(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _unseen_pools(inventory: Inventory) -> list[str]:
-    """Return the pools that have allocated devices but no slices, as DRIVER/POOL."""
+    """Return the pools that have allocated devices but no slices, as DRIVER/POOL, except those of missing nodes."""
+    nodes = {node.metadata.name for node in inventory.nodes}
     seen = {(slice_.spec.driver, slice_.spec.pool.name) for slice_ in inventory.slices}
     unseen: dict[tuple[str, str], None] = {}
     for claim in inventory.claims:
         if claim.allocation is not None:
+            own = set(only_nodes(claim.allocation.node_selector))
+            if own and nodes and own.isdisjoint(nodes):
+                continue  # no device of them can be used
             for result in claim.allocation.devices.results:
                 if (result.driver, result.pool) not in seen:
                     unseen[result.driver, result.pool] = None

@@ -21,7 +21,7 @@ OTHER_KUBELETS = "kubelet-version"
 
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:
-    """Return the object and the source of a notice about a claim set."""
+    """Return the object and the source that a notice about this claim set names."""
     source = str(claim_set.origin) if claim_set.origin is not None else ""
     if claim_set.owner is not None:
         return str(claim_set.owner), source
@@ -29,7 +29,7 @@ def about(claim_set: ClaimSet) -> tuple[str, str]:
 
 
 def concerning(notices: Iterable[Notice], sets: Iterable[ClaimSet]) -> tuple[Notice, ...]:
-    """Return the notices without those about pods, workloads, claims and templates outside these sets."""
+    """Return the notices, except those about pods, workloads, claims and templates that do not belong to these sets."""
     related = {name for claim_set in sets for name in _objects(claim_set)}
     return tuple(each for each in notices if "/" not in each.object or each.object in related)
 
@@ -45,7 +45,7 @@ def _objects(claim_set: ClaimSet) -> Iterator[str]:
 
 
 def of_target(target: Target, inventory: Inventory) -> list[Notice]:
-    """Return notices about the target itself: random order in upstream, and kubelets with another release."""
+    """Return notices about the target itself, such as random order in upstream or kubelets of another release."""
     found = list(target.notices)
     if not target.ordered and _has_choice(inventory):
         order = "the order of their names" if target.rules.sorted else "input order"
@@ -101,7 +101,7 @@ def _some(names: list[str]) -> str:
 
 
 def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
-    """Return the warning against creating these device taint rules while the scheduler is running (E3)."""
+    """Return the warning not to create these device taint rules while the scheduler is running (defect E3)."""
     if not rules or not target.quirks.taint_rule_crashes or not target.features.device_taint_rules:
         return []
     text = (
@@ -112,7 +112,7 @@ def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
 
 
 def of_assumed_rules(target: Target) -> Notice:
-    """Return the note that device taint rules are assumed to be served, because a change creates or edits one."""
+    """Return the note that the API server is assumed to serve device taint rules, because a change writes one."""
     text = (
         f"Kubernetes {target.release} ignores device taint rules by default; dra-plan assumes that their API and "
         "feature gate are enabled"
@@ -121,7 +121,7 @@ def of_assumed_rules(target: Target) -> Notice:
 
 
 def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return defects that occur once a device taint rule exists (E1, E3), and rules that feature gates turn off."""
+    """Return notices about defects that device taint rules cause (E1, E3), and about rules that gates turn off."""
     rules = inventory.taint_rules
     if not rules:
         return []
@@ -162,9 +162,10 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a notice for each field that the release drops, or whose rules are unknown, at the first object with it.
+    """Return a notice for each field that the release drops, or whose rules are unknown.
 
-    Another notice is about slices whose form the release does not accept.
+    A notice names the first object with the field. Another notice is about slices whose form the release does not
+    accept.
     """
     users: dict[str, list[str]] = {}
     for name, user in _uses(inventory):
@@ -243,7 +244,7 @@ _MOST_STEPS = 10**15
 
 
 class TimeoutWatch:
-    """The estimates of search time for one claim set."""
+    """Estimates how long the release would search for one claim set."""
 
     def __init__(self, target: Target, claim_set: ClaimSet, allocator: Allocator, deadline: float | None) -> None:
         self._target, self._claim_set, self._allocator = target, claim_set, allocator
@@ -252,7 +253,7 @@ class TimeoutWatch:
         self._late: dict[str, float] = {}
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Estimate the release's search time for this result, if the search was long."""
+        """Estimate how long the release would search on this node, if the search here was long."""
         if not self._target.features.filter_timeout or not _was_long(answer):
             return
         late = self._deadline is not None and time.monotonic() > self._deadline
@@ -265,7 +266,7 @@ class TimeoutWatch:
             self._late[answer.node] = steps
 
     def notices(self) -> list[Notice]:
-        """Return the warning; None if no node is marked."""
+        """Return the warning that the release would probably reach its time limit. The list is empty otherwise."""
         if not self._late:
             return []
         names = list(self._late)
@@ -303,7 +304,7 @@ _FEW_STEPS = 200
 
 
 class Watch:
-    """The check for defects in the results for one claim set."""
+    """Checks whether known defects changed the results for one claim set."""
 
     def __init__(self, view: View, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
         self._view, self._claim_set, self._max_steps, self._deadline = view, claim_set, max_steps, deadline
@@ -312,9 +313,11 @@ class Watch:
         self._left = STEPS_IN_ALL
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Check whether the defects found in a result changed it; each defect is proved once for the set.
+        """Check whether the defects found during a search changed its result.
 
-        If no result is found without the defect within a few steps, nothing is proved.
+        A defect is proved only once for a claim set.
+
+        If a search without the defect finds no result within a few steps, nothing is proved.
         """
         active = self._view.target.quirks.among(answer.sighted)
         if not active or all((name,) in self._proven for name in active):
@@ -363,7 +366,7 @@ class Watch:
 
 
 def describe(names: tuple[Quirk, ...]) -> str:
-    """Return `Q4 (kubernetes#140436), a device ...`, for each named quirk."""
+    """Return the named quirks with their issues and descriptions, such as `Q4 (kubernetes#140436), a device ...`."""
     return "; ".join(_describe(defect) for defect in DEFECTS if defect.quirk in names)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import structs
 
@@ -19,7 +19,8 @@ from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
 from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.planner import pools
 from dra_plan.scheduler.attempts import PodRecord
-from dra_plan.scheduler.cluster.pod_requests import amount_text
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.pod_requests import PODS, amount_text
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.status import NoDevices, Obstacle, ResourceShort, Status
 from dra_plan.scheduler.refusals import Refusals
@@ -41,17 +42,25 @@ def next_copy(
     max_steps: int | None,
     own: Set[str] = frozenset(),
 ) -> NextCopy:
-    """Explain why the pod was rejected; `copies` are the numbers of copies by node.
+    """Explain why the next copy of a pod was rejected. `copies` is the number of copies on each node.
 
     The simulation is not changed.
 
-    Changes that release the devices of copies are not suggested, nor are changes to the copied pods' `own` claims,
-    which are given by key.
+    Changes that would release the devices of copies are not suggested. Neither are changes to the claims in `own`,
+    which are the keys of the copied pods' own claims.
     """
-    obstacles = _obstacles(found, copies)
+    obstacles = _obstacles(simulation, found, copies)
     closely = _to_look_at(simulation, found, copies)
     if not closely or not (found.claims or found.allocated):
-        return NextCopy(obstacles=obstacles, looked_at=0, ran_out=[], leading=[], in_use=[], suggestions=[])
+        return NextCopy(
+            obstacles=obstacles,
+            looked_at=0,
+            nodes=len(found.of_nodes),
+            ran_out=[],
+            leading=[],
+            in_use=[],
+            suggestions=[],
+        )
     return _explained(simulation, refused, found, copies, obstacles, closely, max_steps, own)
 
 
@@ -66,7 +75,32 @@ class _Nodes:
     alone: list[str] = field(default_factory=list)
 
 
-def _obstacles(found: Refusals, copies: Mapping[str, int]) -> list[CopyObstacle]:
+class ResourceHolder(NamedTuple):
+    """What is left of a resource on a node, and the pod of the input whose requests leave too little for one more.
+
+    Without a single such pod, `pod` and `used` are "".
+    """
+
+    node: str
+    resource: str
+    left: str
+    pod: str = ""
+    used: str = ""
+
+
+def holder_on(simulation: Simulation, node: str, short: ResourceShort) -> ResourceHolder:
+    """Return what is left on the node, with its largest pod, copies excluded, if its removal would leave enough."""
+    there = set(map(pod_uid, simulation.inventory.pods))
+    resource, left = short.resource, amount_text(short.resource, short.left)
+    pods = [each for each in simulation.cluster.nodes[node].pods.values() if each.uid in there]
+    largest = max(pods, key=lambda each: each.placed_requests.get(resource, 0), default=None)
+    used = largest.placed_requests.get(resource, 0) if largest is not None else 0
+    if largest is None or resource == PODS or short.left + used < short.asked:
+        return ResourceHolder(node, resource, left)
+    return ResourceHolder(node, resource, left, largest.pod.key, amount_text(resource, used))
+
+
+def _obstacles(simulation: Simulation, found: Refusals, copies: Mapping[str, int]) -> list[CopyObstacle]:
     seen: dict[tuple[str, str], _Nodes] = {}
     for node, statuses in found.of_nodes.items():
         reasons = [(status.plugin, reason) for status in statuses for reason in status.reasons]
@@ -75,29 +109,35 @@ def _obstacles(found: Refusals, copies: Mapping[str, int]) -> list[CopyObstacle]
             known.nodes[node] = reason.about
             if len(reasons) == 1:
                 known.alone.append(node)
-    made = [_obstacle(plugin, message, where, copies) for (plugin, message), where in seen.items()]
+    made = [_obstacle(simulation, plugin, message, where, copies) for (plugin, message), where in seen.items()]
     return sorted(made, key=lambda one: (-one.nodes_with_copies, -one.other_nodes))
 
 
-def _obstacle(plugin: str, message: str, where: _Nodes, copies: Mapping[str, int]) -> CopyObstacle:
+def _obstacle(
+    simulation: Simulation, plugin: str, message: str, where: _Nodes, copies: Mapping[str, int]
+) -> CopyObstacle:
     holding = sum(node in copies for node in where.nodes)
-    kind, resource, need, left = "Other", "", "", ""
+    kind, need, holder = "Other", "", ResourceHolder("", "", "")
     match next(iter(where.nodes.values())):
         case ResourceShort(resource, asked):
-            most = max(_left(where.nodes[name]) for name in where.alone or where.nodes)
-            kind, need, left = "Resource", amount_text(resource, asked), amount_text(resource, most)
+            node = max(where.alone or where.nodes, key=lambda name: _left(where.nodes[name]))
+            kind, need = "Resource", amount_text(resource, asked)
+            holder = holder_on(simulation, node, ResourceShort(resource, asked, _left(where.nodes[node])))
         case NoDevices():
             kind = "Devices"
     return CopyObstacle(
         plugin=plugin,
         kind=kind,
-        resource=resource,
+        resource=holder.resource,
         message=message,
         nodes_with_copies=holding,
         other_nodes=len(where.nodes) - holding,
         alone=len(where.alone),
         need=need,
-        left=left,
+        left=holder.left,
+        node=holder.node,
+        pod=holder.pod,
+        used=holder.used,
     )
 
 
@@ -177,6 +217,7 @@ def _explained(
     return NextCopy(
         obstacles=obstacles,
         looked_at=len(refusing),
+        nodes=len(found.of_nodes),
         ran_out=of_nodes(view, claim_set, [node for node, _ in holding], [answer for _, answer in holding]),
         leading=leading_reasons(told.groups),
         in_use=_in_use(told, copies, _held(simulation.inventory.claims, claims)),

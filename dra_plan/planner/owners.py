@@ -30,6 +30,7 @@ from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import class_names
 from dra_plan.scheduler.cluster.pod_requests import exact_requests
+from dra_plan.wording import listed
 
 CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 
@@ -46,11 +47,11 @@ _MOST_PODS = 3
 
 
 class UnknownOwnerError(UsageError):
-    """A name that no object has."""
+    """Raised when a name is given that no object has."""
 
 
 class OwnerName(NamedTuple):
-    """One way to read a name: lower-case kind and namespace, each empty if not given, and name."""
+    """One way to read a name. `kind` and `namespace` are in lower case, and empty if they are not given."""
 
     kind: str
     namespace: str
@@ -77,7 +78,7 @@ class Known:
 
     @cached_property
     def keys(self) -> list[ObjectKey]:
-        """The objects, in input order."""
+        """The keys of the objects, in input order."""
         return list(dict.fromkeys([*map(_key, self._objects), *self._made]))
 
     def named(self, names: Container[str]) -> list[ObjectKey]:
@@ -87,14 +88,25 @@ class Known:
         return list(dict.fromkeys(chain(found, made)))
 
     def kind(self, word: str) -> str:
-        """Return the kind that a word of kubectl means (name, plural or short name), in lower case, or ""."""
+        """Return the kind, in lower case, for a word that kubectl accepts, or "" if there is none.
+
+        Such a word is the kind's name, plural or short name.
+        """
         found = kinds.named(word)
         if found is not None:
             return found.name.lower()
         return self._kinds.get(word.lower().partition(".")[0], "")
 
+    def pending(self, namespace: str | None) -> list[str]:
+        """Return the pods without a node, each as pod/NAME. If a namespace is given, return only its pods."""
+        wanted = (namespace or "").lower()
+        pods = (
+            pod for pod in self._inventory.pods if is_waiting(pod) and wanted in ("", pod.metadata.namespace.lower())
+        )
+        return [f"pod/{pod.metadata.name}" for pod in pods]
+
     def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
-        """Return the pods whose controller or Deployment has this name, even if it is not in the input."""
+        """Return the pods whose controller or Deployment has this name, even if the controller is not in the input."""
         wanted = reading.namespace or (namespace or "").lower()
         return [
             pod
@@ -108,9 +120,9 @@ class Known:
 
 
 def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
-    """Yield the arguments one by one, each with the possible ways to read it, most likely first.
+    """Yield the arguments one by one. Each comes with the possible ways to read it, the most likely first.
 
-    `po x y` are the pods x and y; `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` name one object each.
+    `po x y` means the pods x and y. `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` each name one object.
     """
     words = [word for text in given for word in text.split() or [text]]
     kind = ""
@@ -137,9 +149,9 @@ def _readings(word: str, kind: str, known: Known) -> Iterator[OwnerName]:
 def find(given: Iterable[str], known: Known, namespace: str | None) -> list[ObjectKey]:
     """Return the named objects in input order, without duplicates.
 
-    `namespace` applies to names without one; if it is empty, such a name refers to objects in all namespaces. Raises
-    UnknownOwnerError, with a line for each name that no object has: it gives the namespace of an object with that name,
-    or a similar name.
+    `namespace` applies to names without a namespace; if it is empty, these names refer to objects in all namespaces.
+    Raises UnknownOwnerError if no object has one of the names. The error has a line for each such name, with the
+    namespace of an object that has this name, or with a similar name.
     """
     asked = list(split(given, known))
     there = known.named({reading.name for _, readings in asked for reading in readings})
@@ -177,6 +189,10 @@ def _unknown(
         return f"{text}: expected a pod, workload or claim; to choose the node, use --node {known.nodes[reading.name]}"
     if (kind := kinds.named(reading.kind)) is not None and kind.holder not in _OWNERS:
         return f"{text}: expected a pod, workload or claim"
+    if not reading.kind and known.kind(reading.name):
+        waiting = known.pending(where)
+        names = f" ({listed(waiting)})" if waiting else ""
+        return f"{text!r} is a kind, not a name: leave it out to ask about all that is pending{names}"
     if pods := known.pods_of(reading, namespace):
         return f"{told}, but {_pods_told(pods)}"
     if named:
@@ -228,17 +244,19 @@ def _as_given(text: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSets:
-    """The chosen claim sets, and the named owners without a claim set to plan."""
+    """The chosen claim sets, and the named owners that have no claim set to plan."""
 
     expansion: Expansion
     unplanned: tuple[UnplannedOwner, ...] = ()
 
 
 def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
-    """Return the claim sets to examine, which are the named owners' sets, or all that `-n` and `-l` select.
+    """Return the claim sets to examine.
+
+    These belong to the named owners or, without names, to all that `-n` and `-l` select.
 
     A named pod or workload is planned regardless of its controller; a named claim is planned with its users. If
-    `together` is set, everything is one set. Raises UsageError for names that no object has.
+    `together` is set, all claims form one set. Raises UsageError for names that no object has.
     """
     if not question.owners and question.names_groups:
         return ChosenSets(Expansion([], []))
@@ -266,9 +284,9 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
 
 
 def chosen_pods(inventory: Inventory, target: Target, question: Question) -> PodChoice | None:
-    """Return the pods selected by name, including those of named workloads; None if no names are given.
+    """Return the choice of the named pods and of the named workloads' pods, or None if no names are given.
 
-    Raises like `choose_sets`.
+    Raises UsageError for names that no object has.
     """
     if not question.owners:
         return None
@@ -279,7 +297,7 @@ def chosen_pods(inventory: Inventory, target: Target, question: Question) -> Pod
 
 
 class PodChoice:
-    """A choice of named pods, which are in the input or created for one of its workloads."""
+    """A choice of named pods and workloads, which includes pods that are created later for these workloads."""
 
     def __init__(self, index: Index, named: frozenset[ObjectKey]) -> None:
         self._index, self._named = index, named
@@ -294,7 +312,7 @@ class PodChoice:
         return any((kind, metadata.namespace, name) in self._named for kind, name in names)
 
     def has_claim(self, namespace: str, name: str) -> bool:
-        """Return whether this claim was named."""
+        """Return whether the user named this claim."""
         return (CLAIM, namespace, name) in self._named
 
 
@@ -335,7 +353,7 @@ _NANO = -9
 
 
 class OwnerStates:
-    """The states of named owners that have nothing to plan."""
+    """Finds the states of named owners that have nothing to plan."""
 
     def __init__(self, index: Index, target: Target) -> None:
         self._index, self._target = index, target
@@ -343,7 +361,7 @@ class OwnerStates:
         self._owners = {_key(found): found for found in (*inventory.workloads, *inventory.pods)}
 
     def of(self, key: ObjectKey) -> UnplannedOwner | None:
-        """Return the object's state; None if it has claims that wait for devices, so that it can be planned."""
+        """Return the object's state, or None if it can be planned, because some of its claims wait for devices."""
         kind, namespace, name = key
         if kind == CLAIM:
             claim = self._index.claim(namespace, name)
@@ -480,7 +498,7 @@ def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
 
 
 def notice(of: UnplannedOwner) -> Notice:
-    """Return the warning for a plan that omits this owner."""
+    """Return the warning that this owner is not planned."""
     name = f"{of.owner.kind} {of.owner.namespace}/{of.owner.name}"
     return Notice("not-planned", f"nothing to plan: {_SAID[of.state](of)}", name)
 
@@ -521,7 +539,7 @@ _GROUP = "podgroup"
 def tell_groups_apart(
     inventory: Inventory, owners: Iterable[str], namespace: str | None
 ) -> tuple[list[PodGroup], tuple[str, ...]]:
-    """Split the named owners into pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME) and the other names.
+    """Split the named owners into pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME) and other names.
 
     Raises UnknownOwnerError for a pod group that does not exist.
     """

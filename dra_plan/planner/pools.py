@@ -26,17 +26,17 @@ MODEL_ATTRIBUTES = ("model", "productName", "product")
 
 
 def model(device: PoolDevice) -> str:
-    """Return the model of the device, if the driver publishes it."""
+    """Return the device's model, or "" if the driver does not publish it."""
     return _first(device, MODEL_ATTRIBUTES)
 
 
 def profile(device: PoolDevice) -> str:
-    """Return the kind of the part: the kind that the driver publishes, or the device's name without numbers."""
+    """Return the kind that the driver publishes for a partition; otherwise, the device's name without its numbers."""
     return _first(device, _PROFILE) or re.sub(r"[-_.]?\d+", "", device.id.device) or device.id.device
 
 
 class DeviceKind(NamedTuple):
-    """Devices that are listed together."""
+    """The properties that devices on the same line of a list have in common."""
 
     driver: str
     model: str
@@ -45,7 +45,7 @@ class DeviceKind(NamedTuple):
 
 
 def kind(device: PoolDevice) -> DeviceKind:
-    """Return the driver, the device's model, and, for a part, its kind."""
+    """Return the device's driver and model and, if the device is a partition, the kind of partition."""
     return DeviceKind(device.id.driver, model(device), profile(device) if device.consumption else "")
 
 
@@ -59,7 +59,10 @@ def _first(device: PoolDevice, names: Sequence[str]) -> str:
 
 
 def physical(devices: Sequence[PoolDevice]) -> int:
-    """Return the number of physical devices: counter sets that the devices draw from, and devices without any."""
+    """Return the number of physical devices.
+
+    The counter sets that the devices draw from, and the devices that draw from none, each count as one.
+    """
     drawn_from = {counter_set for device in devices for counter_set, _, _ in device.consumption}
     return len(drawn_from) + sum(not device.consumption for device in devices)
 
@@ -67,7 +70,11 @@ def physical(devices: Sequence[PoolDevice]) -> int:
 def profiles(
     counters: Counters, pool: Pool, devices: Sequence[PoolDevice], available: Sequence[PoolDevice]
 ) -> list[PartitionProfile]:
-    """Return the kinds of parts, with the number of parts and the number that still fit if only this kind is taken."""
+    """Return the kinds of partitions in a pool.
+
+    Each kind comes with the number of its partitions, and with the number that still fit if only this kind is
+    allocated.
+    """
     total = Counter(profile(device) for device in devices if device.consumption)
     fit: Counter[str] = Counter()
     spent: dict[str, dict[tuple[Hashable, str, str], int]] = {}
@@ -85,7 +92,7 @@ def profiles(
 
 
 class PoolRemainder:
-    """The free part of one pool before anything new is allocated."""
+    """The part of one pool that is free before any new claim is allocated."""
 
     def __init__(self, view: View, pool: Pool) -> None:
         self._view, self._pool = view, pool
@@ -105,19 +112,19 @@ class PoolRemainder:
         used."""
 
     def is_tainted(self, device: PoolDevice) -> bool:
-        """Return whether a taint excludes requests without a toleration."""
+        """Return whether the device has a taint that excludes requests without a toleration."""
         return bool(self.taint(device))
 
     def taint(self, device: PoolDevice) -> str:
-        """Return the first taint that excludes requests without a toleration, KEY=VALUE:EFFECT; "" for none."""
+        """Return the device's first taint that excludes requests without a toleration, as KEY=VALUE:EFFECT, or ""."""
         target = self._view.target
         blocking = (taint for taint in device.taints if target.features.device_taints and blocks(taint, target.rules))
         return next((f"{each.key}{'=' if each.value else ''}{each.value}:{each.effect}" for each in blocking), "")
 
     def state(self, device: PoolDevice) -> tuple[DeviceState, str]:
-        """Return the state and the obstacle.
+        """Return the state of the device, and why requests cannot get it ("" if there is no reason).
 
-        The state is Allocated, Shared (allocated, with something left), Available, or Unavailable.
+        The state is Allocated, Shared (allocated, but some capacity is left), Available or Unavailable.
         """
         state = self._view.state
         if device.id in state.dedicated:
@@ -133,7 +140,10 @@ class PoolRemainder:
         return self.withheld(device) or (self._counter_obstacle(device) if device.device.consumes_counters else "")
 
     def withheld(self, device: PoolDevice) -> str:
-        """Return the same reason, ignoring devices in use."""
+        """Return why requests cannot get the device, regardless of which devices are in use.
+
+        Return "" if there is no reason.
+        """
         pool, target = self._pool, self._view.target
         if not pool.usable and (target.rules.skips_unusable_pools or pool.state is not PoolState.INCOMPLETE):
             return f"pool is {pool.state.value.lower()}"
@@ -164,7 +174,7 @@ class PoolRemainder:
         return quantity.parse(sets[short.counter_set].counters[short.counter].value)
 
     def capacity(self, device: PoolDevice) -> dict[str, int]:
-        """Return the free amount of each capacity, in nano-units, of a device that may be shared."""
+        """Return the free amount of each capacity of the device, which may be shared. Amounts are in nano-units."""
         used = self._view.state.aggregate.get(device.id, {})
         return {
             name: quantity.parse(capacity.value).nano - used.get(name, 0)
@@ -172,14 +182,14 @@ class PoolRemainder:
         }
 
     def capacity_texts(self, device: PoolDevice) -> dict[str, str]:
-        """Return the free capacities as quantities, in the total's notation."""
+        """Return the free amount of each capacity as a quantity, in the notation of the total amount."""
         left = self.capacity(device)
         return {
             name: _text(left[name], quantity.parse(capacity.value)) for name, capacity in device.device.capacity.items()
         }
 
     def counter_sets(self) -> list[CounterSetLeft]:
-        """Return totals and free amounts of every counter set, in the order of the slices."""
+        """Return the total and free amounts of every counter set, in the order of the slices."""
         pool = self._pool
         own = not self._view.target.rules.counter_slices
         sources = pool.slices if own else pool.counter_slices
@@ -209,7 +219,7 @@ def _text(nano: int, like: quantity.Quantity) -> str:
 
 @dataclass(slots=True)
 class SeenPool:
-    """A pool in one state, and the nodes that see the pool in this state.
+    """A pool in one of its states, and the nodes that see the pool in this state.
 
     Nodes can see different generations or states.
     """
@@ -221,10 +231,11 @@ class SeenPool:
 
 
 def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[SeenPool]:
-    """Return each pool in the states that nodes see, sorted by driver, pool name and generation.
+    """Return the pools as the nodes see them, sorted by driver, pool name and generation.
 
-    If no node reaches a pool, it is returned once, as a whole, if `everywhere` is true. A node that sees a pool only
-    because of its counters (Q15) cannot use its devices, so what this node sees of it is not returned.
+    A pool is returned once for each state that a node sees. If `everywhere` is set, pools that no node reaches are
+    returned too, once and as a whole. A node that sees a pool only because of its counters (Q15) cannot use the pool's
+    devices, so the state that this node sees is not returned.
     """
     gatherer = view.gatherer
     found: dict[tuple[Any, ...], SeenPool] = {}
@@ -258,7 +269,7 @@ def _reaching(seen: SeenPool, gatherer: PoolGatherer, nodes: Sequence[Node]) -> 
 
 
 def node_name(slices: Iterable[PoolSlice]) -> str:
-    """Return the node that all slices name; "" if they name none, or several."""
+    """Return the node that all slices name, or "" if they name several nodes or none."""
     names = {slice_.object.spec.node_name or "" for slice_ in slices}
     return names.pop() if len(names) == 1 else ""
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from dra_plan import releases
 from dra_plan.allocator import Probe
 from dra_plan.api.core import Pod
@@ -34,7 +36,7 @@ Chosen = Callable[[Pod], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The query that a method of `Cluster` runs. None stands for no choice or no limit."""
+    """The query that a method of `Cluster` runs. A field that is None makes no choice or sets no limit."""
 
     owners: Sequence[str] = ()
     """The owners of claim sets or pods: pods, workloads or claims, named as in kubectl (`ownernames`)."""
@@ -61,24 +63,25 @@ class Question:
     """The search's probe; if it is set, there may be only one search, for one claim set on one node."""
 
     def chooses(self, metadata: ObjectMeta) -> bool:
-        """Return whether `-n` and `-l` choose the object."""
+        """Return whether `-n` and `-l` select the object."""
         if self.namespace is not None and metadata.namespace != self.namespace:
             return False
         return self.selector is None or labels_match(self.selector, metadata.labels)
 
     def deadline(self) -> float | None:
-        """Return the monotonic time at which searches end if the run starts now."""
+        """Return the monotonic time at which searches have to end if the run starts now."""
         return None if self.timeout is None else time.monotonic() + self.timeout
 
 
 @dataclass(frozen=True, slots=True)
 class AskedRelease:
-    """The parts of a target: a version (None for the input's), gates that differ from its defaults, and the quirks.
+    """The choices that make up a target: a version, feature gates that differ from its defaults, and quirks.
 
-    If `strict_version` is set, a version that was not recorded is rejected. `reported` are the scheduler's own gates,
-    which override the API server's gates in a snapshot. `runtime_config` is the API server's --runtime-config; `{}`
-    means its defaults, and None all versions that the release can serve. `served` are gates that are known to be on
-    because of objects in the cluster.
+    If the version is None, it is the version of the input's cluster. If `strict_version` is set, versions without
+    recorded data are rejected. `reported` are the scheduler's own gates, which override the API server's gates in a
+    snapshot. `runtime_config` is the API server's --runtime-config; `{}` means the defaults, and None means all
+    versions that the release can serve. `served` are gates that must be on, because the cluster has objects that need
+    them.
     """
 
     version: str | None = None
@@ -90,38 +93,53 @@ class AskedRelease:
     served: tuple[str, ...] = ()
 
     def target(self, inventory: Inventory) -> Target:
-        """Return the target for an input. Raises UsageError as `releases.target` does."""
+        """Return the target for an input. Raises UsageError in the same cases as `releases.target`."""
         version = self.version if self.version is not None else version_of(inventory) or releases.NEWEST
         gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
         for gate in self.served:
             needed = releases.switched_on_with(gate, version)
             if all((self.gates or {}).get(name, True) for name in needed):
                 gates |= dict.fromkeys(needed, True)
-        return releases.target(version, gates, self.quirks, strict_version=self.strict_version)
+        found = releases.target(version, gates, self.quirks, strict_version=self.strict_version)
+        why = _of_kubelets(inventory) if self.version is None and not _of_server(inventory) else ""
+        return structs.replace(found, why=why) if why and found.version != releases.NEWEST else found
 
     def serving(self, gate: str) -> AskedRelease:
-        """Return the same release with a gate on, and those that it needs, because objects of the cluster show it.
+        """Return this release with a gate turned on, because objects in the cluster show that it is on.
 
-        An explicit choice overrides this.
+        The gates that it needs are turned on too. A gate that is set explicitly is not changed.
         """
         return replace(self, served=(*self.served, gate))
 
 
 def version_of(inventory: Inventory) -> str:
-    """Return the version of the input's cluster; "" if it is unknown."""
-    info = inventory.cluster_info
-    if info is not None:
-        # A cluster that emulates an older release has the older release's gates and defaults.
-        for version in (info.emulation_version, info.server_version):
-            if _is_version(version):
-                return version
+    """Return the version of the input's cluster, or "" if it is unknown."""
     minors = {kubelet_minor(node.status.node_info.kubelet_version) for node in inventory.nodes}
-    return minors.pop() if len(minors) == 1 else ""
+    return _of_server(inventory) or (minors.pop() if len(minors) == 1 else "")
+
+
+def _of_server(inventory: Inventory) -> str:
+    """Return the API server's version, if the input has it."""
+    info = inventory.cluster_info
+    # A cluster that emulates an older release has the older release's gates and defaults.
+    versions = (info.emulation_version, info.server_version) if info is not None else ()
+    return next((version for version in versions if _is_version(version)), "")
+
+
+def _of_kubelets(inventory: Inventory) -> str:
+    """Return that the nodes' kubelets have the same minor version, which the release follows; "" if they do not."""
+    versions = {node.status.node_info.kubelet_version for node in inventory.nodes}
+    minors = {kubelet_minor(version) for version in versions}
+    if len(minors) != 1 or "" in minors:
+        return ""
+    [minor] = minors
+    version = find_release(versions.pop()).asked if len(versions) == 1 else minor
+    return f"the nodes' kubelets run {version}"
 
 
 @lru_cache(maxsize=64)  # thousands of nodes share a few versions
 def kubelet_minor(version: str) -> str:
-    """Return the minor version of a kubelet, such as 1.36; "" for a string that is not a version."""
+    """Return the minor version of a kubelet, such as 1.36, or "" if the text is not a version."""
     return ".".join(find_release(version).asked.split(".")[:2]) if _is_version(version) else ""
 
 

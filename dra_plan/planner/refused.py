@@ -34,10 +34,10 @@ Owned = Pod | AnyWorkload | ResourceClaim
 
 
 class OwnerRefusals:
-    """The API server's rejections of owners; each object is checked once.
+    """Finds out why the API server rejects owners. Each object is checked only once.
 
-    `runtime_config` is the API server's --runtime-config; `{}` means its defaults, and None every version that the
-    release can serve.
+    `runtime_config` is the API server's --runtime-config; `{}` means its defaults, and None means every version that
+    the release can serve.
     """
 
     def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
@@ -53,12 +53,12 @@ class OwnerRefusals:
     def of(self, owner: Owned) -> tuple[Finding, ...]:
         """Return the reasons why the API server rejects the owner, or objects that the owner needs.
 
-        Return an empty tuple if the API server accepts all of them.
+        The tuple is empty if the API server accepts all of these objects.
         """
         return self._rules.of(owner)
 
     def without_claims(self, question: Question) -> list[RefusedOwner]:
-        """Return the rejected waiting pods and chosen workloads without claims, which have no claim set."""
+        """Return the rejected waiting pods and chosen workloads that have no claims, and therefore no claim set."""
         pods = (pod for pod in self._inventory.pods if is_waiting(pod))
         workloads = (one for one in self._inventory.workloads if not is_over(one))
         asked = (one for one in (*pods, *workloads) if not pod_spec_of(one).resource_claims)
@@ -66,7 +66,7 @@ class OwnerRefusals:
         return [RefusedOwner.of(one, findings) for one in chosen if (findings := self.of(one))]
 
     def of_set(self, claim_set: ClaimSet) -> tuple[RefusedOwner, ...]:
-        """Return a claim set's rejected owners, which are pods, workloads and standalone claims."""
+        """Return the rejected owners of a claim set. These are pods, workloads and standalone claims."""
         asked: list[Owned] = [self._makers.get(id(pod.spec.resource_claims), pod) for pod in claim_set.pods]
         if claim_set.owner is None:
             asked += [claim for claim in claim_set.claims if id(claim) in self._given]
@@ -75,25 +75,25 @@ class OwnerRefusals:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOwner:
-    """A pod, workload or claim that the API server rejects, with the reason."""
+    """A pod, workload or claim that the API server rejects, with the reasons."""
 
     owner: ObjectName
     findings: tuple[Finding, ...]
 
     @property
     def name(self) -> str:
-        """Return NAMESPACE/NAME."""
+        """The name as NAMESPACE/NAME."""
         return f"{self.owner.namespace}/{self.owner.name}"
 
     @classmethod
     def of(cls, owner: Owned, findings: tuple[Finding, ...]) -> RefusedOwner:
-        """Create the value for an object."""
+        """Create a rejected owner from the object and the findings about it."""
         return cls(ObjectName(kind=owner.kind, namespace=owner.metadata.namespace, name=owner.metadata.name), findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A cluster without the pods and workloads that its API server rejects, and the rejected pods and workloads."""
+    """A cluster without the pods and workloads that its API server rejects, and a list of these pods and workloads."""
 
     inventory: Inventory
     refused: tuple[RefusedOwner, ...] = ()
@@ -107,9 +107,9 @@ def accepted(
     *,
     refusals: OwnerRefusals | None = None,
 ) -> Accepted:
-    """Return the cluster without rejected objects, among the waiting pods that are chosen, and the workloads.
+    """Return the cluster without the workloads and the chosen waiting pods that the API server rejects.
 
-    Pods that are on nodes, have ended or are not chosen stay, and so do rejected workloads' existing pods.
+    Pods that are on nodes, have ended or are not chosen are kept, and so are the existing pods of rejected workloads.
     `refusals` are the known results for the same objects.
     """
     from dra_plan.scheduler.new_pods import pod_of  # claim sets do not need the scheduler
@@ -133,7 +133,10 @@ def accepted(
 
 
 def entries(refused: Iterable[RefusedOwner]) -> Refusals:
-    """Return the findings in document form, without duplicates, each with all owners that it prevents from running."""
+    """Return the findings in document form, without duplicates.
+
+    Each has a list of all owners that cannot run because of it.
+    """
     owners: dict[Finding, list[ObjectName]] = {}
     for each in refused:
         for finding in each.findings:
@@ -142,9 +145,9 @@ def entries(refused: Iterable[RefusedOwner]) -> Refusals:
 
 
 def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[ApiServerRefusal]:
-    """Return the findings about manifests for which the API server rejects an object, without `spared` kinds.
+    """Return the findings about manifests that the API server rejects, except about objects of `spared` kinds.
 
-    The object itself is the cause.
+    Each finding names the rejected object as the owner.
     """
     from dra_plan.validation.rule import Severity
 
@@ -158,7 +161,7 @@ def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[Ap
 
 
 def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
-    """Return the findings as warnings, for commands that are not about waiting pods."""
+    """Return the findings about rejected owners as warnings, for commands that are not about waiting pods."""
     return [
         Notice("refused", f"{REFUSED}: {finding.code}: {finding.message}", f"{one.owner.kind} {one.name}", finding.file)
         for one in refused
@@ -167,7 +170,7 @@ def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
 
 
 def finding_entry(finding: Finding) -> RefusalFinding:
-    """Return a finding in document form."""
+    """Return the finding in document form."""
     return RefusalFinding(**_fields(finding))
 
 

@@ -42,7 +42,7 @@ FOR_EVER = math.inf
 
 @dataclass(frozen=True)
 class SettledOutcome:
-    """The final outcome for pods; `settled` is None if the controllers had nothing to do."""
+    """The final outcome for pods. `settled` is None if the controllers had nothing to do."""
 
     result: SimulationResult
     settled: Settled | None = None
@@ -50,10 +50,10 @@ class SettledOutcome:
     """Pods for which the input lacks the deciding objects."""
 
     def records(self) -> dict[PodKey, PodRecord]:
-        """Return the records by namespace and name.
+        """Return the records of the pods by namespace and name.
 
-        A pod created as a replacement is listed under the replaced pod's name. A pod that ended without a replacement
-        has no record.
+        A replacement is listed under the name of the pod that it replaces. A pod that ended without a replacement has
+        no record.
         """
         found = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in self.result.pods}
         if self.settled is None:
@@ -70,7 +70,10 @@ class SettledOutcome:
         yield from self.settled.refused_heirs.items()
 
     def why(self, record: PodRecord) -> str:
-        """Return why the pod has no node: the scheduler's message, or why the pod or its claim was not created."""
+        """Return why the pod has no node.
+
+        This is the scheduler's message, or the reason why the pod or its claim was not created.
+        """
         said, settled, key = record.message or record.waiting, self.settled, _key(record.pod)
         if settled is None or record.node:
             return said
@@ -83,12 +86,12 @@ class SettledOutcome:
         return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said
 
     def lacks_room(self, record: PodRecord) -> bool:
-        """Return whether the pod fits on no node, and there was no error or rejection by the API server."""
+        """Return whether the pod fits on no node, without any error or rejection by the API server."""
         refused = self.settled is not None and _key(record.pod) in self.settled.claims_refused
         return record.outcome == "Unschedulable" and not refused
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Return whether the pod has no node, and it is unknown whether one fits."""
+        """Return whether the pod has no node and it is unknown whether it would fit on one."""
         return self.result.is_undecided(record) or (not record.node and _key(record.pod) in self.lacking)
 
 
@@ -97,7 +100,7 @@ def _key(pod: Pod) -> tuple[str, str]:
 
 
 def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulation) -> frozenset[PodKey]:
-    """Return the unscheduled pods that might be scheduled if kinds were not completely missing from the input."""
+    """Return the unscheduled pods that might be scheduled if the input had the objects that it lacks entirely."""
     if not may_lack(inventory):
         return frozenset()
     certainty = Certainty(inventory, lambda pod: simulation.cluster.info(pod).priority)
@@ -105,7 +108,7 @@ def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulati
 
 
 def outlook_of(simulation: Simulation, outcome: SimulationResult) -> NextActions | None:
-    """Return the changes that settling would make, if any; most inputs have nothing to settle."""
+    """Return the changes that controllers would make until the cluster settles, or None if there would be none."""
     inventory = simulation.inventory
     if not (
         outcome.evictions
@@ -130,11 +133,11 @@ def settled_result(
     then: Sequence[Inventory] = (),
     beyond: Sequence[NotCreated] = (),
 ) -> tuple[SimulationResult, Settled]:
-    """Settle the simulation, and again in each later state.
+    """Let the simulation settle, once in the current state and again in each later state (`then`).
 
-    The chosen pods that the API server rejects are included in the result, as are those that it rejected at the start
-    (`beyond`). If a controller tries to create another pod in place of one of these, the result has the rejected pod's
-    name.
+    Chosen pods that the API server rejects are included in the result, and so are those that it rejected at the start
+    (`beyond`). If a controller tries to create another pod in place of a rejected one, the result has the name of the
+    rejected pod.
     """
     from dra_plan.controllers.endings import heirs
     from dra_plan.controllers.quota import without_name
@@ -169,9 +172,8 @@ def settle_chosen(
 ) -> SettledOutcome:
     """Return the final outcome for the chosen pods.
 
-    Other pods stay unchanged, unless controllers terminate them.
-
-    The cluster is settled only if controllers would act, or if `always` is set.
+    Other pods do not change, unless controllers terminate them. The cluster is settled only if controllers would act,
+    or if `always` is set.
     """
     chosen = with_successors(chosen, inventory.pods)
     if not (always or has_quotas(inventory)):
@@ -226,8 +228,8 @@ def simulation_of(
 ) -> Simulation:
     """Return the simulation of the chosen pods, for commands that call the scheduler more than once.
 
-    Only the query's budgets are used. `common` is shared with other queries, and `view` is the target's view of the
-    inventory. If `explain` is set, failed attempts are recorded.
+    Of the query, only the budgets are used. `common` is shared with other queries, and `view` is the target's view of
+    the inventory. If `explain` is set, failed attempts are recorded.
     """
     simulation = Simulation(
         inventory,
@@ -254,7 +256,10 @@ def standing_by(
     *,
     ordered: bool = False,
 ) -> Simulation:
-    """Return the simulation of the first state, of which those of later states are forks; it has not been started."""
+    """Return the simulation of the first state, which has not been started.
+
+    Simulations of later states are forks of it.
+    """
     if ordered not in common.standing_by:
         made = simulation_of(inventory, target, question, lambda _pod: False, common, view, ordered=ordered)
         made.stand_by()
@@ -264,7 +269,7 @@ def standing_by(
 
 
 def with_successors(chosen: Chosen, pods: Sequence[Pod]) -> Chosen:
-    """Return the choice extended by the replacements of chosen pods: their controllers are the same."""
+    """Return the choice, extended to the replacements of the chosen pods, which have the same controllers."""
 
     @cache
     def known() -> tuple[set[tuple[str, str]], set[tuple[str, str, str]]]:

@@ -32,9 +32,9 @@ _MOST_NAMED = 3
 
 
 def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | None = None) -> Inventory:
-    """Return the inventory with named or new workloads resumed, and named or new pods without Kueue's gates.
+    """Return the inventory in which the named or new workloads are resumed.
 
-    The inventory includes notices about them.
+    Kueue's gates are removed from named or new pods. The inventory includes notices about these changes.
     """
     held = [each for each in (*inventory.workloads, *inventory.pods) if _is_held(each)]
     if not held:
@@ -53,7 +53,7 @@ def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | N
 
 
 def of_sets(inventory: Inventory, sets: Iterable[ClaimSet]) -> list[Notice]:
-    """Return notices about claim sets' owners that are planned as if they were released."""
+    """Return notices about owners of claim sets that are planned as if they had been resumed."""
     owners = {(one.owner.kind, one.owner.namespace, one.owner.name) for one in sets if one.owner is not None}
     held = (each for each in (*inventory.workloads, *inventory.pods) if _is_held(each))
     return list(dict.fromkeys(_notice(each) for each in held if owner_of(each) in owners))

@@ -13,9 +13,10 @@ DEVICES_TWICE = "devices-twice"
 
 
 def of_devices_twice(inventory: Inventory) -> list[Notice]:
-    """Return a warning for each resource and driver with the same vendor and name that some nodes both have.
+    """Return warnings about devices that a node publishes both as an extended resource and through a DRA driver.
 
-    The scheduler counts them separately, so one device is given to two pods, and the second pod fails on its node.
+    There is one warning for each resource and driver with the same vendor and name. The scheduler counts the resource
+    and the driver's devices separately, so it gives one device to two pods, and the second pod fails on its node.
     `nvidia.com/gpu` belongs to the drivers `gpu.nvidia.com` and `nvidia.com`.
     """
     twice: dict[tuple[str, str], list[str]] = {}

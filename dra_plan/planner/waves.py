@@ -37,7 +37,7 @@ PodKey = tuple[str, str]
 
 
 def pod_key(pod: Pod) -> PodKey:
-    """Namespace and name."""
+    """Return the namespace and name of the pod."""
     return pod.metadata.namespace, pod.metadata.name
 
 
@@ -65,7 +65,10 @@ def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
 
 @dataclass(frozen=True)
 class AtRest:
-    """The settled cluster, and the outcome for the pods that existed, or for their replacements with another name."""
+    """The cluster after it has settled, and the records of the pods that existed before.
+
+    If a pod was replaced by a pod with another name, the record is about the replacement.
+    """
 
     inventory: Inventory
     records: Mapping[PodKey, PodRecord]
@@ -73,7 +76,7 @@ class AtRest:
 
     @property
     def evicts(self) -> bool:
-        """Return whether the scheduler had pods evicted for others."""
+        """Whether the scheduler evicted pods to make room for others."""
         return bool(self.outcome.result.evictions)
 
 
@@ -84,9 +87,9 @@ def come_to_rest(
     chosen: Chosen = lambda _pod: True,
     common: Common | None = None,
 ) -> AtRest:
-    """Return the cluster after the scheduler and controllers have settled.
+    """Return the cluster after the scheduler and the controllers have settled.
 
-    Only the chosen waiting pods are scheduled.
+    Of the waiting pods, only the chosen ones are scheduled.
     """
     outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
     after = _bound(inventory, outcome.result) if outcome.settled is None else _settled(inventory, outcome.settled)
@@ -119,7 +122,7 @@ input."""
 
 
 def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
-    """Yield the pods that ran before but are unscheduled afterwards, with the reason."""
+    """Yield the pods that ran before but are unscheduled afterwards. Each comes with the reason and a message."""
     for pod in before.pods:
         if pod.spec.node_name and not ended(pod):
             record = after.records.get(pod_key(pod))
@@ -131,7 +134,7 @@ def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossR
 
 
 def devices_of(inventory: Inventory, pods: Collection[PodKey] | None = None) -> Mapping[PodKey, list[str]]:
-    """Return the devices that pods, or only these pods, have, as DRIVER/POOL/DEVICE."""
+    """Return the devices of all pods, or of the given pods, as DRIVER/POOL/DEVICE."""
     found: dict[PodKey, list[str]] = {}
     for claim in inventory.claims:
         for user in claim.status.reserved_for if claim.status is not None else ():

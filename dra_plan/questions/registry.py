@@ -59,7 +59,7 @@ class Questions:
 
 
 class QuestionRecord(NamedTuple):
-    """One question: its folder, which is also its command, and the output formats of its answer."""
+    """A question, with its folder, which has the same name as its command, and the output formats of its answer."""
 
     name: str
     kind: str
@@ -74,17 +74,17 @@ class QuestionRecord(NamedTuple):
     `plain`, or none."""
 
     def document_type(self) -> type[PrintedDocument]:
-        """Return the struct of its document."""
+        """Return the struct of the question's document."""
         found: type[PrintedDocument] = getattr(self._part("document"), self.document)
         return found
 
     def text(self, document: PrintedDocument) -> str:
-        """Return the document as text of any width, without colours: the output of the command."""
+        """Return the document as the command prints it, without colours and without a limit on the width."""
         made: str = self._part("text").parse(self.usual)(document, None)
         return made.rstrip("\n")
 
     def fragment(self, document: PrintedDocument) -> str:
-        """Return the document as an HTML fragment: tables, or the plain text if there are none."""
+        """Return the document as an HTML fragment, which consists of tables or, if there are none, plain text."""
         from dra_plan.text import html
 
         formats = getattr(self._part("text"), "FORMATS", None)
@@ -93,13 +93,13 @@ class QuestionRecord(NamedTuple):
         return html.fragment(formats.table(document, None))
 
     def still(self, answer: PrintedAnswer[Any], inventory: Inventory, view: View) -> str:
-        """Return the picture of its page as an HTML fragment; "" if its page has none."""
+        """Return the picture of the answer's page as an HTML fragment, or "" if the page has no picture."""
         from dra_plan.page.still import still
 
         return still(self._part("page").page(answer, inventory, view).scenes) if self.has_page else ""
 
     def page(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> Page:
-        """Return the page of its answer about a cluster; without a cluster, the page has no picture."""
+        """Return the page of an answer about a cluster. Without a cluster, the page has no picture."""
         from msgspec import UNSET
 
         from dra_plan.page.pages import of_text, tell_refusals
@@ -112,13 +112,13 @@ class QuestionRecord(NamedTuple):
         return made
 
     def html(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> str:
-        """Return the page as one HTML file."""
+        """Return the page of an answer as one HTML file."""
         from dra_plan.page.pages import finished
 
         return finished(self.page(answer, inventory, view))
 
     def function(self) -> Callable[..., Any]:
-        """Return the function that its command runs."""
+        """Return the function that the question's command runs."""
         found: Callable[..., Any] = getattr(self._part("command"), self.name)
         return found
 

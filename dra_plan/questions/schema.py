@@ -31,7 +31,7 @@ def schema(
         typer.Argument(
             autocompletion=_documents,
             metavar="KIND",
-            help="The document's kind, or APIVERSION/KIND; if not given, all documents are listed.",
+            help="The kind of the document, or APIVERSION/KIND. If this is omitted, all documents are listed.",
         ),
     ] = None,
 ) -> Exit:
@@ -41,8 +41,8 @@ def schema(
       dra-plan schema
       dra-plan schema AllocationPlan > allocation-plan.schema.json
 
-    If no KIND is given, lists the documents that dra-plan prints and the documents that it reads. If a kind is given
-    without a version, its latest version is used.
+    If KIND is omitted, lists the documents that dra-plan prints or reads. If KIND has no version, prints the schema of
+    the latest version.
 
     """
     from dra_plan.errors import UsageError
@@ -69,17 +69,17 @@ def _hint(wanted: str, names: list[str]) -> str:
 
 
 def kinds() -> list[str]:
-    """Return the kinds that have a schema, sorted."""
+    """Return the kinds that have a schema, in sorted order."""
     return sorted(question.kind for question in QUESTIONS)
 
 
 def document_type(kind: str) -> type[Any]:
-    """Return the struct of one of `kinds()`."""
+    """Return the struct for one of the kinds that `kinds()` returns."""
     return of_kind(kind).document_type()
 
 
 def load(kind: str) -> Schema:
-    """Return the schema of one of `kinds()`."""
+    """Return the schema for one of the kinds that `kinds()` returns."""
     import msgspec
 
     from dra_plan.text.accepted import DRAFT

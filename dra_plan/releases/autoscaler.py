@@ -30,7 +30,10 @@ AutoscalerQuirk = Literal[
 
 
 class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
-    """Switches for the autoscaler's defects: True behaves as the release does, False as it should."""
+    """Switches for the autoscaler's defects.
+
+    True means the behaviour of the release, and False the intended behaviour.
+    """
 
     extended_devices_free: bool = True
     idle_claims_stay: bool = True
@@ -45,7 +48,7 @@ class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
     similar_without_devices: bool = True
 
     def without(self, *names: AutoscalerQuirk) -> AutoscalerQuirks:
-        """Return the same switches with the named defects fixed."""
+        """Return a copy of the switches with the named defects fixed."""
         return replace(self, **dict.fromkeys(names, False))
 
 
@@ -57,9 +60,9 @@ FIXED_AUTOSCALER = AUTOSCALER.without(*AUTOSCALER.__struct_fields__)  # type: ig
 
 
 class AutoscalerDefect(NamedTuple):
-    """A defect: its id here, its switch, upstream's issues and its effect.
+    """A defect of the autoscaler: its ID in this project, its switch, the upstream issues and its effect.
 
-    The issues are OWNER/REPOSITORY#N, separated by commas; "" if none is known.
+    The issues are written as OWNER/REPOSITORY#N, separated by commas; if no issue is known, the text is empty.
     """
 
     id: str
@@ -77,12 +80,12 @@ AUTOSCALER_DEFECTS = (
 "devices that back extended resources are never treated as used, so any number of pods fits "
 "on a node with one device"
 ), "the devices are treated as used"),
-    AutoscalerDefect("A2", "idle_claims_stay", "", "a claim that is allocated but has no running pod excludes its pods from every other node", "the claim is allocated again, as in kube-scheduler"),
+    AutoscalerDefect("A2", "idle_claims_stay", "", "if a claim is allocated but has no running pod, pods with this claim are rejected on every other node", "the claim is allocated again, as in kube-scheduler"),
     AutoscalerDefect("A3", "full_claim_ends_loop", "", (
-"a claim that is reserved for 256 pods causes an internal error, so no pod is placed in the "
+"if a claim is reserved for 256 pods, there is an internal error: no pod is placed in the "
 "group, or in any group in this loop"
-), "only the pods beyond that number are rejected"),
-    AutoscalerDefect("A4", "daemon_devices_free", f"{_CORE}#7684", "devices of a DaemonSet appear free if its pod is not on the copied node", "the devices are treated as used"),
+), "only the pods beyond the first 256 are rejected"),
+    AutoscalerDefect("A4", "daemon_devices_free", f"{_CORE}#7684", "devices of a DaemonSet appear to be free if its pod is not on the copied node", "the devices are treated as used"),
     AutoscalerDefect("A5", "daemon_claim_ends_loop", f"{_CORE}#7684", "if a DaemonSet pod on the copied node has devices that are not local to that node, the loop ends for all groups", "the copy of the pod has no devices"),
     AutoscalerDefect("A6", "missing_claim_ends_loop", "", "a bound or nominated pod whose claim is missing ends the loop", "the pod is counted without devices"),
     AutoscalerDefect("A7", "taint_rules_unread", f"{_CORE}#7947", (
@@ -90,13 +93,13 @@ AUTOSCALER_DEFECTS = (
 "devices"
 ), "the rules are read if the release supports them by default or by feature gate"),
     AutoscalerDefect("A8", "any_full_pool_is_full_node", f"{_CORE}#7781, {_NEW}#119", (
-"the utilization of a node is that of its fullest pool (even if this is a single network "
-"card), and a share of a device is counted as the whole device"
-), "all devices of the node are counted together, and a shared device is counted as one"),
+"the utilization of a node is the utilization of its fullest pool, even if that pool is a single "
+"network card, and a share of a device is counted as the whole device"
+), "all devices of the node are counted together, and a shared device is counted as one device"),
     AutoscalerDefect("A9", "devices_hide_requests", f"{_CORE}#7781, {_CORE}#8053", (
-"on a node with devices, cpu and memory are ignored, and so are devices without counters in "
-"a pool with counters"
-), "the highest utilization of devices, cpu and memory is used"),
+"on a node with devices, cpu and memory are ignored; devices without counters are also ignored if "
+"their pool has counters"
+), "the utilization of devices, cpu or memory is used, whichever is highest"),
     AutoscalerDefect("A10", "packs_without_devices", "", (
 "pods are sorted only by cpu and memory. The order of equal pods is random, so the number "
 "of nodes is also random"

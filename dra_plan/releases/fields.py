@@ -12,7 +12,7 @@ from .versions import MINORS, not_recorded, not_simulated
 
 
 class ApiField(NamedTuple):
-    """A field of a kind: the minor versions that have it, and the gate without which it is dropped."""
+    """A field of a kind, with the minor versions that have it, and the feature gate without which it is dropped."""
 
     name: str
     kind: str
@@ -22,7 +22,7 @@ class ApiField(NamedTuple):
     """The first version that no longer has it; empty if the newest has it."""
 
     def exists_in(self, version: str) -> bool:
-        """Return whether a minor version has the field."""
+        """Return whether this minor version has the field."""
         place = MINORS.index(version)
         return MINORS.index(self.since) <= place and (not self.until or place < MINORS.index(self.until))
 
@@ -38,12 +38,15 @@ FIELDS = (
 
 
 def does_not_have(version: str) -> str:
-    """Return why a field is ignored in a release that is older or newer than the field."""
+    """Return the reason why a release that does not have the field ignores it."""
     return f"Kubernetes {version} does not have the field and drops it"
 
 
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
-    """Return why a field in the input is ignored, as a code and a string; both are empty if it is not."""
+    """Return the reason why a field in the input is ignored, as a code and a text.
+
+    Both are empty if it is not ignored.
+    """
     if not field.exists_in(version):
         return "field-dropped", does_not_have(version)
     if not gates.get(field.gate, False):

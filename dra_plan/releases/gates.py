@@ -47,7 +47,10 @@ OTHERS = {
 
 
 class FeatureGate(NamedTuple):
-    """A feature gate in one release: alpha, beta or GA, its default, and whether it is locked to the default."""
+    """A feature gate in one release: its stage, its default, and whether it is locked to the default.
+
+    The stage is alpha, beta or GA.
+    """
 
     stage: str
     default: bool
@@ -110,21 +113,22 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 
 def switched_on_with(gate: str, version: str) -> list[str]:
-    """Return the gates that a cluster of a release must have on for the feature of a gate, as far as it knows them.
+    """Return the gates that must be on in a cluster of this release for the feature of the gate.
 
-    A release older than the gate has the feature with the gates that the gate needs.
+    This includes only gates that the release knows. A release older than the gate has the feature with the gates on
+    which the gate depends.
     """
     known = gates_of(find_release(version).minor)
     return [name for name in (gate, *NEEDS.get(gate, ())) if name in known]
 
 
 def gates_of(version: str) -> dict[str, FeatureGate]:
-    """Return the gates that a minor version knows, in name order."""
+    """Return the feature gates that this minor version knows, ordered by name."""
     return {name: stages[version] for name, stages in sorted(GATES.items()) if version in stages}
 
 
 def gate_defaults(version: str) -> dict[str, bool]:
-    """Return the known gates of a minor version and their defaults, in name order."""
+    """Return the defaults of the feature gates that this minor version knows, ordered by name."""
     return {name: gate.default for name, gate in gates_of(version).items()}
 
 
@@ -140,7 +144,7 @@ def _meant(name: str, version: str) -> str:
 
 
 def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool], list[Notice]]:
-    """Return all gates of a minor version after the changes, and the notices about these.
+    """Return all feature gates of this minor version after the changes, with notices about the changes.
 
     Raises UsageError for a gate that the version does not know.
     """
@@ -181,7 +185,10 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
 
 
 class Features(Struct, frozen=True, kw_only=True):
-    """Optional behaviour that gates switch on; each feature changes the allocator's control flow at least once."""
+    """Optional behaviour that feature gates switch on.
+
+    Each feature changes the control flow of the allocator somewhere.
+    """
 
     admin_access: bool = True
     prioritized_list: bool = True
@@ -203,7 +210,7 @@ class Features(Struct, frozen=True, kw_only=True):
     group_claims: bool = False
 
     def without_pod_groups(self) -> Features:
-        """Return the same features, with every pod scheduled separately."""
+        """Return a copy of the features in which every pod is scheduled separately."""
         return replace(
             self,
             pod_groups=False,
@@ -215,7 +222,7 @@ class Features(Struct, frozen=True, kw_only=True):
 
 
 def features_of(gates: Mapping[str, bool]) -> Features:
-    """Return the features that the gates switch on; a gate that the release does not know is off."""
+    """Return the features that these gates switch on. A gate that the release does not know counts as off."""
     on = gates.get
     taints = bool(on("DRADeviceTaints"))
     groups = bool(on("GenericWorkload"))

@@ -52,7 +52,7 @@ Quirk = Literal[
 
 
 class Quirks(Struct, frozen=True, kw_only=True):
-    """Known defects: True reproduces the release, False does what the API promises."""
+    """Switches for known defects. True means the behaviour of the release, and False what the API promises."""
 
     counters_by_pool_name: bool = False
     distinct_remembers_last: bool = False
@@ -92,11 +92,11 @@ class Quirks(Struct, frozen=True, kw_only=True):
     group_evicts_its_own: bool = False
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
-        """Return the quirks among the names that the release has, in name order."""
+        """Return those of the named quirks that are on, ordered by name."""
         return tuple(sorted(name for name in names if getattr(self, name)))
 
     def without(self, *names: Quirk) -> Quirks:
-        """Return the same quirks with the named quirks fixed."""
+        """Return a copy of the switches with the named quirks fixed."""
         return replace(self, **dict.fromkeys(names, False))
 
 
@@ -111,7 +111,10 @@ FIXED = Quirks()
 
 
 class Defect(NamedTuple):
-    """A defect of upstream: its id here, the field of `Quirks`, the upstream issue (0: none filed) and its effect."""
+    """A defect of upstream: its ID in this project, its field in `Quirks`, the upstream issue and its effect.
+
+    If no issue has been filed, the issue is 0.
+    """
 
     id: str
     quirk: Quirk
@@ -124,12 +127,12 @@ class Defect(NamedTuple):
 
     @property
     def began(self) -> str:
-        """The first recorded release that has it; older ones may also have it."""
+        """The first recorded release that has the defect. Older releases may also have it."""
         return self.releases[0]
 
     @property
     def ended(self) -> str:
-        """The first recorded release after all that have it; empty if the newest has it."""
+        """The first recorded release after those that have the defect, or "" if the newest release has it."""
         later = RECORDED[RECORDED.index(self.releases[-1]) + 1 :]
         return later[0] if later else ""
 
@@ -140,8 +143,8 @@ _GROUPS = ("1.36.2", "1.36.3")
 """The releases that schedule pods in groups if gates enable it."""
 
 DEFECTS = (
-    Defect("Q1", "counters_by_pool_name", 140434, "counter totals are stored by pool name, so drivers with pools of the same name share them", _TO_1_36_3),
-    Defect("Q2", "distinct_remembers_last", 140438, "distinctAttribute remembers only the last value of each request", _TO_1_36_3),
+    Defect("Q1", "counters_by_pool_name", 140434, "counter totals are stored by pool name, so two drivers share the totals if their pools have the same name", _TO_1_36_3),
+    Defect("Q2", "distinct_remembers_last", 140438, "distinctAttribute compares a device only with the last device of each request", _TO_1_36_3),
     Defect("Q4", "rejection_leaks_counters", 140436, "the counters of a device that is rejected because of a taint or a constraint stay charged", _TO_1_36_2),
     Defect("Q5", "shared_undo_keeps_counters", 140436, "releasing a shared device does not release its counters", _TO_1_36_2),
     Defect("Q6", "duplicate_claim_config", 0, "a claim configuration that applies to several requests appears several times in the allocation", _TO_1_36_3),
@@ -153,25 +156,25 @@ DEFECTS = (
     Defect("Q12", "all_with_broken_pool_fatal", 141829, "if a node has a broken pool, a request for All devices prevents the pod from being scheduled on any node", RECORDED),
     Defect("Q14", "one_term_selectors_only", 141212, "a device whose node selector has several terms cannot be allocated", RECORDED),
     Defect("Q15", "counter_slices_everywhere", 0, "a pool with shared counters is checked on every node, not only on nodes that can access it", ("1.35.6", "1.36.2", "1.36.3")),
-    Defect("Q16", "first_slice_counts", 0, "if slices disagree about the number of slices, the first one in the list determines it", RECORDED),
-    Defect("Q17", "local_generation_only", 0, "an old generation of a pool that appears complete on its node is still used", RECORDED),
-    Defect("Q18", "literal_capacity_names", 0, "a capacity request without the driver's domain does not match a qualified name", RECORDED),
-    Defect("Q19", "share_without_capacity_pays_twice", 140433, "the counters of a share without consumed capacity are charged again", _TO_1_36_3),
-    Defect("Q21", "late_all_failure_leaks", 0, "if a request for All devices fails late, its constraint entry and counters are left behind", _TO_1_36_2),
+    Defect("Q16", "first_slice_counts", 0, "if the slices of a pool disagree about the number of slices, the first slice in the list decides", RECORDED),
+    Defect("Q17", "local_generation_only", 0, "an old generation of a pool is still used if it appears complete on its node", RECORDED),
+    Defect("Q18", "literal_capacity_names", 0, "a capacity request that omits the driver's domain does not match a capacity whose name has the domain", RECORDED),
+    Defect("Q19", "share_without_capacity_pays_twice", 140433, "the counters of an allocated share without consumed capacity are charged twice", _TO_1_36_3),
+    Defect("Q21", "late_all_failure_leaks", 0, "if a request for All devices fails late, its constraint values and counters are not released", _TO_1_36_2),
     Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared as a string", RECORDED),
-    Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units", RECORDED, "since 1.37.0 only if DRAFractionalCapacityRange is off or a range is finer than thousandths"),
-    Defect("Q20", "all_alternative_loses_index", 0, "from the second device on, an All alternative is treated as the first alternative", ("1.34.9", "1.35.6")),
+    Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units", RECORDED, "since 1.37.0, only if DRAFractionalCapacityRange is off or the steps are finer than thousandths"),
+    Defect("Q20", "all_alternative_loses_index", 0, "from its second device on, an alternative with allocation mode All is treated as the first alternative", ("1.34.9", "1.35.6")),
     Defect("C1", "capacity_of_wrong_device", 0, (
-"capacity is first checked on the wrong device in the slice: on the first device for the "
-"first device of a request, and on the second device for the second"
+"capacity is checked on the wrong device: for the Nth device of a request, the Nth device in "
+"the slice is checked first"
 ), ("1.34.9",)),
     Defect("P11", "list_constraints_as_scalars", 0, "list attributes are visible to selectors but not to constraints", ("1.36.2", "1.36.3")),
     Defect("P12", "fit_score_without_pod_level", 0, "NodeResourcesFit ignores pod-level requests when it scores nodes for a pod", RECORDED),
     Defect("G1", "completing_pod_goes_first", 0, "the pod that completes a gang is tried first, and the earlier pods are tried in random order", _GROUPS),
     Defect("G3", "members_preempt_alone", 0, "pods of a gang evict other pods before it is known that enough pods of the gang fit", _GROUPS),
-    Defect("G4", "extra_pod_holds_back", 0, "a pod beyond minCount that has to preempt blocks the whole gang", _GROUPS),
-    Defect("G5", "shared_pending_anywhere", 140087, "a claim that was just allocated for another pod of the group is not checked against the node", _GROUPS),
-    Defect("G6", "shared_allocations_mixed_up", 140087, "if a pod shares such a claim and needs a new one, the allocations of the two are swapped", _GROUPS),
+    Defect("G4", "extra_pod_holds_back", 0, "if a pod beyond minCount has to preempt other pods, it blocks the whole gang", _GROUPS),
+    Defect("G5", "shared_pending_anywhere", 140087, "if a claim was just allocated for another pod of the group, its devices are not checked against the node", _GROUPS),
+    Defect("G6", "shared_allocations_mixed_up", 140087, "if a pod shares a claim that was just allocated and also needs a new claim, the allocations of the two claims are swapped", _GROUPS),
     Defect("G7", "shared_claims_conflict", 0, "if pods of a group share a new claim, all pods except the first fail to bind and are retried", _GROUPS),
     Defect("G10", "gangs_bound_in_parts", 0, "a gang stays partly bound if some of its pods fail to bind", _GROUPS),
     Defect("G11", "group_reservations_shifted", 0, (
@@ -186,20 +189,20 @@ DEFECTS = (
 
 NOT_APPLICABLE = {
     "Q3": (
-        "it exists only in the experimental variant with list attributes, which no feature gate in "
-        "1.36 selects (see P11), and was fixed in 1.37.0"
+        "the defect exists only in the experimental allocator with list attributes, which no feature gate in "
+        "1.36 selects (see P11); the defect was fixed in 1.37.0"
     ),
-    "Q13": "it is not a defect, because the API specifies that a selector error ends the allocation",
-    "Q20": "releases before 1.34 cannot be selected; the part of the defect that 1.35 still has is a switch",
+    "Q13": "this is not a defect, because the API specifies that a selector error ends the allocation",
+    "Q20": "this part of the defect is in releases before 1.34, which cannot be selected; there is a switch for the part that is in 1.34 and 1.35",
     "Q24": (
         "if two classes have the same extended resource name, the newer class is used, which is "
         "documented behaviour and not a defect"
     ),
-    "Q25": "manifests do not contain the consumption of a device that is no longer published",
-    "Q26": "it is not a defect, because feature gates select the stable variant; the plan names the variant",
+    "Q25": "manifests do not show how much of a device is used if the device is no longer published",
+    "Q26": "this is not a defect, because feature gates select the stable allocator; the plan names the allocator variant",
     "Q27": (
-        "a request for All devices that includes a device that consumes counters crashes 1.35 "
-        "before 1.35.6, 1.36.0 and 1.36.1, but not the recorded releases"
+        "if a request for All devices includes a device that consumes counters, the scheduler crashes in "
+        "1.35 before 1.35.6, in 1.36.0 and in 1.36.1, but not in the recorded releases"
     ),
 }
 """Defects without a switch, and the reason."""

@@ -14,7 +14,7 @@ from .gates import Features
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """The behaviour of a release's allocator variant where releases differ and neither is defective."""
+    """The rules of a release's allocator variant that differ between releases without any of them being defective."""
 
     ordered: bool = True
     """Upstream searches pools by driver and name, and their slices by object name; otherwise in random order."""
@@ -70,7 +70,7 @@ class Rules(Struct, frozen=True, kw_only=True):
 
 
 class Variant(NamedTuple):
-    """An implementation of the allocator: the optional features that it supports, and its rules."""
+    """An implementation of the allocator, with the optional features that it supports and its rules."""
 
     name: str
     supports: frozenset[str]

@@ -20,10 +20,12 @@ QUIRK_MODES = ("upstream", "fixed")
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """The planned release; `version` is the minor version, and `release` is the patch release.
+    """The scheduler that is simulated.
 
-    `chosen` are the gates that the caller has set, to their default or not. `notices` are the warnings about how the
-    release was selected.
+    `version` is the minor version of the release, and `release` is its patch release.
+
+    `chosen` are the gates that the caller has set, whether to their default or not. `why` says what in the input led to
+    another release than the newest. `notices` are the warnings about the selection of the release.
     """
 
     version: str
@@ -35,24 +37,25 @@ class Target(Struct, frozen=True, kw_only=True):
     quirks: Quirks
     quirk_mode: str
     chosen: frozenset[str] = frozenset()
+    why: str = ""
     notices: tuple[Notice, ...] = ()
 
     @property
     def ordered(self) -> bool:
-        """True if upstream's order of pools is fixed; otherwise, the result is one of several possible."""
+        """True if upstream has a fixed order of pools. Otherwise, the result is one of several possible results."""
         return self.rules.ordered
 
     @property
     def coverage(self) -> Coverage:
-        """The coverage of the release."""
+        """How much of the release was recorded."""
         return COVERAGE[self.release]
 
     def with_quirks(self, quirks: Quirks) -> Target:
-        """Return the same target with other quirks."""
+        """Return a copy of the target with other quirks."""
         return replace(self, quirks=quirks)
 
     def repaired(self, *quirks: Quirk) -> Target:
-        """Return the same target without the named quirks, or without any quirks if no names are given."""
+        """Return a copy of the target without the named quirks, or without any quirks if no names are given."""
         return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
 
 
@@ -65,8 +68,8 @@ def target(
 ) -> Target:
     """Return the target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), changed feature gates, and quirks.
 
-    A version that was not recorded is replaced by the nearest recorded one, with a notice; with `strict_version` it is
-    an error. Raises UsageError for an invalid version, an unknown gate, and an unknown quirk mode.
+    A version that was not recorded is replaced by the nearest recorded one, with a notice; with `strict_version`, it is
+    an error. Raises UsageError for an invalid version, an unknown gate, or an unknown quirk mode.
     """
     changed = tuple(sorted((feature_gates or {}).items()))
     return _target(str(kubernetes_version), changed, quirks, strict_version)

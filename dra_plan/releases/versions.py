@@ -27,9 +27,9 @@ _MANY = 1_000_000_000
 
 
 class FoundRelease(NamedTuple):
-    """The recorded release used for a version: `known` unless outcomes of that exact version are missing.
+    """The recorded release that is used for a version. `known` is false if outcomes of that exact version are missing.
 
-    `asked` is the requested version without a vendor suffix; `minor` that of the release.
+    `asked` is the requested version without a vendor suffix.
     """
 
     asked: str
@@ -43,21 +43,22 @@ class FoundRelease(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The warning for a version without recorded outcomes."""
+        """The warning about a version without recorded outcomes."""
         return f"{self.asked} has no recorded outcomes; the result is for {self.release}"
 
 
 def newest_patch(minor: str) -> str:
-    """Return the newest recorded patch release of a recorded minor version."""
+    """Return the newest recorded patch release of this minor version."""
     return [release for release in RECORDED if release.rpartition(".")[0] == minor][-1]
 
 
 def find_release(text: str) -> FoundRelease:
-    """Return the release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`, or else the nearest release.
+    """Return the recorded release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`.
 
-    A minor version means its newest recorded patch. A patch that was not recorded is replaced by the nearest of its
-    minor version, the newer of two equally near; a minor version by the newest patch of the nearest, the older of two.
-    Raises UsageError for a string that is not a version.
+    A minor version stands for its newest recorded patch release. If a patch release was not recorded, the nearest
+    recorded release of the same minor version is used, or the newer one if two are equally near. If no release of a
+    minor version was recorded, the newest patch release of the nearest minor version is used, or of the older one if
+    two are equally near. Raises UsageError for text that is not a version.
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:
@@ -90,7 +91,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 class SchedulerPart(StrEnum):
-    """The parts of the scheduler, as messages name them."""
+    """A part of the scheduler. The values are its names in messages."""
 
     POD_ORDER = "the order of pods"
     NODE_CHOICE = "the choice between nodes"
@@ -102,11 +103,12 @@ class SchedulerPart(StrEnum):
 
 
 class Coverage(NamedTuple):
-    """The extent to which a release was recorded.
+    """How much of a release was recorded.
 
-    `basis` is the basis of the allocator's answers, empty where the release itself was run; `scheduler` is the release
-    whose scheduler is used instead of this one's, empty where it was recorded, and `changed` lists its parts that are
-    known to be different in this one. `validation` is the release whose API server is used instead of this one's.
+    `basis` says what the answers of the allocator are based on; it is empty if this release itself was run. `scheduler`
+    is the release whose scheduler is used instead of this one's; it is empty if this one's was recorded. `changed`
+    contains the parts of the scheduler that are known to be different in this release. `validation` is the release
+    whose API server is used instead of this one's.
     """
 
     basis: str = ""
@@ -159,11 +161,11 @@ _NOT_RECORDED: dict[str, dict[str, str]] = {
 
 
 def not_recorded(gate: str, version: str) -> str:
-    """Return the basis of results with the gate on in a minor version, if that was not recorded; otherwise, ""."""
+    """Return what results with this gate on are based on in a minor version, or "" if they were recorded."""
     return _NOT_RECORDED.get(gate, {}).get(version, "")
 
 
 def not_simulated(gate: str, version: str) -> str:
-    """Return why the feature of a gate is not simulated under a minor version; empty if it is."""
+    """Return the reason why the feature of this gate is not simulated for a minor version, or "" if it is simulated."""
     reasons = _NOT_SIMULATED.get(gate, {})
     return reasons.get(version, reasons.get("", ""))

@@ -44,7 +44,7 @@ MOST_PODS_MADE = 150_000
 
 
 class Admission:
-    """The conversion of an input's pods and workloads into the pods that the scheduler sees, with the pods' claims."""
+    """Converts an input's pods and workloads into the pods that the scheduler sees, with the pods' claims."""
 
     def __init__(
         self,
@@ -91,18 +91,19 @@ class Admission:
     not_kept = ("_stored",)
 
     def parts(self) -> Iterable[object]:
-        """Return the part that changes on its own."""
+        """Return the parts of this object that a fork of the simulation has to save."""
         return (self._claims,)
 
     def pods(self, *, without_node: bool = False) -> list[Pod]:
         """Return the pods in the input and those that its workloads have yet to create, in scheduling order.
 
-        `without_node` leaves out the pods that have a node.
+        If `without_node` is set, pods that have a node are left out.
 
-        Pods arrive one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
-        and by their position in the input; by position alone if no server wrote the times; pods of workloads come
-        last), or are all listed by namespace and name when the scheduler starts (NAME; the random suffix of a generated
-        name is unknown). Raises InputError if workloads want more than `MOST_PODS_MADE`.
+        In the order ARRIVAL, pods arrive one after the other: by creationTimestamp (pods without one last), then by
+        resource version, then by their position in the input. If no server wrote the times, only the position counts.
+        Pods of workloads come last. In the order NAME, all pods are listed by namespace and name when the scheduler
+        starts; the random suffix of a generated name is unknown. Raises InputError if workloads would create more than
+        `MOST_PODS_MADE` pods.
         """
         given = [pod for pod in self._inventory.pods if _name(pod) not in self.returning]
         in_time = self._order == ARRIVAL and times_are_a_servers(self.groups, given)
@@ -126,7 +127,7 @@ class Admission:
         return sorted(pods, key=_arrival) if in_time else list(pods)
 
     def yet_to_be_made(self, pods: Iterable[Pod]) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Yield the `returning` pods that are not among the pods but that their StatefulSet needs."""
+        """Yield the `returning` pods that their StatefulSet needs and that are not among `pods`."""
         there = set(map(_name, pods)) if self.returning else ()
         for name, pod in self.returning.items():
             owner = self._index.controllers.of(pod.metadata)
@@ -189,21 +190,21 @@ class Admission:
     # Claims
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
-        """Return the pods, with generated claims recorded in their status, and all claims.
+        """Return the pods, with their generated claims recorded in their status, and all claims.
 
-        Those in the input come first.
+        Claims in the input come first.
         """
         self.groups = [self._with_group_claims(group) for group in self.groups]
         done = [self._with_claims(pod, self._claims) for pod in pods]
         return done, list(self._claims.by_key.values())
 
     def arriving(self, pod: Pod) -> tuple[Pod, list[ResourceClaim]]:
-        """Return a pod that is created after those in the input, and the claims that are created for it."""
+        """Return a pod that is created after the pods in the input, and the claims that are created for it."""
         self._claims.new.clear()
         return self._with_claims(self.admitted(self._returned(pod)), self._claims), list(self._claims.new)
 
     def arriving_group(self, group: PodGroup) -> tuple[PodGroup, list[ResourceClaim]]:
-        """Return a pod group that is created after those in the input, and the claims that are created for it."""
+        """Return a pod group that is created after the groups in the input, and the claims that are created for it."""
         self._claims.new.clear()
         group = self._with_group_claims(self._groups.group(group))
         self.groups.append(group)

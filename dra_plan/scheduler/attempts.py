@@ -30,10 +30,10 @@ from .node_refusals import NodeRefusals
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """The last attempt of a pod that failed because of its claims.
+    """The last attempt to schedule a pod, which failed because of the pod's claims.
 
     `nodes` are the nodes that DynamicResources rejected or failed on. `claims` are the pod's claims that waited for
-    devices, including the claim for extended resources, and `allocated` are the claims that already had devices.
+    devices, including the claim for extended resources, and `allocated` are its claims that already had devices.
     `all_claims` are all claims in the cluster at that time, including those in flight; attempts between which nothing
     changed share one tuple. `cluster` is the rest of the cluster's state.
     """
@@ -55,7 +55,7 @@ class FailedAttempt:
 
 
 class FailedAttempts:
-    """Each pod's last attempt, by UID, if it failed because of the pod's claims."""
+    """Records the last attempt for each pod, by UID, if it failed because of the pod's claims."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -64,7 +64,7 @@ class FailedAttempts:
         self.by_uid: dict[str, FailedAttempt] = {}
 
     def begin(self) -> None:
-        """Start an attempt; its own changes to claims are ignored."""
+        """Start an attempt. Changes that the attempt itself makes to claims are ignored."""
         store = self._handle.cluster.claims
         if self._revision != store.revision:
             self._claims, self._revision = tuple(store.seen()), store.revision
@@ -128,7 +128,7 @@ IN_ORDER = "StatefulSet"
 
 @dataclass
 class PodRecord:
-    """The known facts about a pod's scheduling."""
+    """What is known about the scheduling of a pod."""
 
     pod: Pod
     node: str = ""
@@ -184,11 +184,11 @@ class PodRecord:
         self.waiting = f"the time ran out before it was tried{' again' if self.attempts else ''}"
 
     def wait(self, message: str, plugin: str = "") -> None:
-        """Record that a node is reserved, and that the plugin waits for something before the pod can be bound."""
+        """Record that a node is reserved for the pod, and that the plugin delays the binding."""
         self.waiting, self.held_by, self.on_its_way = message, plugin, True
 
     def fail(self, message: str, *, with_error: bool) -> None:
-        """Record an attempt that found no node."""
+        """Record an attempt that found no node for the pod."""
         self.node, self.message, self.waiting, self.on_its_way = "", message, "", False
         self.reason = "SchedulerError" if with_error else "Unschedulable"
 
@@ -199,7 +199,10 @@ class PodRecord:
 
 
 class PodRecords:
-    """The records of all pods by uid, in the order in which the scheduler saw them. Only `of` gives one to write to."""
+    """The records of all pods by UID, in the order in which the scheduler saw the pods.
+
+    Only `of` returns a writable record.
+    """
 
     def __init__(self) -> None:
         self.by_uid: dict[str, PodRecord] = {}
@@ -207,7 +210,7 @@ class PodRecords:
         """The pods whose records were made since the cluster was forked; None if it was not."""
 
     def forked(self) -> None:
-        """Leave the present records as they are from now on, and write to copies."""
+        """Keep the present records unchanged, and write to copies from now on."""
         self._own = set()
 
     def forget(self, uids: Iterable[str]) -> None:

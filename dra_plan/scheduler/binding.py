@@ -35,7 +35,7 @@ MOST_ERRORS_OF_A_POD = 20
 
 
 class FailureHandler:
-    """A handler of pods that could not be scheduled or bound, which puts them back into the queue."""
+    """Handles pods that could not be scheduled or bound, and puts them back into the queue."""
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords) -> None:
         self._handle = handle
@@ -54,16 +54,16 @@ class FailureHandler:
         self._count(item, result)
 
     def handle_member(self, item: QueuedPod, result: CycleResult, *, changed: bool) -> None:
-        """Handle the failure of a pod that was tried with its group.
+        """Handle the failure of a pod that was tried together with its group.
 
-        `changed` means that the cluster has changed since.
+        `changed` says whether the cluster has changed since the attempt.
         """
         self._note(item, result)
         self._queue.put_back_member(item, failed_with_error=result.unexplained, changed=changed)
         self._count(item, result)
 
     def is_given_up(self, uid: str) -> bool:
-        """Return whether the pod has failed with too many errors to be tried again."""
+        """Return whether the pod is not tried again because it has failed with too many errors."""
         return self._all_errors[uid] >= MOST_ERRORS_OF_A_POD
 
     def _note(self, item: QueuedPod, result: CycleResult) -> None:
@@ -88,9 +88,9 @@ class FailureHandler:
             self._all_errors[item.uid] += 1
 
     def retry(self, until: float) -> bool:
-        """Retry the first pod that failed with an error if the result may differ; return False if there is no such pod.
+        """Retry the first pod that failed with an error and may now have a different result.
 
-        Pods whose back-off ends after `until` have to wait.
+        Pods whose back-off ends after `until` have to wait. Return False if there is no pod to retry.
         """
         for item in self._queue.erring:
             if item.backoff_until > until:
@@ -123,13 +123,13 @@ class Binding:
     gang: BoundTogether | None = None
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the parts of this object that a fork of the simulation has to save."""
         return self.state, *(() if self.gang is None else (self.gang,))
 
 
 @dataclass(eq=False)
 class BoundTogether:
-    """A gang's bindings; at least `least` of its pods are bound together, including those already `bound`.
+    """The bindings of a gang. At least `least` of its pods, including those already `bound`, are bound together.
 
     Upstream binds each pod separately.
     """
@@ -142,9 +142,9 @@ class BoundTogether:
 
 
 class BindingCycle:
-    """The binding cycle, which completes bindings.
+    """Runs the binding cycle, which completes the bindings of pods.
 
-    It never sleeps; a waiting binding is examined again when something may have changed.
+    It never sleeps. A binding that waits is examined again when something may have changed.
     """
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:
@@ -155,15 +155,15 @@ class BindingCycle:
         self._bindings: list[Binding] = []
 
     def parts(self) -> Iterable[object]:
-        """Return the bindings that are on their way."""
+        """Return the bindings that are not yet complete, which a fork of the simulation has to save."""
         return self._bindings
 
     def add(self, binding: Binding) -> None:
-        """Accept a pod with a reserved node; `run` does the rest."""
+        """Accept a pod with a reserved node. `run` then binds the pod."""
         self._bindings.append(binding)
 
     def run(self, binding: Binding) -> None:
-        """Bind the pod as far as possible: announce the node, wait for permission, prepare, and bind."""
+        """Bind the pod as far as possible: announce the node, wait for permission, prepare the binding, and bind."""
         if binding.gang is not None and not binding.gang.settled:
             self._run_together(binding.gang)
         elif (binding.gang is None or binding in self._bindings) and self._prepare(binding):

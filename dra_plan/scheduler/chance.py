@@ -24,7 +24,9 @@ TIES = (FIRST, RANDOM)
 
 @dataclass(frozen=True)
 class Chance:
-    """How to break ties, with a seed, and the node order: 0 sorts nodes by name, other numbers shuffle them.
+    """How ties are broken, the seed for this, and the order of nodes.
+
+    The order 0 sorts nodes by name; others shuffle them.
 
     Raises UsageError for an unknown way to break ties.
     """
@@ -44,7 +46,7 @@ class Chance:
         return random.Random(self.seed).choice
 
     def arranged(self, nodes: Iterable[Node]) -> list[Node]:
-        """Return the nodes in order; the relative order of two nodes does not depend on the other nodes."""
+        """Return the nodes in order. The relative order of two nodes does not depend on other nodes."""
         if not self.order:
             return by_name(nodes)
         return sorted(nodes, key=lambda node: random.Random(f"{self.order}/{node.metadata.name}").random())

@@ -13,7 +13,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
 
 def parse_time(text: str | None) -> float | None:
-    """Return an RFC 3339 time as seconds since the epoch, or None if it is missing or malformed."""
+    """Return an RFC 3339 time as seconds since the epoch, or None if the time is missing or malformed."""
     if not text:
         return None
     try:
@@ -35,12 +35,12 @@ def _written(seconds: int) -> str:
 
 
 def known_time(moment: float, start: float) -> str:
-    """Return the moment as RFC 3339, or "" if the simulation, whose `start` this is, began without any known time."""
+    """Return the moment as RFC 3339, or "" if the input of the simulation that began at `start` had no times."""
     return "" if start == START else format_time(moment)
 
 
 class Clock:
-    """The simulation's time, in seconds since the epoch."""
+    """The time in the simulation, in seconds since the epoch."""
 
     __slots__ = ("now",)
 
@@ -48,11 +48,14 @@ class Clock:
         self.now = now
 
     def advance_to(self, moment: float) -> None:
-        """Let time pass; it never runs backwards."""
+        """Advance the clock to the moment. The clock never runs backwards."""
         self.now = max(self.now, moment)
 
 
 def latest(times: Iterable[str | None]) -> float:
-    """Return the latest of the given times, or START if none can be read; the simulation starts at this time."""
+    """Return the latest of the given times, or START if none of them can be parsed.
+
+    The simulation starts at this time.
+    """
     known = [moment for moment in map(parse_time, set(times)) if moment is not None]
     return max(known, default=START)

@@ -271,7 +271,7 @@ def _dynamic(args: Args, handle: Handle) -> DynamicResources:
 
 
 def registry() -> Registry:
-    """Return the in-tree plugins."""
+    """Return a registry of the in-tree plugins."""
     made = Registry()
     made.register(plugin_names.SCHEDULING_GATES, lambda _args, _handle: SchedulingGates())
     made.register(plugin_names.PRIORITY_SORT, lambda _args, _handle: PrioritySort())
@@ -308,21 +308,24 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class PluginEntry(_Struct, frozen=True):
-    """An entry for a plugin, with its weight if it scores (0 means 1)."""
+    """An entry that enables or disables a plugin, with the plugin's weight in scores (0 means 1)."""
 
     name: str
     weight: int = 0
 
 
 class PluginSet(_Struct, frozen=True):
-    """The plugins enabled in addition to the defaults, and the defaults that are disabled; `*` disables all of them."""
+    """The plugins enabled in addition to the defaults, and the defaults that are disabled.
+
+    `*` disables all defaults.
+    """
 
     enabled: list[PluginEntry] = []
     disabled: list[PluginEntry] = []
 
 
 class Plugins(_Struct, frozen=True):
-    """The plugin sets of a profile."""
+    """The plugin sets of a profile, one for each extension point."""
 
     multi_point: PluginSet = PluginSet()
     queue_sort: PluginSet = PluginSet()
@@ -339,20 +342,20 @@ class Plugins(_Struct, frozen=True):
     post_bind: PluginSet = PluginSet()
 
     def of(self, point: str) -> PluginSet:
-        """Return an extension point's plugin set, by its name in the configuration."""
+        """Return the plugin set of an extension point, which is given by its name in the configuration."""
         found: PluginSet = getattr(self, "".join(f"_{c.lower()}" if c.isupper() else c for c in point))
         return found
 
 
 class PluginConfig(_Struct, frozen=True):
-    """A plugin's arguments."""
+    """The arguments of a plugin."""
 
     name: str
     args: dict[str, Any] = {}
 
 
 class Profile(_Struct, frozen=True):
-    """The plugins for the pods with one scheduler name."""
+    """The plugins for the pods that request the scheduler with this name."""
 
     scheduler_name: str = DEFAULT_SCHEDULER
     percentage_of_nodes_to_score: int | None = None
@@ -368,7 +371,7 @@ class ManagedResource(_Struct, frozen=True):
 
 
 class ExtenderConfig(_Struct, frozen=True):
-    """An extender: its address and the calls that it handles."""
+    """The configuration of an extender, with its address and the calls that it handles."""
 
     url_prefix: str = msgspec.field(name="urlPrefix")
     filter_verb: str = ""
@@ -384,7 +387,7 @@ class ExtenderConfig(_Struct, frozen=True):
 
 
 class Configuration(_Struct, frozen=True):
-    """The document. `percentage_of_nodes_to_score` is the profiles' default."""
+    """A KubeSchedulerConfiguration. `percentage_of_nodes_to_score` is the default for its profiles."""
 
     api_version: str = API_VERSION
     kind: str = KIND
@@ -394,14 +397,14 @@ class Configuration(_Struct, frozen=True):
 
 
 def check_kind(document: Mapping[str, Any]) -> None:
-    """Check that the document is a configuration of the supported version; raise UsageError if it is not."""
+    """Check that the document is a configuration of the supported version. Raises UsageError if it is not."""
     kind, version = document.get("kind"), document.get("apiVersion")
     if kind != KIND or version != API_VERSION:
         raise UsageError(f"not a scheduler configuration: {version} {kind}; expected {API_VERSION} {KIND}")
 
 
 def read(document: Mapping[str, Any] | None) -> Configuration:
-    """Return the configuration in a decoded document, or the default configuration for None.
+    """Return the configuration in a decoded document, or the default configuration if there is no document.
 
     Raises UsageError if the document can't be used, and InputError for unknown fields, which kube-scheduler rejects.
     """
@@ -455,9 +458,10 @@ def _multi_point(profile: Profile, gated: Sequence[str]) -> list[PluginEntry]:
 def arrange(
     profile: Profile, plugins: Mapping[str, Plugin], gated: Sequence[str] = ()
 ) -> tuple[dict[str, list[Plugin]], dict[str, int]]:
-    """Return the plugins of each extension point in order, and the score weights.
+    """Return the plugins of each extension point, in order, and the weights of their scores.
 
-    Plugins that both a point and multi-point name come first, then multi-point's plugins, then the others.
+    Plugins that are enabled for both a point and multi-point come first, then the other plugins of multi-point, then
+    the other plugins of the point.
     """
     multi = _multi_point(profile, gated)
     points: dict[str, list[Plugin]] = {}
@@ -488,12 +492,12 @@ def arrange(
 
 
 def arguments(profile: Profile) -> dict[str, Args]:
-    """Return the plugins' arguments, by plugin name."""
+    """Return the arguments of plugins, by plugin name."""
     return {entry.name: entry.args for entry in profile.plugin_config}
 
 
 def percentages(configuration: Configuration) -> dict[str, int]:
-    """Return percentageOfNodesToScore by profile; 0 means that it depends on the number of nodes."""
+    """Return percentageOfNodesToScore for each profile. 0 means that it depends on the number of nodes."""
     default = configuration.percentage_of_nodes_to_score or 0
     return {
         p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score

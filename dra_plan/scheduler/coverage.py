@@ -53,7 +53,7 @@ _PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
 
 
 def of_scheduler(target: Target, inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
-    """Return a notice about rules that affected the result but were not recorded for this release."""
+    """Return a notice about rules that affected the result but for which this release has no recorded data."""
     known = target.coverage
     if not known.scheduler:
         return []

@@ -42,7 +42,10 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 
 def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "", post_filter: str = "") -> str:
-    """Return `0/N nodes are available: ...`: every reason with its count, sorted as text, or the common reason."""
+    """Return the message `0/N nodes are available: ...`, with the reasons sorted as text, each with its count.
+
+    If all nodes have the same reason from a PreFilter plugin, the message has only this reason.
+    """
     counts: Counter[str] = Counter()
     if not pre_filter:
         for rejection, number in counts_of(statuses).items():
@@ -52,7 +55,7 @@ def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "
 
 
 def counted_fit_error(total: int, counts: Mapping[str, int], *, pre_filter: str = "", post_filter: str = "") -> str:
-    """Return the same message from the number of nodes that have each reason."""
+    """Return the message `0/N nodes are available: ...` from the number of nodes that have each reason."""
     text = f"0/{total} nodes are available:"
     reasons = [pre_filter] if pre_filter else sorted(f"{count} {reason}" for reason, count in counts.items() if count)
     if reasons:
@@ -69,10 +72,10 @@ _LEAST_PERCENTAGE = 5
 
 
 def nodes_to_find(total: int, percentage: int) -> int:
-    """Return how many feasible nodes are enough.
+    """Return how many feasible nodes are enough, so that no more are searched for.
 
-    For up to 99 nodes, this is the number of nodes; otherwise it is a percentage (0 means the default), but at least
-    100.
+    For fewer than 100 nodes, this is the number of nodes. For more nodes it is a percentage (0 means the default), but
+    at least 100.
     """
     if total < LEAST_FEASIBLE:
         return total
@@ -88,7 +91,7 @@ _FEW = 100
 
 
 def best_of(scores: Sequence[int]) -> list[int]:
-    """Return the indices of the highest score."""
+    """Return the indices at which the score is highest."""
     highest = max(scores)
     number = scores.count(highest)
     if number > _FEW:
@@ -100,7 +103,7 @@ def best_of(scores: Sequence[int]) -> list[int]:
 
 
 class BestNodes(Sequence[str]):
-    """The names of the nodes with the highest score, looked up only on access, because most pods have hundreds."""
+    """The names of the nodes with the highest score. A name is looked up only when it is accessed."""
 
     __slots__ = ("_best", "_nodes")
 
@@ -128,10 +131,10 @@ class BestNodes(Sequence[str]):
 def winner(best: Sequence[int]) -> int:
     """Return the index of the node that is chosen among the best nodes, which is the root of a binary heap.
 
-    Go's container/heap builds the heap from below. Only a strictly greater element replaces another, and the left of
-    two equal children moves up. So the root is the best element that comes first when the tree of indices is traversed
-    from the root, left before right. The binary digits of index + 1, except the first digit, describe the path from the
-    root.
+    Go's container/heap builds the heap from the bottom. An element is replaced only by a strictly greater one, and of
+    two equal children the left one moves up. So the root is the best element that comes first when the tree of indices
+    is traversed from the root, left before right. The binary digits of index + 1, except the first digit, describe the
+    path from the root.
     """
     return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
 
@@ -145,7 +148,7 @@ _EXTENDER_SCALE = 10
 
 @dataclass(slots=True)
 class CycleResult:
-    """The result of a cycle. Exactly one of `node` and `message` is set."""
+    """The result of a scheduling cycle. Either `node` or `message` is set, but not both."""
 
     node: str = ""
     message: str = ""
@@ -167,7 +170,7 @@ class CycleResult:
 
 
 class Cycle:
-    """The cycles for one profile's framework; remembers the node with which the next cycle starts."""
+    """Runs the scheduling cycles of a profile's framework. It remembers the node at which the next cycle starts."""
 
     def __init__(
         self,
@@ -184,7 +187,7 @@ class Cycle:
         """The function that builds the record of an attempt that finds no node."""
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
-        """Find a node and reserve it; everything is released if a later step fails."""
+        """Find a node for the pod and reserve it. If a later step fails, everything is released."""
         result, chosen = self.find(framework, state, pod, percentage)
         if chosen is not None:
             self._take(framework, state, pod, chosen, result)
@@ -193,7 +196,7 @@ class Cycle:
     def find(
         self, framework: Framework, state: CycleState, pod: Pod, percentage: int, *, makes_room: bool = True
     ) -> tuple[CycleResult, NodeInfo | None]:
-        """Return the best node, which is not yet reserved, or the reason why there is none.
+        """Return the result and the best node, which is not yet reserved, or the reason why there is none.
 
         PostFilter runs only if `makes_room` is set.
         """
@@ -418,7 +421,7 @@ def _plugins(statuses: Mapping[str, Status]) -> frozenset[str]:
 
 
 def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
-    """Describe a failure after a node was chosen; a rejection is worded as if that were the only node."""
+    """Describe a failure that came after a node was chosen. A rejection is worded as if this were the only node."""
     result.best = ()
     if status.rejected:
         result.message = fit_error(1, {node: status})
@@ -428,5 +431,8 @@ def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
 
 
 def describe_binding_failure(status: Status, result: CycleResult) -> None:
-    """Describe a failure in PreBind or Bind: the message is its own text alone, and no plugin rejects the pod."""
+    """Describe a failure in PreBind or Bind.
+
+    The message is only the failure's own text, and no plugin rejects the pod.
+    """
     result.message, result.failed_with_error, result.unexplained = status.message, not status.rejected, True

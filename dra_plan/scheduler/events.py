@@ -11,7 +11,7 @@ from dra_plan.api.core import Pod
 
 
 class Action(IntFlag):
-    """The change of an object; an update names the part that changed."""
+    """The kind of change of an object. An update names the part that changed."""
 
     ADD = 1
     DELETE = 2
@@ -30,7 +30,7 @@ class Action(IntFlag):
 
 
 class Resource(Enum):
-    """The kinds of objects that wake pods."""
+    """The kinds of objects whose changes can cause pods to be retried."""
 
     NODE = "Node"
     ASSIGNED_POD = "AssignedPod"
@@ -51,7 +51,7 @@ class Resource(Enum):
 
 
 class Hint(Enum):
-    """The result of a hint function, which says whether an event is worth another attempt."""
+    """The result of a hint function, which decides whether an event is worth another attempt."""
 
     SKIP = "QueueSkip"
     QUEUE = "Queue"
@@ -63,7 +63,10 @@ HintFunction = Callable[[Pod, Any, Any], Hint]
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """A plugin's interest in an event (ClusterEventWithHint). Without a hint, every such event queues the pod."""
+    """A plugin's interest in an event (ClusterEventWithHint).
+
+    Without a hint function, every such event queues the pod.
+    """
 
     resource: Resource
     action: Action
@@ -75,7 +78,7 @@ class Interest:
 
 @dataclass(slots=True)  # not frozen: that takes three times as long, and there are several events for each pod
 class Event:
-    """A change to an object: the object before and after, and its name for the trace."""
+    """A change of an object, with the object before and after the change, and its name for the trace."""
 
     resource: Resource
     action: Action
@@ -84,7 +87,7 @@ class Event:
 
     @property
     def label(self) -> str:
-        """The event's label in Kubernetes' format: `AssignedPodDelete`, `NodeAdd`, `ResourceClaimUpdate`."""
+        """The event's label in Kubernetes' format, such as `AssignedPodDelete`, `NodeAdd` or `ResourceClaimUpdate`."""
         if self.action is Action.ADD:
             return f"{self.resource.value}Add"
         if self.action is Action.DELETE:
@@ -93,14 +96,14 @@ class Event:
 
     @property
     def object_name(self) -> str:
-        """Return NAMESPACE/NAME of the object, or its name if it has no namespace."""
+        """Return NAMESPACE/NAME of the object, or only its name if it has no namespace."""
         metadata = (self.new or self.old).metadata
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else str(metadata.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """The reason why a waiting pod is tried again, for the trace."""
+    """The reason why a waiting pod is retried, for the trace."""
 
     pod: str
     event: str
@@ -117,7 +120,7 @@ def concerns(interest: Interest, event: Event) -> bool:
 
 
 def wakes(interest: Interest, event: Event, pod: Pod) -> bool:
-    """Return whether an event of this interest is worth another attempt for the pod."""
+    """Return whether the plugin with this interest considers the event worth another attempt for the pod."""
     if not concerns(interest, event):
         return False
     return interest.hint is None or interest.hint(pod, event.old, event.new) is Hint.QUEUE

@@ -14,44 +14,44 @@ from typing import Any, Protocol
 
 
 class Forked(Protocol):
-    """The root of the parts."""
+    """The root of all parts whose state a fork saves."""
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own; a part with such a method has parts as well.
+        """Return the parts that have state of their own. If a part has this method, its parts are saved as well.
 
-        A part may also name fields that are `not_kept`, and `counters`, which other objects compare and which therefore
-        never return to an earlier number. Its methods `forked`, `reverted` and `committed`, if it has them, are called
-        at the end of each.
+        A part may name fields that are `not_kept`. It may also name `counters`, which other objects compare and which
+        therefore never return to an earlier number. If the part has methods `forked`, `reverted` and `committed`, they
+        are called at the end of the operation of this name.
         """
 
 
 class Forks:
-    """The forks of one simulation that are open, one inside the other. Only a simulation at rest can be forked."""
+    """The open forks of one simulation, each inside the previous one. Only a simulation at rest can be forked."""
 
     def __init__(self, root: Forked) -> None:
         self._root = root
         self._open: list[list[_Kept]] = []
 
     def fork(self) -> None:
-        """Note the present state."""
+        """Save the present state."""
         kept = [_Kept(part) for part in _parts_of(self._root)]
         self._open.append(kept)
         _tell(kept, "forked")
 
     def revert(self) -> None:
-        """Return to the state at the last fork, which ends."""
+        """Return to the state at the last fork, and close this fork."""
         kept = self._open.pop()
         for each in kept:
             each.put_back()
         _tell(kept, "reverted")
 
     def commit(self) -> None:
-        """End the last fork, and keep what has happened since."""
+        """Close the last fork, and keep the changes made since."""
         _tell(self._open.pop(), "committed")
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Fork, and revert at the end."""
+        """Return a context in which the simulation is forked. At the end of the context, all changes are reverted."""
         self.fork()
         try:
             yield

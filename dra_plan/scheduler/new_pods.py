@@ -28,9 +28,9 @@ PARALLEL = "Parallel"
 
 
 def is_ordered(workload: AnyWorkload) -> bool:
-    """Return whether the workload creates its pods one by one (the default for a StatefulSet).
+    """Return whether the workload creates its pods one by one, which is the default for a StatefulSet.
 
-    Each pod is then created once all previous pods are ready.
+    Each pod is then created when all earlier pods are ready.
     """
     return (
         isinstance(workload, Workload)
@@ -47,10 +47,10 @@ def new_pods(
     *,
     is_ready: Callable[[Pod], bool] | None = None,
 ) -> Iterator[Pod]:
-    """Yield the pods that the workload still has to create; `pods` are its existing pods.
+    """Yield the pods that the workload still has to create. `pods` are its existing pods.
 
-    Names that are `taken` in its namespace are not used again. If `is_ready` is given, a StatefulSet creates its pods
-    in order, each one once all previous pods are ready (podManagementPolicy OrderedReady). Otherwise, all pods are
+    Names that are `taken` in the workload's namespace are not used again. If `is_ready` is given, a StatefulSet creates
+    its pods in order, each when all earlier pods are ready (podManagementPolicy OrderedReady). Otherwise, all pods are
     created at once.
     """
     if is_over(workload):
@@ -102,7 +102,10 @@ def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) 
 
 
 def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
-    """Return whether a DaemonSet pod may run on the node: node terms and name match, and taints are tolerated."""
+    """Return whether a pod of the DaemonSet may run on the node.
+
+    It may if the node matches the pod's node terms and node name, and if the pod tolerates the node's taints.
+    """
     spec = pod_spec(workload)
     if spec.node_name not in ("", node.metadata.name):
         return False
@@ -113,7 +116,10 @@ def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
 
 
 def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
-    """Return one of the workload's pods. A Deployment's pods name it as their controller; its ReplicaSet is omitted."""
+    """Return a pod of the workload.
+
+    A Deployment's pod names the Deployment as its controller, without a ReplicaSet between.
+    """
     owner = OwnerReference(
         api_version=workload.api_version,
         kind=workload.kind,
@@ -132,7 +138,7 @@ def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
 
 
 def daemon_node(pod: Pod) -> str:
-    """Return the node for which a daemon pod is intended: its own node, or the one in its required node terms."""
+    """Return the node for which a DaemonSet's pod is intended: its own node, or the node in its required node terms."""
     required = required_terms(pod)
     for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
         for field in term.match_fields:

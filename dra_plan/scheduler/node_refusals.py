@@ -21,7 +21,7 @@ from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, St
 
 
 class NodeRefusal(NamedTuple):
-    """A plugin's rejection of a node, with the reasons and their subjects."""
+    """The rejection of a node by a plugin, with the reasons and their subjects."""
 
     plugin: str
     reasons: tuple[Reason, ...]
@@ -32,10 +32,9 @@ class NodeRefusal(NamedTuple):
 class NodeRefusals:
     """The reasons why a pod is rejected on each node, by node name.
 
-    A node's first rejection is the one that the message counts.
-
-    `of_all` means that the pod was rejected before any node was examined, so each node has that one reason. `besides`
-    are then the plugins that would also reject each node, as far as they were called.
+    The scheduler's message counts only the first rejection of each node. If `of_all` is set, the pod was rejected
+    before any node was examined, so this is the only reason for every node; `besides` are then the other plugins that
+    were called and would also reject each node.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
@@ -54,7 +53,7 @@ Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
 def refusals_of(
     framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis, *, besides: bool = False
 ) -> NodeRefusals:
-    """Return the reasons why the pod is rejected on each node, in the cycle that has just failed.
+    """Return the reasons why the pod was rejected on each node in the cycle that has just failed.
 
     The cluster must not have changed since then. If `besides` is set, the other plugins are called even if one plugin
     rejected all nodes.

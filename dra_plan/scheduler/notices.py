@@ -36,7 +36,10 @@ def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Targe
 
 
 def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
-    """Yield notices about gates that the input reveals: the API server stores fields only if their gate is on."""
+    """Yield notices about gates that the input shows to be on.
+
+    The API server stores some fields only if their gate is on.
+    """
     on = target.gates
     signs = gates_of_groups(inventory)
     off = [gate for gate in signs if gate in on and not on[gate]]
@@ -49,7 +52,7 @@ def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
 
 
 def gates_of_groups(inventory: Inventory) -> dict[str, str]:
-    """Return the gates of pod groups that are on if the cluster stores the input's objects, each with its sign."""
+    """Return the gates for pod groups that must be on, each with the stored object that shows this."""
     named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
     signs: dict[str, str] = {}
     if named or inventory.pod_groups:
@@ -108,7 +111,7 @@ _MOST_TIES = 3
 
 
 def collect(simulation: Simulation, records: Sequence[PodRecord], evicted: Sequence[str]) -> list[Notice]:
-    """Return all notices from the simulation itself, in a fixed order; `evicted` are the evicted pods' keys."""
+    """Return all notices of the simulation, in a fixed order. `evicted` are the keys of the evicted pods."""
     found = group_notices(simulation.inventory, simulation.cluster, simulation.target)
     found += _finished(simulation)
     found += _choices(simulation.inventory, records)
@@ -270,7 +273,7 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
 
 @dataclass(frozen=True)
 class GroupSummary:
-    """A group, with the status that the scheduler would have written, and the numbers of its pods."""
+    """A group, with the status that the scheduler would have written, and how many pods it has."""
 
     namespace: str
     name: str
@@ -287,7 +290,7 @@ class GroupSummary:
 
     @property
     def outcome(self) -> PodGroupOutcome:
-        """The outcome as one word."""
+        """The outcome as a single word."""
         condition = next((each for each in self.conditions if each.type == SCHEDULED), None)
         if condition is not None and condition.status == "True":
             return "Scheduled"
@@ -301,7 +304,7 @@ class GroupSummary:
 def summaries(
     cluster: SimulatedCluster, records: PodGroupRecords, gated: Mapping[str, QueuedPod]
 ) -> list[GroupSummary]:
-    """Return all groups, in order of arrival; `gated` are the pods that are kept out of the queue, by UID."""
+    """Return all groups in order of arrival. `gated` are the pods that are kept out of the queue, by UID."""
     return [_summary(cluster, records.of(group), gated) for group in cluster.groups.all()]
 
 

@@ -39,7 +39,10 @@ equally."""
 
 
 def fullest_first(devices: Sequence[PoolDevice], state: AllocatedState) -> Sequence[PoolDevice]:
-    """Return shared devices that are in use before other devices, starting with the smallest free share."""
+    """Return the devices, starting with shared devices that are in use.
+
+    Of these, the device with the smallest free fraction comes first.
+    """
     if not any(device.id in state.aggregate for device in devices):
         return devices
     return sorted(devices, key=lambda device: _share_left(device, state))
@@ -55,7 +58,7 @@ def _share_left(device: PoolDevice, state: AllocatedState) -> float:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy: its description, its scoring plugin, NodeResourcesFit's arguments, and the order of devices."""
+    """A scheduling policy: its description, its scoring plugin, NodeResourcesFit's arguments, and the device order."""
 
     name: str
     summary: str
@@ -96,7 +99,7 @@ def named(name: str) -> Policy:
 
 
 def configured(policy: Policy, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the decoded KubeSchedulerConfiguration with the policy in each profile.
+    """Return the decoded KubeSchedulerConfiguration with the policy added to each profile.
 
     Return None for the default configuration.
     """
@@ -130,7 +133,7 @@ def _with(policy: Policy, profile: dict[str, Any]) -> dict[str, Any]:
 
 
 def registered(policy: Policy, mix: Mix, others: Registry | None = None) -> Registry:
-    """Return the registry with the policy's plugin, which scores by the mix of pods."""
+    """Return the registry with the policy's plugin added. The plugin scores nodes by the mix of pods."""
     made = Registry(others or {})
     plugin = policy.plugin
     if plugin is not None:

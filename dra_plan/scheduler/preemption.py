@@ -24,12 +24,12 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 
 
 def no_victims(node: str) -> str:
-    """Return the message for a node that is offered for preemption without pods to evict."""
+    """Return the message for a node that is considered for preemption but has no pods to evict."""
     return f'expected at least one victim pod on node "{node}"'
 
 
 def select_victims(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo) -> Candidate | Status:
-    """Return the fewest, least important pods whose removal lets the pod fit; `state` and `node` are changed."""
+    """Return the fewest, least important pods whose removal lets the pod fit. `state` and `node` are modified."""
     trial = handle.trial
     priority = handle.cluster.info(pod).priority
     potential = [info for info in node.pods.values() if info.priority < priority]
@@ -75,9 +75,10 @@ def _spare(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo, info: Po
 def dry_run(
     handle: Handle, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], wanted: int
 ) -> tuple[list[Candidate], dict[str, Status]]:
-    """Return candidates until `wanted` are found and one violates no budgets, and the other nodes' rejections.
+    """Return candidates for preemption, and the rejections of the other nodes.
 
-    Upstream begins at a random node; this function begins at the first node.
+    The search ends when `wanted` candidates are found and at least one of them violates no budgets. Upstream begins at
+    a random node; this function begins at the first node.
     """
     candidates: list[Candidate] = []
     statuses: dict[str, Status] = {}
@@ -106,9 +107,9 @@ REASON = "PreemptionByScheduler"
 
 
 def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
-    """Delete the pod, or mark it if its kubelet terminates it later.
+    """Delete the pod, or mark it as being deleted if its kubelet terminates it later.
 
-    If the pod waits at Permit, reject it for the plugin instead.
+    If the pod waits at Permit, it is rejected in the name of the plugin instead.
     """
     waiting = handle.waiting.get(victim.uid)
     if waiting is not None:
@@ -120,7 +121,7 @@ def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
 
 
 def preemption_message(pod: Pod) -> str:
-    """Return the message in a preempted pod's condition."""
+    """Return the message in the condition of a preempted pod."""
     return f"{pod.spec.scheduler_name or DEFAULT_SCHEDULER}: preempting to accommodate a higher priority pod"
 
 

@@ -28,7 +28,7 @@ _Key = TypeVar("_Key")
 
 
 class PodHeap:
-    """Pods by UID, beginning with the smallest key. A pod's key is fixed when the pod is added."""
+    """Pods by UID, the one with the smallest key first. The key of a pod is fixed when the pod is added."""
 
     def __init__(self) -> None:
         self._items: dict[str, tuple[tuple[float, ...], QueuedPod]] = {}
@@ -41,26 +41,26 @@ class PodHeap:
         return uid in self._items
 
     def values(self) -> list[QueuedPod]:
-        """Return the pods, by key."""
+        """Return the pods, sorted by key."""
         return [item for _, item in sorted(self._items.values(), key=lambda entry: entry[0])]
 
     def get(self, uid: str) -> QueuedPod | None:
-        """Return the pod with this UID, or None."""
+        """Return the pod with this UID, or None if it is not here."""
         entry = self._items.get(uid)
         return entry[1] if entry is not None else None
 
     def put(self, item: QueuedPod, key: tuple[float, ...]) -> None:
-        """Add a pod."""
+        """Add a pod with this key."""
         self._items[item.uid] = (key, item)
         heapq.heappush(self._heap, (key, item.uid))
 
     def remove(self, uid: str) -> QueuedPod | None:
-        """Remove a pod at any position; its entry in the heap is skipped later."""
+        """Remove the pod with this UID, wherever it is, and return it. Its entry in the heap is skipped later."""
         entry = self._items.pop(uid, None)
         return entry[1] if entry is not None else None
 
     def first(self) -> QueuedPod | None:
-        """Return the pod with the smallest key, which stays; None if there is none."""
+        """Return the pod with the smallest key without removing it, or None if there are no pods."""
         while self._heap:
             key, uid = self._heap[0]
             entry = self._items.get(uid)
@@ -88,9 +88,9 @@ class _Refusers(NamedTuple):
 
 
 class ParkedPods:
-    """Pods by UID, in the order in which they were added.
+    """Pods that wait for an event, by UID, in the order in which they were added.
 
-    The plugins that rejected a pod do not change while it is here.
+    While a pod is here, the plugins that rejected it do not change.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class ParkedPods:
         return uid in self._items
 
     def get(self, uid: str) -> QueuedPod | None:
-        """Return the pod with this UID, or None."""
+        """Return the pod with this UID, or None if it is not here."""
         return self._items.get(uid)
 
     def values(self) -> Iterable[QueuedPod]:
@@ -115,20 +115,20 @@ class ParkedPods:
 
     @property
     def gated(self) -> list[QueuedPod]:
-        """The pods that a PreEnqueue plugin keeps here."""
+        """The pods that a PreEnqueue plugin keeps out of the active queue."""
         return list(self._gated.values())
 
     @property
     def refusers(self) -> Iterable[_Refusers]:
-        """The distinct combinations of plugins that rejected pods that are not gated."""
+        """The distinct sets of plugins that rejected pods, without gated pods."""
         return self._alike.keys()
 
     def refused(self, by: _Refusers) -> Iterable[QueuedPod]:
-        """Return the pods that exactly these plugins rejected."""
+        """Return the pods that were rejected by exactly these plugins."""
         return self._alike[by].values()
 
     def users(self, names: Iterable[str], by: _Refusers) -> Iterator[QueuedPod]:
-        """Yield those of these pods that may use claims with these names, without duplicates."""
+        """Yield the pods rejected by exactly these plugins that may use claims with these names, without duplicates."""
         found = {uid: item for name in names for uid, item in self._users.get(name, {}).items()}
         return (item for uid, item in found.items() if self._where[uid] == by)
 
@@ -146,7 +146,7 @@ class ParkedPods:
                 self._users.setdefault(name, {})[uid] = item
 
     def pop(self, uid: str) -> QueuedPod | None:
-        """Remove and return a pod; return None if it is not here."""
+        """Remove the pod with this UID and return it, or return None if it is not here."""
         item = self._items.pop(uid, None)
         if item is None:
             return None
@@ -160,7 +160,7 @@ class ParkedPods:
         return item
 
     def restate(self, uid: str, info: PodInfo) -> None:
-        """Update a changed pod, which keeps its position."""
+        """Replace the information about a changed pod. The pod keeps its position."""
         item = self._items[uid]
         before, item.info = item.info.claim_names, info
         if self._where[uid] is not None:
@@ -186,7 +186,7 @@ _MOST_FRUITLESS = 5
 
 
 class SchedulingQueue:
-    """All pods that are not bound. `on_wake` is called with the reason why a pod is retried."""
+    """All pods that are not bound. `on_wake` is called with the reason whenever a pod is retried."""
 
     def __init__(
         self,
@@ -215,14 +215,14 @@ class SchedulingQueue:
         """The other plugins with their interests, by profile and kind of event of claims."""
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own: the places, and the pods in them."""
+        """Return the parts of the queue, and the pods in them, which a fork of the simulation has to save."""
         waiting = (item for place in self._places for item in place.values())
         return *self._places, self._unschedulable, *waiting, *self._unschedulable.values(), *self._in_flight.values()
 
     # Finding pods
 
     def find(self, uid: str) -> QueuedPod | None:
-        """Return the queued pod with this UID, in any part of the queue."""
+        """Return the queued pod with this UID, in any part of the queue, or None if it is not queued."""
         for place in self._places:
             item = place.get(uid)
             if item is not None:
@@ -235,17 +235,17 @@ class SchedulingQueue:
 
     @property
     def gated(self) -> list[QueuedPod]:
-        """The pods that never entered the active queue, or were kept from entering it again."""
+        """The pods that have never entered the active queue, or that are kept from entering it again."""
         return self._unschedulable.gated
 
     @property
     def to_be_tried(self) -> list[QueuedPod]:
-        """The pods that would be tried if nothing else happened, at once or after their backoff."""
+        """The pods that would be tried, immediately or after their backoff, if nothing else happened."""
         return [item for place in self._places for item in place.values()]
 
     @property
     def erring(self) -> list[QueuedPod]:
-        """The pods whose last attempt ended in an error, by the end of their backoff."""
+        """The pods whose last attempt ended with an error, in the order in which their backoffs end."""
         return self._error_backoff.values()
 
     def _key(self, item: QueuedPod, place: PodHeap) -> tuple[float, ...]:
@@ -259,14 +259,18 @@ class SchedulingQueue:
     # Adding and removing
 
     def add(self, info: PodInfo) -> QueuedPod:
-        """Add a new pod; it becomes active unless a PreEnqueue plugin gates it."""
+        """Add a new pod. It becomes active, unless a PreEnqueue plugin gates it."""
         self._arrivals += 1
         item = QueuedPod(info, self._clock.now, self._arrivals)
         self._enter(item, self._active)
         return item
 
     def pop(self) -> QueuedPod | None:
-        """Return the next pod to try: the first active pod, or else the first pod that is backing off, or else None."""
+        """Remove and return the next pod to try.
+
+        This is the first active pod or, if there is none, the first pod that is backing off. Return None if there is
+        neither.
+        """
         self._flush_backoff()
         place = self._active if len(self._active) else self._backoff
         item = place.first()
@@ -277,7 +281,10 @@ class SchedulingQueue:
         return item
 
     def take(self, uids: Iterable[str]) -> list[QueuedPod]:
-        """Remove and return the pods that are queued and not gated, because they are tried with another pod."""
+        """Remove and return the pods with these UIDs that are queued and not gated.
+
+        They are then tried together with another pod.
+        """
         found = []
         for uid in uids:
             item = next((item for place in self._places if (item := place.remove(uid)) is not None), None)
@@ -305,14 +312,14 @@ class SchedulingQueue:
                 self._enter(item, self._active)
 
     def release_errors(self, items: Iterable[QueuedPod]) -> None:
-        """Retry these pods, which failed with an error; time passes until the first may be tried."""
+        """Retry these pods, which failed with an error. Time passes until the first of them may be tried."""
         for item in items:
             self._clock.advance_to(item.backoff_until)
             self._error_backoff.remove(item.uid)
             self._enter(item, self._active)
 
     def done(self, uid: str) -> None:
-        """Remove a pod that is bound or deleted."""
+        """Remove a pod that has been bound or deleted."""
         for place in self._places:
             place.remove(uid)
         self._in_flight.pop(uid, None)
@@ -336,9 +343,9 @@ class SchedulingQueue:
     # After an attempt
 
     def put_back(self, item: QueuedPod, *, failed_with_error: bool) -> None:
-        """Put back a failed pod.
+        """Put back a pod whose attempt failed.
 
-        After an error it backs off, after a rejection it waits for an event, unless one came meanwhile.
+        After an error, the pod backs off. After a rejection, it waits for an event, unless one came during the attempt.
         """
         replay, item.replay = item.replay, []
         self._end(item, failed_with_error=failed_with_error)
@@ -351,10 +358,12 @@ class SchedulingQueue:
         self._unschedulable.put(item)
 
     def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
-        """Put back a group's pod whose attempt failed; it backs off and is thus retried immediately.
+        """Put back a pod of a group whose attempt failed.
 
-        This does not depend on the events that could help the pod. If nothing has `changed` since the attempt began, a
-        retry would have the same result, so the pod waits for any event.
+        The pod backs off and is retried without waiting for an event.
+
+        However, if nothing has `changed` since the attempt began, a retry would have the same result, so the pod waits
+        for any event.
         """
         item.replay = []
         self._end(item, failed_with_error=failed_with_error)
@@ -380,7 +389,7 @@ class SchedulingQueue:
     # Events
 
     def handle(self, event: Event) -> None:
-        """Move the pods that an event may have made schedulable, so that they are retried."""
+        """Retry the pods that an event may have made schedulable."""
         for item in self._in_flight.values():
             item.replay.append(event)
         self._end_idling()
@@ -443,7 +452,10 @@ class SchedulingQueue:
         return found
 
     def binding_failed(self, event: Event, uid: str) -> None:
-        """Handle a failed binding, which looks to other pods, but not to this one, as if the pod had been deleted."""
+        """Handle the failed binding of the pod with this UID.
+
+        For all other pods, it is as if this pod had been deleted.
+        """
         self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
             if item.fruitless_since != self._happened:
@@ -453,7 +465,10 @@ class SchedulingQueue:
                 self._reconsider(item, event)
 
     def member_came(self, event: Event, uids: Iterable[str]) -> None:
-        """Handle the creation of a pod in a group; gated pods among the group's `uids` may now enter."""
+        """Handle the creation of a pod in a group.
+
+        Gated pods of the group, which have these `uids`, may now become active.
+        """
         for uid in uids:
             item = self._unschedulable.get(uid)
             if item is not None:
@@ -474,7 +489,7 @@ class SchedulingQueue:
             self._awake(item, event, plugin)
 
     def update(self, info: PodInfo, event: Event | None) -> None:
-        """Update a waiting pod; it is retried if the change may help."""
+        """Update a waiting pod. It is retried if the change may help."""
         item = self.find(info.uid)
         if item is None:
             return
@@ -486,7 +501,7 @@ class SchedulingQueue:
         self._end_idling()
 
     def activate(self, uid: str) -> None:
-        """Make a waiting pod active immediately."""
+        """Move a waiting pod to the active queue immediately."""
         waiting = (self._backoff, self._error_backoff, self._idle)
         item = self._unschedulable.pop(uid) or next(filter(None, (place.remove(uid) for place in waiting)), None)
         if item is not None:

@@ -34,7 +34,9 @@ from .simulation import Simulation
 
 @dataclass(frozen=True)
 class Refusals:
-    """The reasons why a pod does not fit on each node, by name in scheduling order; empty for a node that fits.
+    """The reasons why a pod does not fit on each node, by node name in scheduling order.
+
+    A node that fits has no reasons.
 
     `claims` are the pod's claims that wait for devices, and `allocated` are its claims that already have devices.
     """
@@ -45,7 +47,7 @@ class Refusals:
 
 
 def refusals(simulation: Simulation, pod: Pod) -> Refusals:
-    """Return the reasons why the pod does not fit on each node in the current cluster, which is not changed."""
+    """Return the reasons why the pod does not fit on each node of the current cluster. The cluster is not changed."""
     cluster = simulation.cluster
     nodes = list(cluster.nodes.values())
     framework = simulation.frameworks.get(cluster.info(pod).profile)
@@ -87,18 +89,21 @@ def _claims(
 
 @dataclass(frozen=True)
 class CopyTemplate:
-    """The content of one copy: a pod, or all pods of a gang, with different names and their own pod group."""
+    """What one copy consists of: a pod, or all pods of a gang.
+
+    Each copy has its own names and, for a gang, its own pod group.
+    """
 
     pods: tuple[Pod, ...]
     group: PodGroup | None = None
 
     @property
     def never_starts(self) -> bool:
-        """Return whether the copy is a gang with fewer pods than it needs."""
+        """Return whether the copy is a gang that has fewer pods than it needs."""
         return self.group is not None and len(self.pods) < self.group.min_count
 
     def made(self, number: int) -> tuple[PodGroup | None, list[Pod]]:
-        """Return the group and the pods of the copy with that number."""
+        """Return the group and the pods of the copy with this number."""
         if self.group is None:
             return None, [copy_of(pod, number) for pod in self.pods]
         metadata = self.group.metadata
@@ -115,9 +120,9 @@ def _of_group(pod: Pod, group: str) -> Pod:
 
 @dataclass
 class Copies:
-    """The outcome for the copies: the pods that were bound, in order, and the first pod that was not, if any.
+    """The outcome for copies: the pods that were bound, in order, and the first pod that was not bound (if any).
 
-    A copy has `size` pods, and counts when all of them are bound.
+    A copy has `size` pods, and counts if all of them are bound.
     """
 
     size: int = 1
@@ -130,9 +135,9 @@ class Copies:
         return len(self.bound) // self.size
 
     def add(self, simulation: Simulation, records: Sequence[PodRecord]) -> bool:
-        """Record the outcome of the next copy, and return whether all its pods are bound.
+        """Record the outcome for the next copy, and return whether all its pods are bound.
 
-        If they are not, one of the pods without a node becomes the rejected one.
+        If they are not, one of the pods without a node becomes the rejected pod.
         """
         if len(records) == self.size and all(record.node for record in records):
             self.bound += records
@@ -146,7 +151,10 @@ class Copies:
 
 
 def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int]]) -> int:
-    """Return the template to copy next, which is the first with the smallest part of its share."""
+    """Return the index of the template to copy next.
+
+    This is the first template of which the smallest part of its share has been copied.
+    """
     shares = [copies.number / share for copies, (_, share) in zip(found, templates, strict=True)]
     return shares.index(min(shares))
 
@@ -154,10 +162,11 @@ def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int
 def create_in_proportion(
     simulation: Simulation, templates: Sequence[tuple[CopyTemplate, int]], limit: int
 ) -> list[Copies]:
-    """Create at most `limit` copies in a running simulation, each after the previous one is bound.
+    """Create at most `limit` copies in a running simulation, each after the previous copy is bound.
 
-    Each template is paired with its index in its set. The first rejected copy ends the creation. A copy counts as bound
-    if it is bound when nothing changes any longer, even if it evicts other pods.
+    Each template is paired with the number of its copies in a set. The creation ends at the first copy that is
+    rejected. A copy counts as bound if it is bound when nothing changes any more, even if other pods are evicted for
+    it.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
@@ -173,9 +182,9 @@ def create_in_proportion(
 
 
 def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int) -> list[PodRecord]:
-    """Return the outcome for a rejected gang's pods that arrive one by one, up to the first that finds no node.
+    """Return the outcomes for a rejected gang's pods if they arrive one by one, up to the first that finds no node.
 
-    They arrive as pods without a group, in the order in which the scheduler tried the pods in the gang's copy with that
+    They arrive as pods without a group, in the order in which the scheduler tried the pods of the gang's copy with this
     number. Earlier pods stay on their nodes.
     """
     group, made = template.made(number)
@@ -194,7 +203,7 @@ def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int
 
 
 def copy_of(template: Pod, number: int) -> Pod:
-    """Return a new pod like the template: pending, with its own name and without claims."""
+    """Return a new pending pod like the template, with a name of its own and without claims."""
     metadata = template.metadata
     named = ObjectMeta(
         name=f"{metadata.name}-{number}",
@@ -214,7 +223,7 @@ def copy_of(template: Pod, number: int) -> Pod:
 
 
 class NodeRules:
-    """The nodes in a query, and the pods' exclusions from them."""
+    """The nodes of a query, and the reasons why plugins exclude pods from them."""
 
     def __init__(self, nodes: Iterable[Node], target: Target) -> None:
         self._nodes = list(nodes)
@@ -233,9 +242,9 @@ class NodeRules:
         )
 
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
-        """Return the nodes that are excluded for one of the pods, with the plugins; all pods fit on most nodes.
+        """Return the nodes from which one of the pods is excluded, with the plugins that exclude it.
 
-        Pods that the plugins treat alike get the same dict object.
+        Most nodes exclude no pods. Pods that the plugins treat alike get the same dict object.
         """
         pods = list(pods)
         keys = tuple(self._key(pod) for pod in pods)

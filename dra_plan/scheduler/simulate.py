@@ -55,7 +55,10 @@ def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
 
 
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
-    """Apply the differences, in the order nodes, devices, volumes, claims, pod groups, pods."""
+    """Apply the differences between two inputs to the simulation.
+
+    The order is nodes, devices, volumes, claims, pod groups, pods.
+    """
     later = LaterState(simulation, before, after)
     later.pass_time()
     later.nodes()
@@ -68,7 +71,7 @@ def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None
 
 
 class LaterState:
-    """The differences between two inputs, and how each kind of difference is applied to a simulation."""
+    """The differences between two inputs. Its methods apply each kind of difference to a simulation."""
 
     def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
         self._simulation = simulation
@@ -76,7 +79,7 @@ class LaterState:
         self._before, self._after = before, after
 
     def pass_time(self) -> None:
-        """Advance the clock to the newest time in the input; every backoff has ended by then."""
+        """Advance the clock to the newest time in the later input. By then, every backoff has ended."""
         clock = self._simulation.clock
         times = [pod.metadata.creation_timestamp for pod in self._after.pods]
         times += [claim.metadata.creation_timestamp for claim in self._after.claims]
@@ -104,7 +107,7 @@ class LaterState:
     # Devices
 
     def devices(self) -> None:
-        """Apply slices, classes and taint rules; a changed rule is treated as an update of the slices."""
+        """Apply changed slices, classes and taint rules. A changed rule is treated as an update of the slices."""
         before, after, cluster = self._before, self._after, self._cluster
         changed = [
             before.slices != after.slices,
@@ -134,9 +137,9 @@ class LaterState:
     # Volumes
 
     def volumes(self) -> None:
-        """Apply volumes, claims on them, and the objects behind them.
+        """Apply changed volumes, volume claims, and the other storage objects.
 
-        Objects unchanged in the input stay as simulated.
+        Objects that do not change in the input stay as they are in the simulation.
         """
         for kind, holder in TABLES.items():
             old, new = _index(getattr(self._before, holder)), _index(getattr(self._after, holder))
@@ -147,7 +150,10 @@ class LaterState:
     # Claims
 
     def claims(self) -> None:
-        """Apply claims that are added, changed or removed. A status unchanged in the input stays as simulated."""
+        """Apply claims that are added, changed or removed.
+
+        If a claim's status does not change in the input, it stays as it is in the simulation.
+        """
         old, new = _index(self._before.claims), _index(self._after.claims)
         for key, claim in old.items():
             if key not in new:
@@ -237,7 +243,7 @@ class LaterState:
         self._cluster.put_claim(replace(claim, status=freed))
 
     def change_pod(self, was: Pod, now: Pod, current: Pod) -> None:
-        """Apply a pod's change in the later input; a node that the pod got in the simulation stays its node."""
+        """Apply the change of a pod in the later input. A node that the pod got in the simulation is kept."""
         if current.spec.node_name:
             self._changed_on_node(was, now, current)
             return
@@ -284,7 +290,7 @@ def _node_change(old: Node, new: Node) -> Action:
 
 
 def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
-    """Return the changes that plugins may register for; 0 if there are none."""
+    """Return which changes of the pod plugins may be interested in, or 0 if there are none."""
     action = Action(0)
     if was.metadata.labels != now.metadata.labels:
         action |= Action.UPDATE_POD_LABEL
@@ -304,7 +310,7 @@ def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
 
 @dataclass(frozen=True)
 class Eviction:
-    """A pod that is evicted in favour of another one."""
+    """A pod that is evicted to make room for another pod."""
 
     victim: str
     preemptor: str
@@ -337,14 +343,14 @@ class SimulationResult:
         return [record for record in self.pods if not record.node]
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Return whether the pod has no node, and a search for one was cut short."""
+        """Return whether the pod has no node because a search for one was cut short."""
         return not record.node and (record.ran_out or bool(self.undecided.get(record.pod.key)))
 
 
 def simulate(simulation: Simulation, then: Iterable[Inventory] = (), *, tells: bool = True) -> SimulationResult:
-    """Schedule all pods, then again after each later state of the cluster, until nothing changes any longer.
+    """Schedule all pods until nothing changes any more, and again after each later state of the cluster.
 
-    The notices of the result are left out unless `tells` is set.
+    The result has notices only if `tells` is set.
     """
     simulation.start()
     before = simulation.inventory
@@ -356,13 +362,16 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = (), *, tells: b
 
 
 def eviction_count(simulation: Simulation) -> int:
-    """Return the number of preemptions, counting repeated preemptions under the same name."""
+    """Return the number of preemptions.
+
+    Pods with the same name that are preempted one after another count separately.
+    """
     plugins: list[DefaultPreemption] = simulation.plugins_of(DefaultPreemption)
     return sum(len(plugin.evictions) for plugin in plugins) + len(simulation.scheduler.groups.evictions)
 
 
 def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
-    """Yield all preemptions, in the order of the decisions; a name may be that of several pods, one after another."""
+    """Yield all preemptions in the order of the decisions. Several pods, one after another, may have the same name."""
     for plugin in simulation.plugins_of(DefaultPreemption):
         for preemptor, victim, node in plugin.evictions:
             yield Eviction(victim.key, preemptor.key, node)
@@ -371,7 +380,7 @@ def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
 
 
 def evictions_of(simulation: Simulation) -> list[Eviction]:
-    """Return the preempted pods, each with the first pod that preempted it, in the order of the decisions."""
+    """Return the preempted pods in the order of the decisions, each with the first pod that preempted it."""
     first: dict[str, Eviction] = {}
     for each in decided_evictions(simulation):
         first.setdefault(each.victim, each)
@@ -379,7 +388,7 @@ def evictions_of(simulation: Simulation) -> list[Eviction]:
 
 
 def result_of(simulation: Simulation, *, tells: bool = True) -> SimulationResult:
-    """Return the current outcome for every pod and claim, with notices if `tells` is set."""
+    """Return the current outcome for every pod and claim. It has notices only if `tells` is set."""
     evictions = evictions_of(simulation)
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     kept = simulation.scheduler.records
@@ -410,7 +419,7 @@ def result_of(simulation: Simulation, *, tells: bool = True) -> SimulationResult
 
 
 def in_order(owner: str) -> str:
-    """Return the text for a pod that an ordered StatefulSet has not yet created."""
+    """Return the message for a pod that an ordered StatefulSet has not created yet."""
     return f"StatefulSet {owner} creates it once the pods before it are ready"
 
 

@@ -77,7 +77,7 @@ class _Later:
 
 
 class Scheduler:
-    """The scheduler that drives one simulation."""
+    """The scheduler of one simulation."""
 
     def __init__(
         self,
@@ -118,12 +118,12 @@ class Scheduler:
         handle.cluster.listener = queue.handle
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the parts of this object that a fork of the simulation has to save."""
         recorded = () if self.failed_attempts is None else (self.failed_attempts,)
         return self.queue, self.records, self.cycle, self._failures, self.bindings, self.groups, *recorded
 
     def enqueue(self, pod: Pod) -> None:
-        """Queue a pod that needs a node. Pods for other schedulers are ignored."""
+        """Queue a pod that needs a node. Pods that name another scheduler are ignored."""
         info = self.handle.cluster.info(pod)
         record = self.records.of(pod)
         if info.profile not in self.frameworks:
@@ -140,7 +140,7 @@ class Scheduler:
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
     def run(self, *, to_refusal: bool = False) -> None:
-        """Schedule until nothing changes any longer, enough pods are bound, or time is up.
+        """Schedule pods until nothing changes any more, enough pods are bound, or the time is up.
 
         If `to_refusal` is set, stop at the first pod that is not scheduled; the next run continues from there.
         """
@@ -268,17 +268,17 @@ API_SERVERS = (RECORDED, REAL)
 
 
 class Simulation:
-    """The parts of one simulation.
+    """A simulation of a cluster and its scheduler.
 
-    The input is not changed, and the same input leads to the same outcome.
+    The input is not changed, and the same input always has the same outcome.
 
-    `config` is a decoded KubeSchedulerConfiguration; `plugins` are factories in addition to those from installed
-    packages; `extenders` replace those in the configuration. `api_server` is one of `API_SERVERS`, and `order`, in
-    which the input's pods arrive, is one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
-    Workloads' pods, and pods' claims, exist from the start unless other code `makes` them; `ordered` StatefulSets start
-    with one pod. `common` is shared with simulations of related inputs, `view` is the target's view of the input, if it
-    already exists. `chance` breaks ties and orders nodes; `device_order` orders the devices of a node. Raises
-    UsageError for a configuration that can't be used.
+    `config` is a decoded KubeSchedulerConfiguration. `plugins` are factories in addition to those of installed
+    packages, and `extenders` replace those in the configuration. `api_server` is one of `API_SERVERS`, and `order` is
+    the order in which the input's pods arrive, one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
+    If `makes` is set, workloads' pods and pods' claims exist from the start; otherwise, other code creates them. If
+    `ordered` is set, StatefulSets that create pods in order start with one pod. `common` is shared with simulations of
+    related inputs, and `view` is the target's view of the input if it already exists. `chance` breaks ties and orders
+    nodes, and `device_order` orders the devices of a node. Raises UsageError for a configuration that can't be used.
     """
 
     def __init__(
@@ -378,7 +378,7 @@ class Simulation:
     not_kept = ("forks", "_plugins", "_stored")
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the parts of this object that a fork of the simulation has to save."""
         plugins = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
         handle = self.handle
         return (
@@ -409,19 +409,22 @@ class Simulation:
     # Other states of the input
 
     def stand_by(self) -> None:
-        """Accept only the pods that have a node. From now on, this is a state that others are forked from."""
+        """Accept only the pods that have a node. Simulations of other states can then be forked from this one."""
         for pod in self.pods:
             if pod.spec.node_name:
                 self.admit(pod)
         _ = self.cluster.claims.state  # found once, and changed by each fork
 
     def can_become(self, inventory: Inventory) -> bool:
-        """Return whether another state of the input differs only in objects that `become` exchanges."""
+        """Return whether the given state of the input differs from this one only in objects that `become` exchanges."""
         here = self.inventory
         return all(getattr(here, each) is getattr(inventory, each) for each in _FIXED)
 
     def become(self, inventory: Inventory, chosen: Callable[[Pod], bool]) -> None:
-        """Be the simulation of another state of the input, not yet started. Only for a fork of one that stands by."""
+        """Turn this simulation into one of another state of the input, which is not started yet.
+
+        The simulation must be a fork of one that stands by.
+        """
         before, known = self._admission, {id(pod) for pod in self.inventory.pods}
         staying = {id(pod) for pod in inventory.pods}
         left = [pod for pod in self.inventory.pods if pod.spec.node_name and id(pod) not in staying]
@@ -454,12 +457,12 @@ class Simulation:
             self.cluster.arrange(name, [pod_uid(self._admission.admitted(pod)) for pod in arranged])
 
     def start(self) -> None:
-        """Pass every pod in the input to the scheduler, and schedule until nothing changes any longer."""
+        """Pass every pod in the input to the scheduler, and schedule until nothing changes any more."""
         self.admit_all()
         self.run()
 
     def run(self) -> None:
-        """Schedule until nothing changes any longer; `ordered` StatefulSets create their next pods in the meantime."""
+        """Schedule until nothing changes any more. StatefulSets that create pods in order create their next pods."""
         self.scheduler.run()
         if not self.ordered_sets:
             return
@@ -491,7 +494,7 @@ class Simulation:
         return is_ready(pod) or bool(pod.spec.node_name and self.scheduler.records.of(pod).attempts)
 
     def yet_to_be_made(self) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Yield the pods in the input that were removed, and that their ordered StatefulSet has not yet recreated."""
+        """Yield the pods of the input that were removed and that their ordered StatefulSet has not recreated yet."""
         return self._admission.yet_to_be_made(self.cluster.pods.values())
 
     def admit_all(self) -> None:
@@ -509,7 +512,7 @@ class Simulation:
             self.cluster.add_group(group)
 
     def admit(self, pod: Pod) -> None:
-        """Accept a new pod, which is on a node, needs a node, or does not concern the scheduler."""
+        """Accept a new pod. The pod is on a node, needs a node, or does not concern the scheduler."""
         if pod.spec.node_name:
             self.scheduler.records.of(pod).node = pod.spec.node_name
         elif ended(pod):
@@ -524,7 +527,7 @@ class Simulation:
         return self._admission.admitted(pod)
 
     def arrive(self, pod: Pod) -> PodRecord:
-        """Create a pod now, with its claims; it has a record once the scheduler has run."""
+        """Create a pod now, with its claims. Its record is filled in when the scheduler has run."""
         pod, claims = self._admission.arriving(pod)
         for claim in claims:
             self.cluster.put_claim(claim)
@@ -540,7 +543,7 @@ class Simulation:
         self.cluster.add_group(group)
 
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
-        """Return all plugins of a class, in all profiles."""
+        """Return all plugins of a class in all profiles."""
         known = self._plugins.get(kind)
         if known is None:
             found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
@@ -549,7 +552,7 @@ class Simulation:
 
     @property
     def dynamic_resources(self) -> list[DynamicResources]:
-        """The DynamicResources plugin of each profile that has it."""
+        """The DynamicResources plugin of each profile that has this plugin."""
         return self.plugins_of(DynamicResources)
 
 

@@ -27,7 +27,7 @@ from dra_plan.scheduler.cluster.volumes import Claim, provisioner_driver
 
 
 def settle_volumes(cluster: SimulatedCluster) -> bool:
-    """Bind every claim for which a volume or node was decided; return False if there were no such claims."""
+    """Bind every claim for which a volume or a node has been chosen. Return False if there were no such claims."""
     store = cluster.volumes
     pairs = []
     for key, decision in store.decisions.items():

@@ -9,11 +9,11 @@ from dra_plan.documents.verdicts import (
     AloneVerdict,
     GangShortage,
     GatedVerdict,
-    OtherPod,
     OwnerVerdict,
 )
 from dra_plan.text import words
 from dra_plan.text.naming import named
+from dra_plan.text.rivals import other, room_taken
 
 
 def headline(alike: Sequence[OwnerVerdict]) -> str:
@@ -23,7 +23,7 @@ def headline(alike: Sequence[OwnerVerdict]) -> str:
         whose = "" if alike[0].kind == "Pod" else ": its pods"
         return f"{_names(alike)}{whose} would probably stay Pending: {with_gates(alike[0], then)}."
     said = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}"
-    if not partial:
+    if not partial or alike[0].verdict == "Unknown":
         return said
     return f"{said.removesuffix('.')}, as far as the input shows: some {words.listed(partial)} seem to be missing."
 
@@ -82,11 +82,6 @@ def _its_pods(of: OwnerVerdict) -> str:
     return "its pod" if of.pods == 1 else f"all {of.pods} pods"
 
 
-def other(pod: OtherPod) -> str:
-    """Return the name of a pod, with its priority."""
-    return f"{pod.namespace}/{pod.name} (priority {pod.priority})"
-
-
 def _pending(whose: _Whose) -> str:
     """Return `pod/ml/a is Pending`, `job/ml/a: 1 of 4 pods would be bound now, the others are Pending`."""
     of = whose.of
@@ -107,12 +102,13 @@ def _unschedulable(whose: _Whose) -> str:
         others = words.listed([other(pod) for pod in of.evicted_for])
         return f" would be bound to {of.node_name}, and then evicted for {others}."
     if of.alone is not None and of.first:
-        first = words.listed([other(pod) for pod in of.first])
-        comes = "comes first and takes the room" if len(of.first) == 1 else "come first and take the room"
-        where = f" on {of.alone.node_name}" if of.alone.node_name else ""
-        return f"{_pending(whose)}: {_who_would_fit(whose, of.alone)} would fit{where}, but {first} {comes}."
+        return f"{_pending(whose)}: {room_taken(_who_would_fit(whose, of.alone), of.alone.node_name, of.first)}"
     if of.gang is not None:
         return f"{_pending(whose)}: {gang_shortage(of.gang)}."
+    if of.lost_claims:
+        lost = of.lost_claims[0]
+        on = f"has devices on {lost.node_name}, a node that the input does not have"
+        return f"{_pending(whose)}: claim {lost.claim} {on}."
     return f"{_pending(whose)}: no node can take {whose.it} (0 of {of.total_nodes:,})."
 
 
@@ -256,6 +252,12 @@ def _stuck(whose: _Whose) -> str:
 
 
 def _unknown(whose: _Whose) -> str:
+    of = whose.of
+    if of.partial:
+        there = f"In this input, it would be bound to {whose.nodes}"
+        return (
+            f": unknown whether a node can take {whose.it}. {there}, but {words.listed(of.partial)} seem to be missing."
+        )
     return f": unknown whether a node can take {whose.it}, because the input has no {none_of(whose.of.missing)}."
 
 

@@ -129,7 +129,8 @@ def release(about: AnswerTarget) -> str:
     defaults = gate_defaults(about.kubernetes_version)
     changed = [f"{name}={str(on).lower()}" for name, on in about.feature_gates.items() if defaults.get(name) is not on]
     repaired = "" if about.quirks == "upstream" else " without its known bugs"
-    basis = f" ({about.basis})" if about.basis else ""
+    because = "; ".join(each for each in (about.basis, about.why) if each)
+    basis = f" ({because})" if because else ""
     return f"{', '.join([f'Kubernetes {about.release}{basis}', *changed])}{repaired}"
 
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
-from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle, NodeRefusalReason, RefusingNodes
+from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle, NodeRefusalReason, RefusingNodes, ResourceUser
+from dra_plan.documents.stories import PoolElsewhere
 from dra_plan.documents.verdicts import DEVICES, LabelConflict
+from dra_plan.explanation.hints import found_lines, wanted
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -78,15 +80,55 @@ def _resource(of: NodeObstacle) -> str:
     if of.room in ("", "0"):
         near = f"; there is {of.near}" if of.near else ""
         return f"{of.resource}: needs {of.need}, the node has none{near}"
-    left, room = words.in_unit_of(of.need, of.left), words.in_unit_of(of.need, of.room)
-    need = f"{of.need} ({', '.join(of.parts)})" if of.parts else of.need
-    least = f"{words.in_unit_of(of.need, of.left_from)} to " if of.left_from else ""
-    said = f"{of.resource}: needs {need}, {least}{left} of {room} free"
+    least = f"{_amount(of, of.left_from)} to " if of.left_from else ""
+    left = _amount(of, of.left)
+    need = (
+        f"{words.need(of.resource, of.need)} ({', '.join(of.parts)})" if of.parts else words.need(of.resource, of.need)
+    )
+    if of.promised and not of.on:
+        least, left = "", _amount(of, of.free)
+    said = f"{of.resource}: needs {need}, {least}{left} of {_amount(of, of.room)} free"
     if of.unhealthy:
-        said += f" (the node has {of.unhealthy}; its device plugin reports the others as unhealthy)"
-    if not of.holders:
-        return said
-    return f"{said} ({_ONE if of.varies else ''}{words.listed(of.holders)} {_has(of.holders)} the rest)"
+        said += f" (the node has {of.unhealthy}; its device plugin reports {_lost(of)} as unhealthy)"
+    where = f"on {of.on}: " if of.on else ""
+    if of.promised:
+        free = f"{_amount(of, of.free)} {'is' if of.free == '1' else 'are'} free, " if of.on else ""
+        return f"{said} ({where}{free}but {_promise(of)})" if of.on else f"{said}, but {_promise(of)}"
+    if of.holders:
+        return f"{said} ({where}{words.listed(of.holders)} {_has(of.holders)} the rest)"
+    return f"{said} ({where}{words.listed([_user(one, of) for one in of.users])})" if of.users else said
+
+
+def _amount(of: NodeObstacle, amount: str) -> str:
+    return words.amount(of.resource, of.need, amount)
+
+
+def _lost(of: NodeObstacle) -> str:
+    """Return the number of unhealthy devices of a device plugin."""
+    numbers = (of.unhealthy, of.room)
+    return str(int(of.unhealthy) - int(of.room)) if all(map(str.isdecimal, numbers)) else "the others"
+
+
+def _promise(of: NodeObstacle) -> str:
+    """Return the pods that are nominated to a node, and what they take of it."""
+    names = [f"{one.pod} (priority {one.priority})" if not of.on else one.pod for one in of.promised]
+    amounts = [_amount(of, one.amount) for one in of.promised]
+    is_are, takes = ("is", "takes") if len(names) == 1 else ("are", "take")
+    return f"{words.listed(names)} {is_are} nominated to it and {takes} {words.listed(amounts)}"
+
+
+def _user(user: ResourceUser, of: NodeObstacle) -> str:
+    state = f" and {_STATES[user.state]}" if user.state else ""
+    return f"{user.pod} has {_amount(of, user.amount)}{state}"
+
+
+_STATES = {"Leaving": "is being deleted", "Stuck": "is being deleted, but its node does not report"}
+"""What is said of a pod that is being deleted."""
+
+
+def _state(of: NodeObstacle) -> str:
+    """Return that the pod in the way is being deleted, as the end of a sentence about it."""
+    return f"; that pod {_STATES[of.state]}" if of.state else ""
 
 
 def _has(names: Sequence[str]) -> str:
@@ -94,6 +136,11 @@ def _has(names: Sequence[str]) -> str:
 
 
 def _devices(of: NodeObstacle) -> str:
+    if of.deciding is not None and of.devices is not None:
+        [found] = of.deciding.found
+        needs, [said, *_] = f"{of.devices.request} needs {of.devices.need}", found_lines(found)
+        wants = f"; the selector wants {wanted(of.deciding.clause)}" if found.problem is None else ""
+        return f"devices: {needs}, no device matches: {f'on {of.on}, ' if of.on else ''}{said}{wants}"
     if of.room and of.devices is not None:
         why = f" ({words.phrase(of.devices)})" if of.devices.class_ or of.devices.code == "selector-false" else ""
         match = {"0": f"no device on it matches{why}", "1": "only 1 on it matches"}.get(
@@ -114,9 +161,27 @@ def _devices(of: NodeObstacle) -> str:
     if of.pools:
         several = of.devices is not None and of.devices.nodes > 1
         said += f"{', such as ' if several else ': '}{words.listed([one.pool for one in of.pools])}"
+    if of.pools_elsewhere:
+        said += f" ({_elsewhere(of.pools_elsewhere)})"
     if of.not_ready:
-        said += f"; pod {of.not_ready} of a DaemonSet on it is not ready"
+        whose = (
+            f"the pod of driver {of.driver} on it, {of.not_ready},"
+            if of.driver
+            else f"pod {of.not_ready} of a DaemonSet on it"
+        )
+        said += f"; {whose} is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
+
+
+def _elsewhere(of: Sequence[PoolElsewhere]) -> str:
+    """Return the pools that are for other nodes, with the labels that they want."""
+    labels: dict[str, list[str]] = {}
+    for one in of:
+        labels.setdefault(one.labels, []).append(one.pool.pool)
+    return "; ".join(
+        f"those of {'pool' if len(pools) == 1 else 'pools'} {words.listed(pools)} are for nodes with {wanted}"
+        for wanted, pools in labels.items()
+    )
 
 
 def _taint(of: NodeObstacle) -> str:
@@ -154,6 +219,8 @@ def _label(of: NodeObstacle) -> str:
     if key == "name" and of.operator == "In":
         pinned = f"{of.near} wants it on" if of.near else "it may only run on"
         return f"{pinned} node {' or '.join(of.values)}"
+    if key == HOSTNAME and of.operator == "In" and not of.near:
+        return f"wants {_wanted(of, key)}"
     there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
     there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
     there += [f"{more} more"] if (more := of.values_found - len(of.found)) > 0 else []
@@ -181,10 +248,12 @@ def _wanted(of: NodeObstacle, key: str) -> str:
     return f"{key} {of.operator} {words.listed(of.values)}"
 
 
-def _port(of: NodeObstacle) -> str:
-    if of.varies:
-        return f"host port {of.port}/{of.protocol} is taken by pods {words.listed(of.holders)}"
-    return f"host port {of.port}/{of.protocol} is taken by pod {of.pod}"
+def taken_ports(alike: Sequence[NodeObstacle]) -> str:
+    """Return the host ports that the same pods take."""
+    first, ports = alike[0], [f"{one.port}/{one.protocol}" for one in alike]
+    taken = "host port {} is taken" if len(ports) == 1 else "host ports {} are taken"
+    by = f"pods {words.listed(first.holders)}" if first.varies else f"pod {first.pod}"
+    return f"{taken.format(words.listed(ports))} by {by}{_state(first)}"
 
 
 def _where(of: NodeObstacle, where: str) -> str:
@@ -208,13 +277,15 @@ def _affinity(of: NodeObstacle) -> str:
     if of.term == "existing":
         mine = f"pods {pods} such as this one"
         if of.varies:
-            return f"a pod {_where(of, where)} ({of.domain}: {of.pod}) keeps {mine} away (its anti-affinity)"
-        return f"pod {of.pod} keeps {mine} away from {where} (its anti-affinity)"
+            return (
+                f"a pod {_where(of, where)} ({of.domain}: {of.pod}) keeps {mine} away (its anti-affinity){_state(of)}"
+            )
+        return f"pod {of.pod} keeps {mine} away from {where} (its anti-affinity){_state(of)}"
     if of.varies and key == HOSTNAME:
-        return f"pod anti-affinity: each already has a pod {pods} ({of.domain}: {of.pod})"
+        return f"pod anti-affinity: each already has a pod {pods} ({of.domain}: {of.pod}){_state(of)}"
     if of.varies:
-        return f"pod anti-affinity: a pod {pods} is in their {key} ({of.domain}: {of.pod})"
-    return f"pod anti-affinity: pod {of.pod} ({of.selector or 'of its term'}) is in {where}"
+        return f"pod anti-affinity: a pod {pods} is in their {key} ({of.domain}: {of.pod}){_state(of)}"
+    return f"pod anti-affinity: pod {of.pod} ({of.selector or 'of its term'}) is in {where}{_state(of)}"
 
 
 def _spread(of: NodeObstacle) -> str:
@@ -243,9 +314,10 @@ def _volume(of: NodeObstacle) -> str:
 
 def _volume_in_use(of: NodeObstacle) -> str:
     if of.claim:
-        return f"volume claim {of.claim} is in use by pod {of.pod}, and only one pod may use it (ReadWriteOncePod)"
+        rule = "and only one pod may use it (ReadWriteOncePod)"
+        return f"volume claim {of.claim} is in use by pod {of.pod}, {rule}{_state(of)}"
     by = f"(for example by pod {of.pod})" if of.varies else f"by pod {of.pod}"
-    return f"a disk ({of.volume}) is in use there {by}"
+    return f"a disk ({of.volume}) is in use there {by}{_state(of)}"
 
 
 def _volume_limit(of: NodeObstacle) -> str:
@@ -268,7 +340,7 @@ _WORDS: dict[str, Callable[[NodeObstacle], str]] = {
     "Cordoned": lambda _of: "cordoned",
     "NodeName": lambda of: f"the pod names node {''.join(of.values)}",
     "Label": _label,
-    "Port": _port,
+    "Port": lambda of: taken_ports([of]),
     "Affinity": _affinity,
     "Spread": _spread,
     "Volume": _volume,

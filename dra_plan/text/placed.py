@@ -9,7 +9,7 @@ from dra_plan.documents.stories import DriverPod, UnreadyPod
 from dra_plan.documents.verdicts import OwnerVerdict, PodEvent
 from dra_plan.text import words
 
-_STARTING = ("ContainerCreating", "PodInitializing")
+STARTING = ("ContainerCreating", "PodInitializing")
 """What the kubelet says of containers that wait for something else."""
 
 
@@ -20,7 +20,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
     yield from map(_event, of.events)
     waiting = unplanned.waiting if unplanned is not None else []
     is_known = of.volumes_elsewhere or of.driver_pods or of.events
-    if waiting and not is_known and all(one.reason in _STARTING and not one.message for one in waiting):
+    if waiting and not is_known and all(one.reason in STARTING and not one.message for one in waiting):
         yield (
             f"The input has no events that say why: kubectl events --for pod/{of.name} -n {of.namespace} shows what "
             "its kubelet is waiting for."

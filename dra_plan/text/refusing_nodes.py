@@ -10,7 +10,7 @@ from dra_plan.api.quantity import parse
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.documents.verdicts import DEVICES, AloneVerdict, OwnerVerdict
 from dra_plan.text import words
-from dra_plan.text.node_obstacles import obstacle
+from dra_plan.text.node_obstacles import obstacle, taken_ports
 
 MOST_NAMES = 2
 """The number of nodes that a line names."""
@@ -96,7 +96,10 @@ def phrase(reason: NodeRefusalReason) -> str:
     """Return the wording of an obstacle; the scheduler's message if nothing more is known."""
     if not reason.about:
         return reason.message
-    return ", ".join(obstacle(one) for one in reason.about)
+    ports: dict[object, list[NodeObstacle]] = {}
+    for one in reason.about:
+        ports.setdefault((one.pod, tuple(one.holders), one.varies) if one.kind == "Port" else id(one), []).append(one)
+    return ", ".join(obstacle(alike[0]) if len(alike) == 1 else taken_ports(alike) for alike in ports.values())
 
 
 def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
@@ -130,8 +133,10 @@ def in_vain(groups: Sequence[RefusingNodes]) -> str:
         resource = min(shared)
         same = [one for each in of_resources for one in each if one.resource == resource]
         largest = max((one.room for one in same), key=_number)
-        any_more = f"more than {largest}" if largest != "0" else "any"
-        return f"Waiting will not help: it requests {same[0].need} {resource}, and no node has {any_more}."
+        wanted = same[0].need
+        any_more = f"more than {words.amount(resource, wanted, largest)}" if largest != "0" else "any"
+        asks = f"it requests {words.need(resource, wanted)} {resource}"
+        return f"Waiting will not help: {asks}, and no node has {any_more}."
     devices = [one for each in never for one in each if one.devices is not None]
     if any(one.devices is not None and one.devices.name == "driver" for one in devices):
         return ""  # a driver that starts publishes its devices

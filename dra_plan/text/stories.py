@@ -239,8 +239,9 @@ _DRIVER_POD: dict[str, Callable[[DriverPod, str], str]] = {
 
 
 def lacks_lines(story: NodeStory) -> Iterator[str]:
-    """Yield what nodes that are not shown otherwise should perhaps have."""
-    return (f"{listed(story.nodes)}: {line}" for line in _lacks(story))
+    """Yield what nodes that are not shown otherwise should perhaps have; a driver's pods come with their nodes."""
+    yield from map(_driver_pod, story.driver_pods)
+    yield from (f"{listed(story.nodes)}: {line}" for line in _lacks(structs.replace(story, driver_pods=[])))
 
 
 def _pool_lines(story: NodeStory) -> Iterator[str]:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
     CapacityChanged,
@@ -14,6 +15,7 @@ from dra_plan.documents.suggestions import (
     ClassChanged,
     ConstraintDropped,
     CountLowered,
+    DevicesRepaired,
     GateEnabled,
     NodeAdded,
     NodeAwaited,
@@ -34,22 +36,51 @@ from dra_plan.documents.suggestions import (
     RolloutLoosened,
     SelectorChanged,
     SuggestedChange,
+    TaintRuleDeleted,
     TaintTolerated,
     TriedChanges,
 )
 from dra_plan.text import words
+from dra_plan.text.folding import by_pool
 
 _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
 
 
-def suggestion(of: TriedChanges, who: str = "the pod") -> str:
-    """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit."""
-    return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({_then(of, [of.node], who)})"
+def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
+    """Return changes that were tried together, and the nodes on which the pod or claims (`who`) then fit.
+
+    Of several `pods` of a workload, how many can then be scheduled.
+    """
+    return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({_then(of, [of.node], who, pods)})"
 
 
-def _then(of: TriedChanges, nodes: Sequence[str], who: str) -> str:
+def heading(tried: int, untried: int) -> tuple[str, str]:
+    """Return the title above so many suggestions, the untried ones first, and what is said of trials after it."""
+    if not tried:
+        return "What may make it fit", ""
+    but = f" but the first{f' {untried}' if untried > 1 else ''}" if untried else ""
+    return "What would make it fit", f" (each{but} was tried)"
+
+
+def repair(of: DriverPod) -> str:
+    """Return where to look at a driver's pod without which nothing is known of the devices of its node."""
+    where = f"{'for' if of.state == 'pending' else 'on'} {words.listed(of.lacking)}"
+    return f"{_look_at(of, where)}: what it then publishes there is not known, so this cannot be tried"
+
+
+def _look_at(of: DriverPod, where: str) -> str:
+    reason = "Pending" if of.state == "pending" else of.reason
+    said = ": ".join(filter(None, (reason, words.one_line(of.message)))) or "not ready"
+    return f"look at pod {of.pod} of the driver {where} ({said})"
+
+
+def _then(of: TriedChanges, nodes: Sequence[str], who: str, pods: int) -> str:
     if of.would_bind:
         return f"{of.would_bind} of its pods can then be scheduled"
+    if any(isinstance(one, ReplicasLowered) for one in of.changes):
+        return "none of them is then Pending"
+    if pods > 1:
+        return f"{'both' if pods == 2 else f'all {pods}'} of its pods can then be scheduled"
     evicting = f" after evicting {words.listed(of.evicts)}" if of.evicts else ""
     return f"{who} then {words.fits(who)} on {' or '.join(nodes)}{evicting}"
 
@@ -62,7 +93,7 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
     return change(one)
 
 
-def together(found: Sequence[TriedChanges], who: str = "the pod") -> list[str]:
+def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
     """Return a line for each suggestion; those that differ only in the released claim share a line.
 
     So do a toleration and the removal of the same taint. Before them stands what to find out about taints of devices:
@@ -71,7 +102,7 @@ def together(found: Sequence[TriedChanges], who: str = "the pod") -> list[str]:
     groups: dict[object, list[TriedChanges]] = {}
     for one in found:
         groups.setdefault(_likeness(one), []).append(one)
-    lines = [line for group in groups.values() for line in _group_lines(group, who)]
+    lines = [line for group in groups.values() for line in _group_lines(group, who, pods)]
     return [*islice(_untainted(found, who), MOST_UNTAINTED), *lines]
 
 
@@ -82,51 +113,54 @@ def _likeness(of: TriedChanges) -> object:
         if isinstance(one, NodeTaintMet):
             told.append(one.taint)
         else:
-            told.append(ClaimReleased if isinstance(one, ClaimReleased) else one)
+            told.append((ClaimReleased, bool(one.pods)) if isinstance(one, ClaimReleased) else one)
     return repr((told, of.would_bind, of.evicts))
 
 
-def _group_lines(group: Sequence[TriedChanges], who: str) -> Iterator[str]:
+def _group_lines(group: Sequence[TriedChanges], who: str, pods: int) -> Iterator[str]:
     """Yield the line for suggestions that are alike: what they have in common, then the choice that they leave."""
     released = list(dict.fromkeys(one.release for of in group for one in of.changes if isinstance(one, ClaimReleased)))
     if len(released) > 1:
-        yield _any_release(group)
+        yield _any_release(group, pods)
         return
     removed = [of for of in group if _codes(of) == {"remove-node-taint"}]
     tolerated = [of for of in group if _codes(of) == {"tolerate-node-taint"}]
     if len(tolerated) != 1 or len(removed) != 1:
-        yield from (suggestion(of, who) for of in group)
+        yield from (suggestion(of, who, pods) for of in group)
         return
     [of], [other] = tolerated, removed
     taints = [one for one in other.changes if isinstance(one, NodeTaintMet)]
     instead = f"remove the taint{'s' if len(taints) > 1 else ''} from {taints[0].tainted}"
     said = ", and ".join(_change_of(one, of) for one in of.changes)
     nodes = list(dict.fromkeys((of.node, other.node)))
-    yield f"{said}, or {instead}{' instead' if len(of.changes) > len(taints) else ''} ({_then(of, nodes, who)})"
+    yield f"{said}, or {instead}{' instead' if len(of.changes) > len(taints) else ''} ({_then(of, nodes, who, pods)})"
 
 
 def _codes(of: TriedChanges) -> set[str]:
     return {one.code for one in of.changes if isinstance(one, NodeTaintMet)}
 
 
-def _any_release(group: Sequence[TriedChanges]) -> str:
+def _any_release(group: Sequence[TriedChanges], pods: int) -> str:
     """Return the line for claims of which any one must be released, with the other changes."""
     releases = {repr(one.release): one for of in group for one in of.changes if isinstance(one, ClaimReleased)}
-    by_use = sorted(releases.values(), key=lambda one: bool(one.pods))  # nobody misses those that no pod uses
-    claims = [words.used_claim(one.release, one.pods) + ("" if one.pods else " (no pod uses it)") for one in by_use]
+    claims = [words.used_claim(one.release, one.pods) for one in releases.values()]
+    unused = "" if any(one.pods for one in releases.values()) else UNUSED
     others = [_change_of(one, group[0]) for one in group[0].changes if not isinstance(one, ClaimReleased)]
-    said = f"release any one of these {len(claims)} claims: {words.listed(claims)}"
-    return ", and ".join([*others, f"{said}{_about_pods(list(releases.values()))}"])
+    said = f"release any one of these {len(claims)} claims{unused}: {words.listed(claims)}"
+    then = [*([_then(group[0], [], "", pods)] if pods > 1 else []), *_about_pods(list(releases.values()))]
+    return ", and ".join([*others, f"{said}{words.in_brackets('; '.join(then))}"])
 
 
-def _about_pods(releases: Sequence[ClaimReleased]) -> str:
-    """Return what becomes of the pods whose claims are released."""
+UNUSED = ", which no pod uses"
+
+
+def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
+    """Yield what becomes of the pods whose claims are released."""
     used = [one for one in releases if one.pods]
     if any(not one.stays for one in used):
-        return " (--moves N shows where pods could go)"
-    if used and all(one.stays == "NoController" for one in used):
-        return " (nothing recreates these pods: they have no controller)"
-    return ""
+        yield "--moves N shows where pods could go"
+    elif used and all(one.stays == "NoController" for one in used):
+        yield "nothing recreates these pods: they have no controller"
 
 
 MOST_UNTAINTED = 2
@@ -135,16 +169,23 @@ MOST_UNTAINTED = 2
 
 def _untainted(found: Sequence[TriedChanges], who: str) -> Iterator[str]:
     """Yield for each taint that the claims do not tolerate where they fit when it is gone."""
+    of_rules = [words.taint(one.taint) for of in found for one in of.changes if isinstance(one, TaintRuleDeleted)]
     for of in found:
         first = of.changes[0]
         if len(of.changes) == 1 and isinstance(first, TaintTolerated) and first.tainted:
+            if words.taint(first.toleration) in of_rules:
+                continue  # the rule says why
             has = "has" if len(first.tainted) == 1 else "have"
             since = f" (since {first.since})" if first.since else ""
             taint = words.taint(first.toleration)
             fits = words.fits(who)
+            needed = first.needed if first.needed < len(first.tainted) else 0
+            few = f"; it needs {'one' if needed == 1 else f'at least {needed}'} of them" if needed else ""
+            devices = words.listed(first.tainted) if len(first.tainted) == 1 else by_pool(first.tainted)
             yield (
-                f"find out why {words.listed(first.tainted)} {has} the taint {taint}{since}: when the taint is gone, "
+                f"find out why {devices} {has} the taint {taint}{since}: when the taint is gone, "
                 + (f"{of.would_bind} of its pods can be scheduled" if of.would_bind else f"{who} {fits} on {of.node}")
+                + few
             )
 
 
@@ -156,6 +197,9 @@ def change(of: SuggestedChange) -> str:
         case TaintTolerated():
             taint = words.taint(of.toleration)
             return f"tolerate the taint {taint} in {words.request(of)}, if you want to use such a device"
+        case TaintRuleDeleted():
+            taint = words.taint(of.taint)
+            return f"delete devicetaintrule/{of.rule}, which sets the taint {taint}, if the devices may be used"
         case PoolAwaited():
             return _pool_awaited(of)
         case CountLowered(from_=None):
@@ -183,7 +227,13 @@ def change(of: SuggestedChange) -> str:
             since = f" (since {of.since})" if of.since else ""
             keys = list(dict.fromkeys(one.key for one in of.taints))
             taints = f"taint{'s' if len(keys) > 1 else ''} {words.listed(keys)}"
-            return f"find out why {of.awaited} has {taints}{since}, and get the node ready again"
+            ends = f", which also ends pod{'s' if len(of.ends) > 1 else ''} {words.listed(of.ends)}" if of.ends else ""
+            return f"find out why {of.awaited} has {taints}{since}, and get the node ready again{ends}"
+        case DevicesRepaired():
+            return (
+                f"find out why the device plugin on {of.on} offers only {of.from_} of {of.to} {of.resource}, "
+                "and repair the others"
+            )
         case NodeTaintMet(code="tolerate-node-taint"):
             return f"add a toleration for taint {words.taint(of.taint)}"
         case NodeTaintMet():
@@ -198,6 +248,8 @@ def change(of: SuggestedChange) -> str:
                 f"spread over {of.topology_key} without the nodes that the pod does not tolerate "
                 "(nodeTaintsPolicy: Honor)"
             )
+        case PodRuleRelaxed(code="lower-min-domains"):
+            return f"set minDomains to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
         case PodRuleRelaxed(code="relax-anti-affinity"):
@@ -225,7 +277,7 @@ def change(of: SuggestedChange) -> str:
         case PodsGone():
             return _pods_gone(of)
         case ClaimReleased():
-            return f"release claim {words.released(of.release, of.pods)}"
+            return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
 
@@ -241,8 +293,7 @@ def _pool_awaited(of: PoolAwaited) -> str:
         return wait
     known = next((one for one in of.driver_pods if one.pod), None)
     if known is not None:
-        said = ": ".join(filter(None, (known.reason, words.one_line(known.message)))) or "not ready"
-        return f"look at pod {known.pod} of the driver on {of.on} ({said}), and {wait}"
+        return f"{_look_at(known, f'on {of.on}')}, and {wait}"
     command = shlex.join(["kubectl", "get", "pods", "-A", "--field-selector", f"spec.nodeName={of.on}"])
     return f"look at the driver's pod on {of.on} ({command}), and {wait}"
 
@@ -250,6 +301,10 @@ def _pool_awaited(of: PoolAwaited) -> str:
 def _pods_gone(of: PodsGone) -> str:
     pods = f"pod {of.pods[0]}" if len(of.pods) == 1 else f"pods {words.listed(of.pods)}"
     is_deleted = "is being deleted" if len(of.pods) == 1 else "are being deleted"
+    if of.code == "remove-pods" and of.stays:
+        return f"delete {pods} on {of.on}, which nothing recreates"
+    if of.code == "remove-pods":
+        return f"remove {pods} from {of.on}"
     if of.code == "await-pods":
         return f"wait until {pods} on {of.on}, which {is_deleted}, {'is' if len(of.pods) == 1 else 'are'} gone"
     they = "it cannot end by itself" if len(of.pods) == 1 else "they cannot end by themselves"

@@ -18,6 +18,7 @@ from dra_plan.documents.verdicts import (
     AloneVerdict,
     AwaitedCondition,
     ChangedReason,
+    ClaimOfLostNode,
     GatedVerdict,
     LastMessage,
     LeavingClaim,
@@ -25,10 +26,11 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
-from dra_plan.text.headlines import admission, headline, none_of, other, with_gates, without_gates
+from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict
 from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, only_devices, who
+from dra_plan.text.rivals import only_some, other
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
 MOST_EVICTIONS = 3
@@ -58,10 +60,11 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  Its devices would fit on {words.listed(fitting)}."
     if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_excluding(of))
-        yield from indented(_in_the_way(of, devices))
         told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
         needs = [one for one in of.volume_claims if one.name not in told]
-        yield from (f"  {volume_claim(one)}" for one in needs if one.labels or not one.volume)
+        yield from (f"  {volume_claim(one)}" for one in needs if one.volume and one.labels and _keeps_off(of, one.name))
+        yield from indented(_in_the_way(of, devices))
+        yield from (f"  {volume_claim(one)}" for one in needs if not one.volume)
     if of.with_gates is not None:
         yield from indented(_gated(alike, of.with_gates))
     if of.freed is not None:
@@ -73,6 +76,12 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     is_in_vain = of.volumes_apart is not None or of.label_conflict is not None
     if of.verdict == "Unschedulable" and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _keeps_off(of: OwnerVerdict, claim: str) -> bool:
+    """Return whether the volume of the claim cannot be used on some node, or it is not known on which."""
+    about = [one for group in of.told_nodes for one in group.about]
+    return of.of_all_nodes or any(one.is_of_volume and one.claim == claim for one in about)
 
 
 def _shared(of: SharedClaim) -> str:
@@ -159,6 +168,19 @@ def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
     return f"{headline(alike).removesuffix('.')}. {nearest}"
 
 
+def _lost(of: ClaimOfLostNode) -> str:
+    """Return what keeps a claim allocated whose node is gone."""
+    if not of.pods:
+        return f"Claim {of.claim} is freed when no pod is in its reservedFor any more."
+    is_one = len(of.pods) == 1
+    said = f"{'Pod' if is_one else 'Pods'} {words.listed(of.pods)} {'has' if is_one else 'have'} it"
+    said += f" and {'is' if is_one else 'are'} being deleted" if of.deleted else ""
+    if of.finalizers:
+        it = "it exists" if is_one else "they exist"
+        said += f"; {it} until finalizers are removed, also with --force: {words.listed(of.finalizers)}"
+    return f"{said}."
+
+
 def _leaving(of: LeavingClaim) -> str:
     """Return until when a claim exists, and what to do then."""
     pods = f"pod {of.pods[0]} ends" if len(of.pods) == 1 else f"pods {words.listed(of.pods)} end"
@@ -221,6 +243,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield from _unknown_lines(of)
     if of.held_by == "OtherScheduler":
         yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
+    yield from map(_lost, of.lost_claims)
     for leaving in of.leaving_claims:
         yield _leaving(leaving)
     if of.queue and (of.verdict == "Suspended" or admission(of)):
@@ -232,14 +255,14 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
         yield "With a PriorityClass whose preemptionPolicy is PreemptLowerPriority, it would do so (this was tried)."
     if of.after_rollout:
-        yield f"Its Deployment's rolling update will delete an old pod first; then it fits on {of.after_rollout}."
+        yield f"Its Deployment's update will delete an old pod first; then it fits on {of.after_rollout}."
     if of.until:
         them, period = (
             ("It is", "its grace period ends") if len(of.held) == 1 else ("They are", "their grace periods end")
         )
         yield f"{them} already being deleted, with a lower priority; {period} at {of.until}."
     if of.never_together and of.alone is not None:
-        yield f"Even if no other pods were pending, only {of.alone.would_bind} of the {of.pods} pods would fit."
+        yield only_some(of.alone.would_bind, of.pods)
     if of.priority is not None and (said := _no_preemption(of, of.priority)):
         yield said
     if of.low_priority is not None:
@@ -261,7 +284,9 @@ _OF_KINDS = {"resourceslices": "devices", "deviceclasses": "devices", "resourcec
 
 def _unknown_lines(of: OwnerVerdict) -> Iterator[str]:
     """Yield how to get what is missing, and the obstacles that are known without it."""
-    if of.missing == ["resourceclaims"]:  # the pod says that its claims exist
+    if of.partial:
+        return  # the line about what the cluster said has it
+    if "resourceclaims" in of.missing:  # the pod says that its claims exist
         yield f"Add the output of: {listing(of.missing)}"
         return
     some = none_of(of.missing) if of.unready_pods else "any"
@@ -327,13 +352,13 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
-    if of.verdict not in GOOD or of.depends_on_gates:
-        return said
     if of.partial:
         return (
             f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably hold what it needs: add the "
             f"output of {listing(of.partial)}"
         )
+    if of.verdict not in GOOD or of.depends_on_gates:
+        return said
     return f"{said} It would fit now." if of.kind == "Pod" else f"{said}. Now they would be created."
 
 

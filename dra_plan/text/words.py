@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from dra_plan import wording
 from dra_plan.api.core import Taint
+from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceTaint, DeviceToleration
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName
 from dra_plan.documents.devices import ClaimHolder, TaintName
@@ -154,7 +155,7 @@ def requests(of: Sequence[RequestName]) -> str:
 def holder(of: ClaimHolder) -> str:
     """Return a claim and the pods that use it."""
     if of.own:
-        return f"{claim(of)} (also one of these claims)"
+        return f"{claim(of)} (requested here too)"
     return used_claim(of, of.pods)
 
 
@@ -339,6 +340,9 @@ def cell(reason: LeadingReason) -> str:
 def phrase(reason: LeadingReason) -> str:
     """Return a few words for a reason."""
     name = reason.name
+    if reason.pool is not None:
+        which = f"invalid pool{'s, such as' if reason.nodes > 1 else ''} {reason.pool}: {name}"
+        return f"{which}{f' (did you mean {reason.hint}?)' if reason.hint else ''}"
     if reason.code == "not-together":
         return f"constraint on {name.rpartition('/')[2]}" if name else "requests conflict"
     if reason.class_:
@@ -349,7 +353,6 @@ def phrase(reason: LeadingReason) -> str:
 
 
 _NAMED = {
-    "invalid-pools": "invalid pools:",
     "selector-error": "selector fails on",
     "capacity-missing": "no capacity",
     "capacity-policy": "policy of capacity",
@@ -379,18 +382,55 @@ _PLAIN = {
 NOT_MADE = "nothing recreates it"
 
 
-_BINARY = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50}
+BYTES = ("memory", "ephemeral-storage", "hugepages-")
+"""The resources, or how their names begin, of which people read amounts in units of bytes."""
+
+_UNITS = {
+    **{unit: 1 << 10 * power for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi"), start=1)},
+    **{unit: 1000**power for power, unit in enumerate("kMGTP", start=1)},
+}
+"""The units of bytes, and what one of each is."""
+
+_LONG = 6
+"""The number of digits from which an amount is rounded."""
+
+_NANO = 10**9
 
 
-def in_unit_of(wanted: str, amount: str) -> str:
-    """Return an amount in another amount's unit for comparison, rounded down, such as `7.5Gi` for `12Gi`.
+def amount(resource: str, needed: str, amount: str) -> str:
+    """Return an amount of bytes in the unit of `need(...)` for comparison, rounded down: `7.5Gi` for `12Gi`.
 
-    Amounts stay unchanged if they do not both have a binary unit, or if they would be rounded to zero.
+    Other amounts, and those that would be rounded to zero, stay unchanged.
     """
-    unit, own = wanted[-2:], amount[-2:]
-    if unit == own or unit not in _BINARY or own not in _BINARY or not amount[:-2].isdigit():
+    unit = _unit(resource, needed)
+    if unit is None or amount.endswith(unit):
         return amount
-    tenths = int(amount[:-2]) * _BINARY[own] * 10 // _BINARY[unit]
-    if not tenths:
-        return amount
-    return f"{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''}{unit}"
+    return _tenths(parse(amount).nano * 10 // (_UNITS[unit] * _NANO), unit) or amount
+
+
+def need(resource: str, needed: str) -> str:
+    """Return a needed amount; of bytes with many digits in a larger unit, rounded up to a tenth.
+
+    So it is still larger than the amounts that are less, in the same unit.
+    """
+    unit = _unit(resource, needed)
+    if unit is None or needed.endswith(unit):
+        return needed
+    return _tenths(-(-parse(needed).nano * 10 // (_UNITS[unit] * _NANO)), unit)
+
+
+def _unit(resource: str, amount: str) -> str | None:
+    """Return the unit of an amount of bytes; of one with many digits, the largest binary unit that it has one of."""
+    digits = amount.rstrip("KkMGTPi")
+    unit = amount[len(digits) :]
+    if not resource.startswith(BYTES) or not digits.isdecimal():
+        return None
+    if len(digits) < _LONG:
+        return unit if unit in _UNITS else None
+    number = int(digits) * _UNITS.get(unit, 1)
+    return max((each for each in _UNITS if each.endswith("i") and _UNITS[each] <= number), key=_UNITS.__getitem__)
+
+
+def _tenths(number: int, unit: str) -> str:
+    whole, tenth = divmod(number, 10)
+    return f"{whole}{f'.{tenth}' if tenth else ''}{unit}" if number else ""

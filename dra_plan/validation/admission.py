@@ -48,15 +48,15 @@ PRIORITY_CLASS_UNKNOWN = warning(
     "DRA219",
     "priority class that is not in the input",
     ("The input contains no PriorityClass. The API server rejects pods that name a PriorityClass that does not exist."),
-    "Add the priority classes, that is, the output of `kubectl get priorityclasses -o yaml`.",
+    "Add the output of `kubectl get priorityclasses -o yaml` to the input.",
     refused_by="APIServer",
 )
 PRIORITY = refused(
     "DRA224",
     "priority that differs from the PriorityClass",
     (
-        "The API server sets `priority` and `preemptionPolicy` from the PriorityClass that the pod names, "
-        "or from the default one. It rejects pods that set other values."
+        "The API server sets `priority` and `preemptionPolicy` from the PriorityClass that the "
+        "pod names, or from the default PriorityClass. It rejects pods that set other values."
     ),
     "Name a PriorityClass, and remove the two fields.",
 )
@@ -64,9 +64,9 @@ NO_ACCOUNT = refused(
     "DRA225",
     "service account that does not exist",
     (
-        "The API server rejects pods whose service account does not exist. This rule is checked only if "
-        "the input contains the namespace `default` and, for the dump of a running cluster, also service "
-        "accounts."
+        "The API server rejects pods whose service account does not exist. This rule is checked "
+        "only if the input contains the namespace `default`. If the input is a dump of a running "
+        "cluster, it must also contain service accounts."
     ),
     "Correct the name, or add the ServiceAccount.",
 )
@@ -77,7 +77,7 @@ REFUSED_PODS = error(
         "The API server accepts the workload, but rejects every pod that its controller tries to create, "
         "because of the pod template."
     ),
-    "Correct the template, or add the objects that it names.",
+    "Add the objects that the template names, or correct it.",
 )
 RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
 
@@ -90,7 +90,10 @@ Found = Iterator[tuple[Subject, Problem]]
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPlugins:
-    """What the API server knows when an object is created. `namespaces` and `accounts` are None if unknown."""
+    """The objects that the API server's admission plugins know when an object is created.
+
+    `namespaces` and `accounts` are None if they are unknown.
+    """
 
     namespaces: frozenset[str] | None
     classes: Mapping[str, PriorityClass]
@@ -98,7 +101,7 @@ class AdmissionPlugins:
     """By namespace and name."""
 
     def namespace(self, name: str) -> Iterator[Problem]:
-        """Check that objects can be created in a namespace."""
+        """Check that objects can be created in this namespace."""
         if self.namespaces is not None and name and name not in self.namespaces and name not in _ALWAYS_THERE:
             message = absent_of(f"Namespace {shown(name)}", self.namespaces)
             yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
@@ -129,13 +132,11 @@ class AdmissionPlugins:
         value = named.value if named is not None else SYSTEM_PRIORITIES.get(name, 0)
         source = f"PriorityClass {named.metadata.name if named else name}" if named or name else "no PriorityClass"
         if spec.priority is not None and spec.priority != value:
-            message = f"{spec.priority} is not the priority of the pod, which is {value} because it has {source}"
+            message = f"the pod has {source}, so its priority is {value}, not {spec.priority}"
             yield PRIORITY.at((*path, "priority"), message, str(value))
         policy = (named.preemption_policy if named is not None else None) or _PREEMPTS
         if spec.preemption_policy and spec.preemption_policy != policy:
-            message = (
-                f"{spec.preemption_policy} is not the policy of the pod, which is {policy} because it has {source}"
-            )
+            message = f"the pod has {source}, so its preemption policy is {policy}, not {spec.preemption_policy}"
             yield PRIORITY.at((*path, "preemptionPolicy"), message, policy)
 
     @property
@@ -145,7 +146,7 @@ class AdmissionPlugins:
 
 
 def of_inventory(inventory: Inventory) -> AdmissionPlugins:
-    """Return what the API server knows if the cluster has these objects."""
+    """Return what the API server's admission plugins know if the cluster has these objects."""
     return _admission(
         inventory.namespaces,
         inventory.priority_classes,
@@ -191,7 +192,7 @@ def _admission(
 
 
 def check(given: Input) -> Found:
-    """Yield everything in the input that a cluster with these objects would reject."""
+    """Yield everything in the input that would be rejected in a cluster with these objects."""
     admission = _of(given)
     for subject, obj in given.objects():
         if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
@@ -211,7 +212,7 @@ def check(given: Input) -> Found:
 
 
 def makes_pods(workload: Any, index: Index) -> bool:
-    """Return whether an existing workload will create more pods, which are validated on creation."""
+    """Return whether an existing workload will create more pods, which are validated when they are created."""
     if not isinstance(workload, AnyWorkload) or is_over(workload):
         return False
     pods = [pod for pod in index.pods_of(workload) if not ended(pod)]
@@ -236,7 +237,7 @@ def _index(given: Input) -> Callable[[], Index]:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """Turn a problem because of which pods are rejected into a problem with the workload that creates them."""
+    """Return the problem as one with the workload, if it causes the API server to reject the workload's pods."""
     if problem.rule.severity < NO_ACCOUNT.severity:
         return problem
     return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)

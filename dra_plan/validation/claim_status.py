@@ -52,7 +52,7 @@ _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", re.ASCII)
 
 
 def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterator[Problem]:
-    """Check a list of conditions, in which each type may occur once."""
+    """Check a list of conditions, in which each type may occur only once."""
     yield from at_most(path, conditions, CONDITIONS, "condition")
     yield from names.unique((((*path, i, "type"), condition.type) for i, condition in enumerate(conditions)), "type")
     for index, condition in enumerate(conditions):
@@ -129,7 +129,7 @@ def _key(device: DeviceRequestAllocationResult | AllocatedDeviceStatus) -> tuple
 def _reserved(path: FieldPath, status: ResourceClaimStatus) -> Iterator[Problem]:
     yield from at_most(path, status.reserved_for, limits.RESERVED_FOR, "user")
     if status.reserved_for and status.allocation is None:
-        yield STATUS.at(path, "reserved but not allocated")
+        yield STATUS.at(path, "the claim is reserved but not allocated")
     yield from names.unique((((*path, i, "uid"), user.uid) for i, user in enumerate(status.reserved_for)), "user")
     for index, user in enumerate(status.reserved_for):
         for name, value in (("resource", user.resource), ("name", user.name), ("uid", user.uid)):

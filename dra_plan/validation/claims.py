@@ -49,7 +49,7 @@ CONFIG_RULES = (CONFIG,)
 
 
 def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator[Problem]:
-    """Check one configuration entry."""
+    """Check the opaque part of a configuration entry."""
     path = (*path, "opaque")
     if opaque is None:
         yield CONFIG.at(path, "missing")
@@ -104,7 +104,7 @@ RULES = (ONE_FORM, MODE, UNKNOWN_REQUEST, EMPTY_CONSTRAINT, CAPACITY_AMOUNT)
 
 
 def check_spec(path: FieldPath, spec: ResourceClaimSpec, target: Target) -> Iterator[Problem]:
-    """Check the spec of a claim or template."""
+    """Check the spec of a claim or of a claim template."""
     path, devices = (*path, "devices"), spec.devices
     requests = (*path, "requests")
     yield from at_most(requests, devices.requests, limits.REQUESTS, "request")
@@ -143,7 +143,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
     mode, amount = wanted.allocation_mode, wanted.count
     if mode == "All":
         if amount:
-            yield MODE.at((*path, "count"), f"{amount} with mode All, which takes every matching device")
+            yield MODE.at((*path, "count"), f"{amount} with allocation mode All, which takes no count")
     elif mode == "ExactCount":
         if amount <= 0:
             yield MODE.at((*path, "count"), f"{amount} {formats.NOT_POSITIVE}")
@@ -160,7 +160,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
 
 
 def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
-    """Check the requests without a class at a path in a v1beta1 document, for which not even the mode is defaulted."""
+    """Check the requests without a class at this path in a v1beta1 document. Not even their mode has a default."""
     written = value_at(document, path)
     for index, request in enumerate(written if isinstance(written, list) else ()):
         if not isinstance(request, dict) or request.get("firstAvailable"):
@@ -192,7 +192,7 @@ def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
 
 
 def request_names(devices: DeviceClaim) -> list[str]:
-    """Return everything that can be referenced, which is requests and REQUEST/ALTERNATIVE."""
+    """Return all names that can be referenced, which are those of requests and REQUEST/ALTERNATIVE."""
     return [
         name
         for request in devices.requests
@@ -236,7 +236,10 @@ _WITH_EXACTLY = frozenset({"v1", "v1beta2"})
 
 
 def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with such fields moved into `exactly`, and the problems; unchanged if there are none."""
+    """Return the object with misplaced fields of its requests moved into `exactly`, and the problems.
+
+    If there are no problems, the object is returned unchanged.
+    """
     path = REQUESTS.get(kind.name)
     if path is None or version not in _WITH_EXACTLY:
         return value, []
@@ -250,20 +253,20 @@ def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, A
 
 
 def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
-    """Return whether the v1 path leads into the `exactly` of a request without `exactly`."""
+    """Return whether the v1 path leads into `exactly` of a request that is written without `exactly`."""
     at = exactly_at(kind, path)
     return at is not None and bool(_misplaced(value_at(value, path[:at])))
 
 
 def exactly_at(kind: Kind, path: FieldPath) -> int | None:
-    """Return the index of a request's `exactly` in a v1 path; None if the path has none."""
+    """Return the index of `exactly` in a v1 path to a request, or None if the path does not contain it."""
     requests = REQUESTS.get(kind.name, ())
     at = len(requests) + 1
     return at if requests and path[: len(requests)] == requests and path[at : at + 1] == ("exactly",) else None
 
 
 def flattened(kind: Kind, path: FieldPath) -> FieldPath:
-    """Return the v1 path in a request without `exactly`."""
+    """Return the v1 path as it is in a request that is written without `exactly`."""
     at = exactly_at(kind, path)
     return path if at is None else (*path[:at], *path[at + 1 :])
 

@@ -17,9 +17,9 @@ EXTENDED_RESOURCE = refused(
     "DRA148",
     "invalid extended resource name",
     (
-        "An extended resource name needs a domain that does not end in kubernetes.io, and must not start "
-        "with `requests.`. The name must also be a valid label name when `requests.` is put in front of "
-        "it, as quotas do."
+        "An extended resource name needs a domain that does not end in kubernetes.io, and must "
+        "not start with `requests.`. Quotas put `requests.` in front of the name, and the result "
+        "must be a valid label name too."
     ),
     "Use your own domain, such as example.com/gpu.",
 )
@@ -29,7 +29,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
-    """Yield the problems with one class."""
+    """Yield the problems with a device class."""
     spec = device_class.spec
     yield from selectors.check((*_SPEC, "selectors"), spec.selectors, target)
     yield from at_most((*_SPEC, "config"), spec.config, limits.CONFIGS, "configuration")
@@ -41,6 +41,6 @@ def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
 
 
 def is_extended_resource(name: str) -> bool:
-    """Return whether pods can request the name as an extended resource."""
+    """Return whether pods can request an extended resource with this name."""
     native = "/" not in name or "kubernetes.io/" in name
     return not native and not name.startswith("requests.") and formats.is_label_name(f"requests.{name}")

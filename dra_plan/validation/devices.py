@@ -62,7 +62,7 @@ _HUGE_PAGES = "hugepages-"
 
 
 def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]:
-    """Check the mappings of one device."""
+    """Check the mappings of a device to node resources."""
     for name, mapping in device.node_allocatable_resource_mappings.items():
         at = (*path, "nodeAllocatableResourceMappings", name)
         if name not in _NATIVE and not name.startswith(_HUGE_PAGES):
@@ -71,7 +71,7 @@ def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]
         key, capacities = mapping.capacity_key, device.capacity
         if key is not None and (not key or key not in capacities):
             there = f"the device has {listed(capacities)}" if capacities else "the device has no capacities"
-            message = f"{there}, not {shown(key)}" if key else f"empty; {there}"
+            message = f"no capacity {shown(key)}; {there}" if key else f"empty; {there}"
             yield MAPPING.at((*at, "capacityKey"), message, nearest(key, capacities) or "")
         multiplier = mapping.allocation_multiplier
         if multiplier is not None and parse(multiplier).sign <= 0:
@@ -95,13 +95,16 @@ NODE_FIELD_RULES = (NODE_FIELDS,)
 
 
 def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
-    """Check the node fields of a slice."""
+    """Check the fields of a slice that select its nodes."""
     path: FieldPath = ("spec",)
     yield from _one_of(path, spec, {"perDeviceNodeSelection": spec.per_device_node_selection})
 
 
 def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
-    """Check a device's node fields; `wanted` is set if the slice leaves the choice of nodes to its devices."""
+    """Check the fields of a device that select its nodes.
+
+    `wanted` says whether the slice leaves the choice of nodes to its devices.
+    """
     if wanted:
         yield from _one_of(path, device, {})
         return
@@ -141,9 +144,9 @@ POLICY = refused(
     "DRA135",
     "request policy that contradicts itself",
     (
-        "The policy defines how requests for a shared capacity are rounded and limited. The API server "
-        "rejects policies that contradict themselves. It compares values and counts steps in whole units "
-        "(rounding fractions up), and since 1.37 in thousandths."
+        "The policy defines how requests for a shared capacity are rounded and limited. The API "
+        "server rejects policies that contradict themselves. It compares values and steps in "
+        "whole units, with fractions rounded up. Since 1.37, it compares them in thousandths."
     ),
     "Make the default, the values and the range consistent with each other and with the capacity.",
 )
@@ -160,7 +163,7 @@ POLICY_RULES = (POLICY, USELESS_POLICY)
 
 
 def check_policies(path: FieldPath, capacity: DeviceCapacity, limits: Limits, *, shared: bool) -> Iterator[Problem]:
-    """Check the policy of one capacity; `shared` is set if the device allows multiple allocations."""
+    """Check the request policy of a capacity. `shared` says whether the device allows multiple allocations."""
     policy = capacity.request_policy
     if policy is None:
         return
@@ -177,7 +180,7 @@ def check_policies(path: FieldPath, capacity: DeviceCapacity, limits: Limits, *,
         return
     default = parse(policy.default)
     if default > total:
-        yield USELESS_POLICY.at((*path, "default"), f"{policy.default} is more than the capacity, {capacity.value}")
+        yield USELESS_POLICY.at((*path, "default"), f"{policy.default} is more than the capacity of {capacity.value}")
     if both:
         return
     if policy.valid_values:
@@ -201,7 +204,7 @@ def _values(
     for index, value in enumerate(parsed):
         at = (*path, index)
         if value > parse(capacity):
-            yield POLICY.at(at, f"{values[index]} is more than the capacity, {capacity}")
+            yield POLICY.at(at, f"{values[index]} is more than the capacity of {capacity}")
         if index and value < parsed[index - 1]:
             yield POLICY.at(at, f"{values[index]} after {values[index - 1]}: values must be in ascending order")
         other = first.get(value.units)
@@ -223,7 +226,7 @@ def _range(
         return
     least, most, total, usual = parse(wanted.min), parse(wanted.max or capacity), parse(capacity), parse(default)
     if least > total:
-        yield POLICY.at((*path, "min"), f"{wanted.min} is more than the capacity, {capacity}")
+        yield POLICY.at((*path, "min"), f"{wanted.min} is more than the capacity of {capacity}")
     if usual < least:
         yield POLICY.at((*path, "min"), f"{wanted.min} is more than the default, {default}")
     if wanted.max is not None:
@@ -251,7 +254,7 @@ def _maximum(
     if most < parse(wanted.min or "0"):
         yield POLICY.at(path, f"{wanted.max} is less than min, {wanted.min}")
     if most > parse(capacity):
-        yield POLICY.at(path, f"{wanted.max} is more than the capacity, {capacity}")
+        yield POLICY.at(path, f"{wanted.max} is more than the capacity of {capacity}")
     if parse(default) > most:
         yield POLICY.at(path, f"{wanted.max} is less than the default, {default}")
 
@@ -360,9 +363,9 @@ _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 
 
 def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -> Iterator[Problem]:
-    """Check everything about one device except its counters.
+    """Check everything about a device except its counters.
 
-    `own_nodes` is set if the slice leaves the nodes to its devices.
+    `own_nodes` says whether the slice leaves the choice of nodes to its devices.
     """
     yield from names.dns_label((*path, "name"), device.name, "device name")
     yield from _attributes(path, device, limits)
@@ -460,7 +463,7 @@ def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> 
     if len(given) == 1:
         other = next(name for name in kinds if name not in given)
         many = count(len(kinds[given[0]]), "condition")
-        yield BINDING.at((*path, other), f"none, but {many} in {given[0]}; both fields must be set together")
+        yield BINDING.at((*path, other), f"empty, but {given[0]} has {many}; set both fields or neither")
 
 
 # -- slices ------------------------------------------------------------------------------------------------------------
@@ -499,7 +502,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
-    """Check everything about one slice; `written` is the spec as written in the manifest."""
+    """Check everything about a slice. `written` is its spec as written in the manifest."""
     spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)
@@ -508,7 +511,7 @@ def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[
     if not limits.counters_share_slice:
         yield from _beside(spec, target, written)
     if not spec.devices and not spec.shared_counters:
-        yield PUBLISHES_NOTHING.at(_SPEC, "neither devices nor sharedCounters: the slice offers nothing")
+        yield PUBLISHES_NOTHING.at(_SPEC, "neither devices nor sharedCounters is set, so the slice offers nothing")
     yield from _devices(piece, limits)
     yield from _counter_sets(spec.shared_counters, limits)
 

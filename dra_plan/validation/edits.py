@@ -21,7 +21,7 @@ from .subject import Subject
 
 
 class CharEdit(NamedTuple):
-    """A replacement of the characters from `begin` to before `end` with `text`."""
+    """A replacement of the characters from position `begin` up to, but not including, position `end` by `text`."""
 
     begin: int
     end: int
@@ -29,7 +29,7 @@ class CharEdit(NamedTuple):
 
 
 def applied(text: str, edits: Iterable[CharEdit]) -> str:
-    """Return the text with all edits applied; they must not overlap."""
+    """Return the text after all edits, which must not overlap."""
     parts, at = [], 0
     for edit in sorted(edits):
         parts += [text[at : edit.begin], edit.text]
@@ -38,7 +38,7 @@ def applied(text: str, edits: Iterable[CharEdit]) -> str:
 
 
 class ObjectText:
-    """The text of one object, which is a document or an item in a List."""
+    """The text of an object, which is a document or an item in a List."""
 
     def __init__(self, document: DocumentText, prefix: FieldPath) -> None:
         self.text = document.lines.text
@@ -46,20 +46,20 @@ class ObjectText:
 
     @property
     def line_end(self) -> str:
-        """The line ending that the text uses."""
+        """The characters with which lines in the text end."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def extent(self, path: FieldPath) -> Extent | None:
-        """Return the extent of a field of the object."""
+        """Return the extent of a field of the object in the text, or None if the field is not there."""
         return self._document.extents.get((*self._prefix, *path))
 
     @property
     def whole(self) -> Extent | None:
-        """Return the extent of the object."""
+        """Return the extent of the whole object."""
         return self.extent(())
 
     def keys(self, path: FieldPath) -> list[str]:
-        """Return the keys in one of the object's maps, in lexicographic order."""
+        """Return the keys of a map in the object, in the order of the text."""
         return self._document.keys.get((*self._prefix, *path), [])
 
     def column(self, position: int) -> int:
@@ -67,21 +67,21 @@ class ObjectText:
         return position - self.line_start(position)
 
     def line_start(self, position: int) -> int:
-        """Return the start of the line that contains the position."""
+        """Return the position of the start of the line that contains the given position."""
         return self.text.rfind("\n", 0, position) + 1
 
     def line_stop(self, position: int) -> int:
-        """Return the end of the line that contains the position, before its line ending."""
+        """Return the position of the end of the line that contains the given position, before the line ending."""
         end = self.text.find("\n", position)
         end = len(self.text) if end < 0 else end
         return end - 1 if end > position and self.text[end - 1] == "\r" else end
 
     def key(self, name: str, like: Extent) -> str:
-        """Return a key, in quotes if the adjacent key is quoted."""
+        """Return a key as it is written, with quotes if the adjacent key has quotes."""
         return f'"{name}"' if self.text[like.key_begin] == '"' else name
 
     def inner_lines(self, begin: int, end: int) -> list[int]:
-        """Return the starts of the non-blank lines that begin between two positions."""
+        """Return the start positions of the non-blank lines that begin between two positions."""
         starts, at = [], self.text.find("\n", begin, end)
         while at >= 0:
             if at + 1 < end and self.text[at + 1 : self.line_stop(at + 1)].strip():
@@ -90,7 +90,7 @@ class ObjectText:
         return starts
 
     def is_flow(self, path: FieldPath) -> bool:
-        """Return whether a map is written in brackets."""
+        """Return whether a map is written in flow style, with brackets."""
         extent = self.extent(path)
         return extent is not None and extent.form is Form.FLOW
 
@@ -101,7 +101,7 @@ class ObjectText:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The edits to an object's text, and the value of the field at `path` after them."""
+    """The edits to an object's text, and the value that the field at `path` has after them."""
 
     edits: list[CharEdit]
     path: FieldPath
@@ -110,7 +110,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """A problem to fix, with its object."""
+    """A problem to be fixed, with the object that has it."""
 
     subject: Subject
     problem: Problem
@@ -121,12 +121,12 @@ class Mending:
 
     @property
     def path(self) -> FieldPath:
-        """The path of the problem, as in the manifest."""
+        """The path of the problem in the manifest."""
         return self.problem.path if self.problem.written else self.subject.as_written(self.problem.path)
 
 
 def changed(value: Any, path: FieldPath, to: Any) -> Any:
-    """Return a copy of a plain value with another value at an existing path."""
+    """Return a copy of a plain value, with another value at an existing path."""
     if not path:
         return to
     step: Any = path[0]
@@ -179,7 +179,7 @@ _COMMENT = re.compile(r"#[^\r\n]*")
 
 
 def down(text: ObjectText, path: FieldPath, name: str, kept: str) -> list[CharEdit] | None:
-    """Move the fields in the map at `path`, except `kept`, into its new field `name`."""
+    """Move all fields of the map at `path`, except `kept`, into a new field `name` of this map."""
     keys = text.keys(path)
     extents = [extent for key in keys if (extent := text.extent((*path, key))) is not None]
     if len(extents) < len(keys) or not any(key != kept for key in keys):
@@ -258,7 +258,7 @@ def _indented(text: ObjectText, begin: int, end: int) -> list[CharEdit]:
 
 
 def up(text: ObjectText, path: FieldPath) -> list[CharEdit] | None:
-    """Move the fields in the map at `path` into the map that contains it, in its place."""
+    """Move the fields of the map at `path` into the map that contains it, at the position of this map."""
     outer = text.extent(path)
     inner = [text.extent((*path, key)) for key in text.keys(path)]
     fields = [extent for extent in inner if extent is not None]

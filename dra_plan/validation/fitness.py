@@ -65,7 +65,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all requests and constraints; without devices in the input there are no findings."""
+    """Check all requests and constraints. If the input has no devices, there are no findings."""
     if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]
@@ -80,7 +80,9 @@ def _of_claim(given: Input, claim: PlacedClaim, broken: Sequence[PoolID]) -> Ite
         for request in options:
             if request.want.takes_all and broken:
                 pools = listed(broken)
-                message = f"the input lacks slices of {pools}: nodes that can access the pool are rejected"
+                message = (
+                    f"slices of {pools} are missing from the input, so nodes that can access the pool are rejected"
+                )
                 yield ALL_WAITS.at((*request.path, "allocationMode"), message)
     yield from _constraints(given, claim)
 
@@ -172,7 +174,7 @@ def _capacity_words(want: Want, device: PoolDevice, refusal: CapacityReason, pat
             name for name in known if qualified(name, device.id.driver) == qualified(refusal.name, device.id.driver)
         ]
         if same:
-            message = f"devices such as {device.id} have {shown(same[0])}, and names are compared literally"
+            message = f"devices such as {device.id} have {shown(same[0])}, but names are compared literally"
             return CAPACITY_DOMAIN.at(path, message, f"{same[0]}: {asked}")
         near = nearest(refusal.name, known)
         there = f"; they have {listed(known)}" if known else " or any other capacity"

@@ -26,7 +26,7 @@ from .subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A fix: what it does, why only this can be meant, and the function that makes it."""
+    """A way to fix a problem: what it does, why nothing else can be meant, and the function that does it."""
 
     title: str
     certain: str
@@ -103,7 +103,10 @@ FIXES: dict[str, tuple[Fix, ...]] = {
 
 
 def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix, Correction] | None:
-    """Return the fix for a problem, if there is one and its edits result in the value that it promises."""
+    """Return the fix for a problem and its correction, or None if there is no fix.
+
+    The edits of the correction result in exactly the value that it promises.
+    """
     known = FIXES.get(problem.rule.code)
     document = subject.place.find_text() if known else None
     if not known or document is None:
@@ -122,7 +125,7 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
 
 
 def entry(subject: Subject, problem: Problem, target: Target) -> CertainFix | None:
-    """Return the fix for a problem, or None."""
+    """Return the fix for a problem as documents show it, or None if there is no fix."""
     found = correction(subject, problem, target)
     document = subject.place.find_text() if found is not None else None
     if found is None or document is None:
@@ -147,7 +150,7 @@ _Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class FixedSource:
-    """A source's text before and after fixing."""
+    """The text of a source before and after it is fixed."""
 
     name: str
     before: str
@@ -156,11 +159,10 @@ class FixedSource:
 
 @dataclass(frozen=True, slots=True)
 class FixedInput:
-    """The result of fixing.
+    """The result of fixing an input.
 
-    `sources` are the changed sources, `made` is the number of fixes, `reading` is the new input.
-
-    `before` is the judgement of the original input, and `judgement` is the judgement of the new input.
+    `sources` are the changed sources, `made` is the number of fixes, and `reading` is the new input. `before` is the
+    judgement of the original input, and `judgement` is that of the new input.
     """
 
     sources: list[FixedSource]
@@ -189,7 +191,7 @@ class _State:
 
 
 def fixed(sources: Sequence[Source], judge: Callable[[Reading], Judgement], target: Target) -> FixedInput:
-    """Return the sources after all fixes of the findings of `judge`."""
+    """Return the sources after all fixes for the findings of `judge` have been made."""
     texts = {source.name: source.data.decode() for source in sources}
     state = first = _state(texts, {}, judge)
     refused: set[tuple[_Place, str, str]] = set()

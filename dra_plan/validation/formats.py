@@ -44,7 +44,7 @@ def is_subdomain(text: str, most: int = go_text.MAX_SUBDOMAIN) -> bool:
 
 
 def is_driver(text: str) -> bool:
-    """Return whether the text is a driver name, which, as for CSI, is a subdomain that may contain capital letters."""
+    """Return whether the text is a driver name. As for CSI, this is a subdomain that may contain capital letters."""
     return not go_text.too_long(text, MAX_DOMAIN) and is_subdomain(_lower(text))
 
 
@@ -59,46 +59,46 @@ def is_pool(text: str) -> bool:
 
 
 def is_qualified(text: str) -> bool:
-    """Return whether selectors can use the name of an attribute or capacity.
+    """Return whether selectors can use this name of an attribute or capacity.
 
-    The name is a C identifier, optionally with a domain.
+    The name must be a C identifier, optionally with a domain.
     """
     domain, slash, name = text.rpartition("/")
     return (not slash or is_driver(domain)) and len(name) <= MAX_IDENTIFIER and _IDENTIFIER.match(name) is not None
 
 
 def is_version(text: str) -> bool:
-    """Return whether the text is a semantic version with numbers of any size, as the API server accepts it.
+    """Return whether the text is a semantic version. As in the API server, its numbers may have any size.
 
-    Not all of these can be parsed.
+    dra-plan cannot parse all versions that this accepts.
     """
     return _VERSION.fullmatch(text) is not None
 
 
 def is_label_name(text: str) -> bool:
-    """Return whether the text is the key of a label or taint."""
+    """Return whether the text can be the key of a label or taint."""
     return not go_text.label_key_problems(text)
 
 
 def is_label_value(text: str) -> bool:
-    """Return whether the text is the value of a label or taint; it may be empty."""
+    """Return whether the text can be the value of a label or taint. It may be empty."""
     return not go_text.label_value_problems(text)
 
 
 def as_dns_label(text: str) -> str:
-    """Return the nearest correct label, or an empty string."""
+    """Return the valid label that is closest to the text, or an empty string if there is none."""
     made = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
     return made if is_dns_label(made) else ""
 
 
 def as_subdomain(text: str) -> str:
-    """Return the nearest correct subdomain, or an empty string."""
+    """Return the valid subdomain that is closest to the text, or an empty string if there is none."""
     made = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
     return made if is_subdomain(made) else ""
 
 
 def as_qualified(text: str) -> str:
-    """Return the nearest correct qualified name, or an empty string."""
+    """Return the valid qualified name that is closest to the text, or an empty string if there is none."""
     domain, slash, name = text.rpartition("/")
     made = re.sub(r"[^A-Za-z0-9_]+", "_", name)
     made = f"_{made}" if made[:1].isdigit() else made
@@ -119,7 +119,7 @@ _ALIKE = 0.7
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant, or None. Case does not matter."""
+    """Return the known name that was probably meant, or None if there is none. Case is ignored."""
     return _nearest(name, tuple(known))
 
 
@@ -134,7 +134,7 @@ def _nearest(name: str, known: tuple[str, ...]) -> str | None:
 
 
 def count(number: int, noun: str) -> str:
-    """Return `1 device`, `2 devices`, `2 classes`."""
+    """Return the number and the noun, such as `1 device`, `2 devices` or `2 classes`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
@@ -151,22 +151,22 @@ def _third(verb: str) -> str:
 
 
 def listed(names: Iterable[object], most: int = MOST_NAMED) -> str:
-    """Return the first names, and the number of the others."""
+    """Return the first `most` names, and the number of the other names."""
     texts = [str(name) for name in names]
     more = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def shown(text: str, most: int = 60) -> str:
-    """Return a value in quotes, truncated if long."""
+    """Return a value in quotes. A long value is truncated."""
     return f'"{text}"' if len(text) <= most else f'"{text[: most - 3]}..."'
 
 
 def no_extended_resource(name: str) -> str:
-    """Return the message for a name that should be an extended resource's name."""
+    """Return the message for a text that is not a valid name of an extended resource."""
     return f"{shown(name)} is not a valid extended resource name"
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """Return the message for a named object that is not in the input, which has others of its kind."""
-    return f"no {what} in the input, which has {listed(sorted(known))}"
+    """Return the message that an object is not in the input, with the names of objects of this kind that are."""
+    return f"the input has no {what}; it has {listed(sorted(known))}"

@@ -127,7 +127,10 @@ _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
 
 
 class StoredObject(NamedTuple):
-    """An object as the API server stores it. `problems` has one entry for each gate that is off, at its first field."""
+    """An object as the API server stores it.
+
+    `problems` has one problem for each gate that is off, at its first field.
+    """
 
     kept: Any
     problems: list[Problem]
@@ -135,7 +138,7 @@ class StoredObject(NamedTuple):
     """Each field that is dropped, and why."""
 
     def explained(self, problem: Problem) -> Problem:
-        """Return the problem; if a field is missing because it was dropped, the message says this."""
+        """Return the problem. If a field is missing because the API server drops it, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
                 return with_changes(

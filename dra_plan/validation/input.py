@@ -37,7 +37,7 @@ _Object = TypeVar("_Object")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedRequest:
-    """A request, or one alternative of a request, with its place."""
+    """A request, or an alternative of a request, with its place in the input."""
 
     subject: Subject
     path: FieldPath
@@ -45,14 +45,17 @@ class PlacedRequest:
 
     @property
     def written(self) -> ExactDeviceRequest | DeviceSubRequest | None:
-        """Return the request or alternative as written, or None if it uses neither form."""
+        """The request or alternative as it is written, or None if it has none of the known forms."""
         request = self.want.claim.spec.devices.requests[self.want.request_index]
         return request.first_available[self.want.option_index] if request.first_available else request.exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedClaim:
-    """A claim without devices, or a template, with its requests; each inner list contains the alternatives."""
+    """A claim without devices, or a claim template, with its requests.
+
+    Each inner list has the alternatives of a request.
+    """
 
     subject: Subject
     path: FieldPath
@@ -62,7 +65,7 @@ class PlacedClaim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedSlice:
-    """A slice with its place."""
+    """A slice with its place in the input."""
 
     subject: Subject
     slice: PoolSlice
@@ -70,7 +73,7 @@ class PlacedSlice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedPool:
-    """A pool's newest generation, with its slices and older generations' slices, in input order."""
+    """The newest generation of a pool, with its slices and the slices of older generations, in input order."""
 
     pool: Pool
     newest: list[PlacedSlice]
@@ -83,9 +86,9 @@ def _hides_devices(subject: Subject) -> bool:
 
 
 class Input:
-    """The decodable objects in the input, for one target. `view` is the cluster that they form.
+    """The objects in the input that can be decoded, for one target. `view` is the cluster that they form.
 
-    `knows_all_devices` is False if a slice is omitted because its contents are unknown.
+    `knows_all_devices` is False if a slice was left out because its contents are unknown.
     """
 
     def __init__(self, subjects: Sequence[Subject], target: Target) -> None:
@@ -107,20 +110,20 @@ class Input:
         )
 
     def of(self, kind: type[_Object]) -> Sequence[tuple[Subject, _Object]]:
-        """Return the objects of exactly this type with their subjects, in input order."""
+        """Return the objects of exactly this type, with their subjects, in input order."""
         return self._of_type.get(kind, ())
 
     def objects(self) -> Sequence[tuple[Subject, Object]]:
-        """All objects with their subjects, in input order."""
+        """All objects, with their subjects, in input order."""
         return self._objects
 
     def skipped(self, api_version: str, kind: str) -> Iterator[Subject]:
-        """Yield the objects of a kind that is not decoded here."""
+        """Yield the objects of a kind that is not decoded."""
         wanted = (api_version, kind)
         return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
 
     def template_makers(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Yield objects whose controllers create claim templates, with the templates' namespace and name."""
+        """Yield the objects whose controllers create claim templates, each with its template's namespace and name."""
         for subject in self._skipped:
             value, metadata = subject.value, subject.value.get("metadata")
             name = made_template(value.get("apiVersion"), value.get("kind"), value)
@@ -155,19 +158,19 @@ class Input:
 
     @cached_property
     def devices(self) -> Sequence[PoolDevice]:
-        """The devices in all newest generations."""
+        """The devices in the newest generations of all pools."""
         return [device for pool in self.pools for one in pool.newest for device in one.slice.devices]
 
     @cached_property
     def matches(self) -> Matches:
-        """The devices that selectors match."""
+        """The results of selectors on the devices."""
         return Matches(self.devices, self.target)
 
     # Requests
 
     @cached_property
     def claims(self) -> list[PlacedClaim]:
-        """The templates, and the claims that do not yet have devices."""
+        """The claim templates, and the claims that do not have devices yet."""
         entries = list(self._waiting())
         requests = self.view.requests(claim for _, _, claim in entries)
         return [
@@ -184,7 +187,7 @@ class Input:
                 yield subject, ("spec", "spec", "devices"), made
 
     def requests(self) -> Iterator[PlacedRequest]:
-        """Yield all requests and alternatives."""
+        """Yield all requests and alternatives of requests."""
         return (request for claim in self.claims for options in claim.requests for request in options)
 
 

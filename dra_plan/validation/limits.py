@@ -27,7 +27,7 @@ RULES = (TOO_MANY, TOO_LONG)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """The limits of one release."""
+    """The limits on the size of objects in a release."""
 
     devices: int = 128
     costly_devices: int = 64
@@ -76,18 +76,21 @@ _BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST, "1.37": 
 
 
 def limits_of(version: str, *, fractional: bool = False) -> Limits:
-    """Return the limits in a minor version such as "1.36"; `fractional` is the DRAFractionalCapacityRange gate."""
+    """Return the limits in a minor version such as "1.36".
+
+    `fractional` says whether the gate DRAFractionalCapacityRange is on.
+    """
     return replace(_BY_VERSION[version], thousandths=True) if fractional else _BY_VERSION[version]
 
 
 def at_most(path: FieldPath, entries: Sized, most: int, noun: str) -> Iterator[Problem]:
-    """Yield a problem if there are more entries than allowed."""
+    """Yield a problem if there are more than `most` entries."""
     if len(entries) > most:
         yield TOO_MANY.at(path, f"{count(len(entries), noun)}; at most {most} are allowed")
 
 
 def at_most_bytes(path: FieldPath, text: str, most: int, noun: str) -> Iterator[Problem]:
-    """Yield a problem if a string has more bytes (UTF-8) than allowed."""
+    """Yield a problem if the text has more than `most` bytes in UTF-8."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > most:
         yield TOO_LONG.at(path, f"{noun} of {size} bytes; at most {most} are allowed")

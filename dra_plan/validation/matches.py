@@ -33,7 +33,9 @@ CHEAP = 1_000
 
 @dataclass(frozen=True, eq=False)
 class ChosenDevices:
-    """Some of the devices of the input, grouped by kind, in input order; kinds in the order of their first devices.
+    """Some of the input's devices, grouped by kind.
+
+    Kinds are in the order of their first devices, devices in input order.
 
     Devices of one kind have equal published values, so no selector distinguishes them.
     """
@@ -72,19 +74,19 @@ class Offer:
 
     @cached_property
     def on_one_node(self) -> int:
-        """The maximum number of these devices that a single node can reach, as far as node names show."""
+        """The maximum number of these devices that a single node can reach, as far as the devices name nodes."""
         nodes = Counter(device.slice.object.spec.node_name or device.device.node_name for device in self.devices)
         everywhere = nodes.pop(None, 0) + nodes.pop("", 0)
         return everywhere + max(nodes.values(), default=0)
 
     @cached_property
     def shared(self) -> bool:
-        """Return whether one of the devices can be allocated to several requests."""
+        """Return whether any of the devices can be allocated to several requests."""
         return any(device.device.allow_multiple_allocations for device in self.devices)
 
 
 class ConditionOutcome(NamedTuple):
-    """The results of a condition on the devices on which it is evaluated."""
+    """The devices on which a condition is evaluated, those for which it is true, and those on which it fails."""
 
     asked: ChosenDevices
     holds: ChosenDevices
@@ -94,10 +96,10 @@ class ConditionOutcome(NamedTuple):
 
 
 class Matches:
-    """The devices, and which of them pass conditions and tolerations.
+    """Finds out which devices pass conditions and tolerations.
 
-    Results are None if they are unknown because a condition does not compile, the API server rejects it for its cost,
-    or the budget is used up; `untried` is the number of results with the last reason.
+    A result is None if it is unknown because a condition does not compile, because the API server rejects it for its
+    cost, or because the budget is used up. `untried` is the number of results that are unknown for the last reason.
     """
 
     def __init__(self, devices: Sequence[PoolDevice], target: Target) -> None:
@@ -115,7 +117,7 @@ class Matches:
         return self._all.publications
 
     def hint(self, conditions: Sequence[SelectorCondition]) -> SelectorHint | None:
-        """Return the probable intent of the last condition, if it is false for all devices on which it is evaluated."""
+        """Return what the last condition probably means, if it is false for all devices on which it is evaluated."""
         outcome = self.outcome(conditions)
         if outcome is None or outcome.holds or not outcome.asked or self._left < 0:
             return None
@@ -126,23 +128,23 @@ class Matches:
         return self._hints[key]
 
     def key(self, conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
-        """Return a key that is equal for conditions with the same result."""
+        """Return a key that is equal for conditions that have the same result."""
         return tuple(condition.expression for condition in conditions)
 
     def of(self, conditions: Sequence[SelectorCondition]) -> ChosenDevices | None:
-        """Return the devices for which all conditions are true."""
+        """Return the devices for which all conditions are true, or None if this is unknown."""
         if not conditions:
             return self._all
         outcome = self.outcome(conditions)
         return None if outcome is None else outcome.holds
 
     def fail(self, conditions: Sequence[SelectorCondition]) -> bool:
-        """Return whether one of the conditions raises an error on a device that passed the earlier ones."""
+        """Return whether any of the conditions fails with an error on a device that passed the earlier conditions."""
         outcomes = (self.outcome(conditions[: index + 1]) for index in range(len(conditions)))
         return any(outcome is not None and outcome.fails for outcome in outcomes)
 
     def offer(self, want: Want) -> Offer | None:
-        """Return the devices that match the request's selectors and whose taints it tolerates."""
+        """Return the devices that match the request's selectors and whose taints the request tolerates."""
         key = self.key(want.conditions), tuple(want.tolerations)
         if key not in self._offers:
             chosen = self.of(want.conditions)
@@ -150,7 +152,7 @@ class Matches:
         return self._offers[key]
 
     def outcome(self, conditions: Sequence[SelectorCondition]) -> ConditionOutcome | None:
-        """Return the results of the last condition on the devices for which the earlier conditions are true."""
+        """Return the result of the last condition on the devices for which all earlier conditions are true."""
         key = self.key(conditions)
         if key not in self._outcomes:
             asked, selector = self.of(conditions[:-1]), _tried(conditions[-1])
@@ -158,7 +160,10 @@ class Matches:
         return self._outcomes[key]
 
     def first_failing(self, condition: SelectorCondition, devices: ChosenDevices) -> PoolDevice | None:
-        """Return a device on which the condition fails, or None. Unknown results are treated as failures."""
+        """Return a device on which the condition fails, or None if there is none.
+
+        Unknown results are treated as failures.
+        """
         for device in devices.examples:
             if self._left < 0:
                 return device

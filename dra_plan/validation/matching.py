@@ -27,7 +27,10 @@ FAILS = unschedulable(
         "A selector that fails does not evaluate to `false`. When the allocator checks a device on which "
         "the selector fails, it stops with an error, and the pod is not scheduled on any node."
     ),
-    "Correct the selector, or put a condition in front that is false for these devices.",
+    (
+        "Correct the selector, put a condition in front that is false for these devices, or have the driver publish "
+        "what they lack."
+    ),
 )
 NOT_PUBLISHED = warning(
     "DRA221",
@@ -59,7 +62,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all selectors in classes and requests."""
+    """Check all selectors in classes and requests against the devices of the input."""
     judging = _Judging(given)
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")

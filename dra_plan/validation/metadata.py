@@ -35,7 +35,7 @@ _COPIED = ("labels", "annotations")
 
 
 def check(metadata: ObjectMeta, path: FieldPath = ("metadata",)) -> Iterator[Problem]:
-    """Check the metadata at a path, apart from the names of the object and of its namespace."""
+    """Check the metadata at a path, except the names of the object and of its namespace."""
     if not (metadata.labels or metadata.annotations or metadata.finalizers or metadata.owner_references):
         return
     for key, value in (metadata.labels or {}).items():
@@ -82,9 +82,9 @@ def _version(api_version: str) -> str:
 
 
 def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Iterator[Problem]:
-    """Check the object's name, a DNS subdomain, and the prefix of a generated name, which may end in a dash.
+    """Check the object's name, which must be a DNS subdomain, and its generateName, which may end with a dash.
 
-    If `generated` is not set, the name made from the prefix is checked instead.
+    If `generated` is not set, the name made from generateName is checked instead of generateName.
     """
     if metadata.name:
         yield from names.subdomain((*path, "name"), metadata.name, "object name")
@@ -100,9 +100,9 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
 
 
 def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:
-    """Check the metadata in the manifest that controllers and servers write, and that planning does not read.
+    """Check the metadata in a manifest that controllers and API servers write and that planning does not read.
 
-    `counted` is set if the API server itself counts the kind's generations and ignores the given value.
+    `counted` says whether the API server itself counts generations of this kind, so that it ignores the given value.
     """
     if not isinstance(written, dict):
         return
@@ -131,7 +131,7 @@ def _managed(path: FieldPath, entry: dict[str, Any]) -> Iterator[Problem]:
 
 
 def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterator[Problem]:
-    """Check the metadata that a template's claims get; `written` is the metadata as in the manifest."""
+    """Check the metadata that a template's claims get. `written` is this metadata as written in the manifest."""
     yield from check(metadata, path)
     for name, value in (written if isinstance(written, dict) else {}).items():
         # Missing values and empty strings count as not set; empty lists and other zeros count as set.

@@ -47,8 +47,8 @@ BAD_LABEL = refused(
     "DRA105",
     "invalid label key or value",
     (
-        "Label syntax applies to the keys and values of labels, taints and tolerations, the keys of "
-        "annotations, finalizers, and condition types."
+        "The keys and values of labels, taints and tolerations must follow the syntax of labels. "
+        "So must finalizers, condition types and the keys of annotations."
     ),
     "Use only letters, digits, '-', '_' and '.'.",
 )
@@ -65,12 +65,12 @@ RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL, UNREACH
 
 
 def dns_label(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """Check a required DNS label."""
+    """Check a required text that must be a DNS label."""
     yield from _formatted(path, text, noun, formats.is_dns_label, formats.DNS_LABEL, formats.as_dns_label)
 
 
 def subdomain(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """Check a required DNS subdomain."""
+    """Check a required text that must be a DNS subdomain."""
     yield from _formatted(path, text, noun, formats.is_subdomain, formats.SUBDOMAIN, formats.as_subdomain)
 
 
@@ -100,7 +100,7 @@ def _formatted(
 
 
 def is_template(text: str) -> bool:
-    """Return whether the text is an unrendered placeholder of a template, such as Helm's."""
+    """Return whether the text is a placeholder of a template, such as Helm's, that was not rendered."""
     return "{{" in text
 
 
@@ -110,13 +110,13 @@ def _why(text: str, words: str) -> str:
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
-    """Check that a required text is not empty; the schema rules report missing texts."""
+    """Check that a required text is not empty. Missing texts are reported by the schema rules."""
     if not text:
         yield MISSING_FIELD.at(path, "missing or empty")
 
 
 def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) -> Iterator[Problem]:
-    """Check the name of an attribute or capacity; `checked` is set if the API server checks names here."""
+    """Check the name of an attribute or capacity. `checked` says whether the API server checks names here."""
     if not formats.is_qualified(text):
         message = f"{shown(text)} is not a valid {noun} name: {_why(text, formats.QUALIFIED)}"
         rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME
@@ -125,7 +125,7 @@ def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) ->
 
 
 def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
-    """Check the name of an attribute with its domain."""
+    """Check the name of an attribute, which must have a domain."""
     if "/" in text:
         yield from qualified(path, text, "attribute")
     elif text:
@@ -135,7 +135,7 @@ def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
 
 
 def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Problem]:
-    """Yield problems for names that occur again."""
+    """Yield a problem for each name that occurs again."""
     seen: set[str] = set()
     for path, name in entries:
         if name and name in seen:
@@ -144,7 +144,7 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
 
 
 def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[Problem]:
-    """Check the key of a label, taint or condition; `read` is the key after the API server's conversion."""
+    """Check the key of a label, taint or condition. `read` is the key after it is converted by the API server."""
     if not formats.is_label_name(text if read is None else read):
         yield replace(
             BAD_LABEL.at(path, no_label_name(text)),
@@ -153,12 +153,12 @@ def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[
 
 
 def no_label_name(text: str) -> str:
-    """Return why a string cannot be the key of a label."""
+    """Return why a text cannot be the key of a label."""
     return f"{shown(text)} is not a valid label name: {_why(text, formats.LABEL_NAME)}"
 
 
 def no_label_value(text: str) -> str:
-    """Return why a string cannot be the value of a label."""
+    """Return why a text cannot be the value of a label."""
     return f"{shown(text)} is not a valid label value: {_why(text, formats.LABEL_VALUE)}"
 
 

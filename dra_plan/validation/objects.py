@@ -64,7 +64,7 @@ _Maps = Iterator[tuple[FieldPath, Mapping[str, object] | None]]
 
 
 def check_bare_keys(subject: Subject) -> Iterator[Problem]:
-    """Check the keys of an object for differences from those in its text."""
+    """Check for keys without quotes that YAML reads as booleans, so that they differ from those in the text."""
     if subject.obj is None:
         return
     for path, entries in _free_maps(subject.obj):
@@ -126,7 +126,7 @@ _QUOTA = ("v1", "ResourceQuota")
 def check(
     subjects: Iterable[Subject], target: Target, config: RuntimeConfig | None = None
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield every problem visible in a single object, and repeated objects.
+    """Yield every problem that is visible in a single object, and every object that is repeated.
 
     `config` is the API server's `--runtime-config`; None means that it serves every version that the release can serve.
     """
@@ -152,7 +152,7 @@ def _where(first: Subject, again: Subject) -> str:
 
 
 def of_one(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
-    """Yield every problem visible in one object, from its text and from its decoded form."""
+    """Yield every problem that is visible in this object, from its text and from its decoded form."""
     yield from subject.problems
     if (subject.value.get("apiVersion"), subject.value.get("kind")) == _QUOTA:
         yield from resources.check_quota(subject.value)
@@ -172,7 +172,10 @@ def of_one(subject: Subject, target: Target, config: RuntimeConfig | None) -> It
 
 
 def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
-    """Check whether the object's version is served, and for how long; the server that set its UID serves it."""
+    """Check whether the object's version is served, and whether it is deprecated.
+
+    An object with a UID comes from an API server that serves its version.
+    """
     kind, obj = subject.kind, subject.obj
     if kind is None or not served.is_versioned(kind):
         return
@@ -182,8 +185,8 @@ def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> I
     newest = f"{kind.group}/{versions[0]}" if versions else ""
     if subject.version not in versions:
         could = subject.version in served.could_serve(kind, target)
-        unless = f" unless its --runtime-config switches {here} on" if could else ""
-        message = f"Kubernetes {target.version} does not serve {here} of {kind.name}{unless}"
+        unless = " unless its --runtime-config enables this version" if could else ""
+        message = f"Kubernetes {target.version} does not serve {kind.name} in {here}{unless}"
         yield schema.wrong_version(schema.NOT_SERVED, message, newest)
     elif kind.group == served.DRA and subject.version != versions[0]:
         message = f"{here} is deprecated; {kind.group}/{versions[0]} replaces it"
@@ -204,7 +207,7 @@ def of_metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
 
 
 def of_typed(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
-    """Yield the problems with the decoded object, and with the object as the target would store it."""
+    """Yield the problems with the decoded object, and those with the object as the target would store it."""
     stored = gates.stored(given, target)
     yield from map(stored.explained, _of_stored(subject, stored.kept, target))
     yield from stored.problems

@@ -70,7 +70,7 @@ _WEIGHTS = range(1, 101)
 
 
 def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Target) -> Iterator[Problem]:
-    """Check a pod spec at a path of an object; `written` is the object as in the manifest."""
+    """Check the pod spec at a path of an object. `written` is the object as written in the manifest."""
     yield from _containers(path, spec)
     if value_at(written, (*path, "ephemeralContainers")):
         yield EPHEMERAL.at((*path, "ephemeralContainers"), "can't be set when a pod is created")
@@ -100,7 +100,7 @@ def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Ta
 
 
 def one_of(rule: Rule, path: FieldPath, text: str, known: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for a string that is not among the known strings."""
+    """Yield a problem if the text is not one of the known texts."""
     if text not in known:
         yield rule.at(path, f"{shown(text)} is not one of {', '.join(known)}", nearest(text, known) or "")
 
@@ -288,7 +288,7 @@ POD_RULES = (POD_CLAIM, UNKNOWN_POD_CLAIM)
 
 
 def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """Check the claims of one pod spec."""
+    """Check the claims in a pod spec."""
     claims = (*path, "resourceClaims")
     yield from names.unique(
         (((*claims, index, "name"), claim.name) for index, claim in enumerate(spec.resource_claims)), "pod claim"

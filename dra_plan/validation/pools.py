@@ -25,14 +25,14 @@ from .subject import Subject
 
 
 class Sighting:
-    """Which slices one node sees, for nodes in the input and for nodes that slices name."""
+    """Finds out which slices a node can see together, for nodes in the input and for nodes that slices name."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Return whether a known node sees both slices, or a node that matches the same selector would."""
+        """Return whether a known node sees both slices, or a node that matches the selectors of both would see both."""
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:
             return spec.node_name == beside.node_name
@@ -76,8 +76,8 @@ DISAGREE = error(
     "DRA210",
     "slices of a pool that disagree about the number of slices",
     (
-        "All slices of a generation must have the same `resourceSliceCount`. Otherwise, their order "
-        "determines which number is used, and the pool may never become complete."
+        "All slices of a generation must have the same `resourceSliceCount`. Otherwise, the order"
+        " of the slices determines which number is used, and the pool may never become complete."
     ),
     "In every slice of the pool, set `resourceSliceCount` to the number of slices of its newest generation.",
 )
@@ -156,7 +156,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all pools of the input."""
+    """Check all resource pools of the input."""
     sighting = Sighting([node for _, node in given.of(Node)])
     for placed in given.pools:
         yield from _old(placed)
@@ -180,12 +180,12 @@ def _numbers(placed: PlacedPool, *, whole: bool) -> Found:
     path = (*_POOL, "resourceSliceCount")
     for piece in newest[1:]:
         if _expected(piece) != expected:
-            message = f"{_expected(piece)}, but {first.subject.label} of the same pool has {expected}"
+            message = f"{_expected(piece)}, but it is {expected} in {first.subject.label} of the same pool"
             yield piece.subject, DISAGREE.at(path, message, f"resourceSliceCount: {there}")
             return
     if whole and expected > 0 and pool.incomplete:
         which = f"only {count(there, 'slice')}" if there < expected else count(there, "slice")
-        message = f"pool {shown(pool.id.pool)} of {pool.id.driver} has {which} in the input, and should have {expected}"
+        message = f"pool {shown(pool.id.pool)} of {pool.id.driver} has {which} in the input, but should have {expected}"
         yield first.subject, MISSING_SLICES.at(path, message)
 
 

@@ -49,7 +49,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check everything new in the input against the quotas in the input."""
+    """Check all new objects in the input against the quotas in the input."""
     quotas = [one for _, one in given.of(ResourceQuota)]
     if not quotas:
         return
@@ -64,7 +64,7 @@ def check(given: Input) -> Found:
     for subject, claim in given.of(ResourceClaim):
         if not claim.metadata.is_stored:
             for excess in beyond(known, [(claim, 1)]):
-                yield subject, BEYOND_QUOTA.at(("spec", "devices", "requests"), _said(excess, "the claim is"))
+                yield subject, BEYOND_QUOTA.at(("spec", "devices", "requests"), _said(excess, "the claim needs"))
     for subject, path, spec in given.pods():
         obj = subject.obj
         if obj is not None and not _metadata(obj).is_stored:
@@ -105,7 +105,10 @@ class _ChargedPods:
 
     def _of_pod(self) -> Iterator[Problem]:
         problems = [
-            *(BEYOND_QUOTA.at(self._path, _said(each, "a pod is")) for each in beyond(self._quotas, [(self._pod, 1)])),
+            *(
+                BEYOND_QUOTA.at(self._path, _said(each, "a pod needs"))
+                for each in beyond(self._quotas, [(self._pod, 1)])
+            ),
             *(
                 BEYOND_QUOTA.at((*self._path, "containers"), f"quota {name} requires {lacking} to be set")
                 for name, lacking in unstated(self._quotas, self._pod)
@@ -118,7 +121,7 @@ class _ChargedPods:
         for index, claim in self._claims:
             for excess in beyond(self._quotas, [(claim, 1)]):
                 path = (*self._path, "resourceClaims", index)
-                yield NEVER_WHOLE.at(path, _said(excess, "the claim that is made for each pod is"))
+                yield NEVER_WHOLE.at(path, _said(excess, "the claim that is created for each pod needs"))
                 return
         if self._claims:
             yield from self._together(1, (*self._path, "resourceClaims"))
@@ -126,7 +129,7 @@ class _ChargedPods:
     def _together(self, number: int, path: FieldPath) -> Iterator[Problem]:
         objects: Sequence[tuple[object, int]] = [(self._pod, number), *((claim, number) for _, claim in self._claims)]
         if number:
-            who = "one pod with its claims is" if number == 1 else f"{number} pods, with their claims, are"
+            who = "one pod and its claims need" if number == 1 else f"{number} pods and their claims need"
             for excess in beyond(self._quotas, objects):
                 yield NEVER_WHOLE.at(path, _said(excess, who))
 
@@ -153,7 +156,7 @@ def _number_path(obj: Object) -> FieldPath:
 
 
 def _said(excess: QuotaExcess, who: str) -> str:
-    return f"quota {excess.quota} has {excess.limit} of {excess.resource}, and {who} charged {excess.charged}"
+    return f"quota {excess.quota} allows {excess.limit} of {excess.resource}, but {who} {excess.charged}"
 
 
 def _metadata(obj: Object) -> ObjectMeta:

@@ -39,7 +39,7 @@ from .subject import MOST_SHOWN, Subject
 
 @dataclass(slots=True)
 class Reading:
-    """The result of reading: the objects in input order, their texts (for comments), and all sources."""
+    """What was read: the objects in input order, their texts (for comments), and all sources."""
 
     subjects: list[Subject] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
@@ -50,13 +50,13 @@ class Reading:
     """The reasons why documents cannot be read."""
 
     def whole(self) -> Reading:
-        """Return the reading, if nothing is omitted; otherwise, raise `ManifestErrors`."""
+        """Return the reading if nothing was left out. Otherwise, raise `ManifestErrors`."""
         if self.faults:
             raise ManifestErrors(self.faults)
         return self
 
     def cluster(self) -> Inventory:
-        """Return only the objects that show the cluster's release, which are ClusterInfo and Nodes."""
+        """Return only the objects that show the cluster's release, which are ClusterInfo objects and Nodes."""
         nodes = {one.name: one.obj for one in self.subjects if isinstance(one.obj, Node)}
         return Inventory(nodes=list(nodes.values()), cluster_info=self._cluster_info())
 
@@ -77,9 +77,9 @@ def read(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Reading:
-    """Return all objects in the paths, after those in `before`.
+    """Return all objects in the paths. The sources in `before` are read first.
 
-    A document that cannot be read is omitted and listed in `unread`. Raises `ManifestErrors` for a file that cannot be
+    A document that cannot be read is left out and listed in `unread`. Raises `ManifestErrors` for a file that cannot be
     read, or if there is nothing to read.
     """
     names = [os.fspath(path) for path in paths]
@@ -144,7 +144,10 @@ def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
 
 
 def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
-    """Return all objects in a string, which findings call `name`. `unread` lists documents that cannot be read."""
+    """Return all objects in a text, which findings call `name`.
+
+    Documents that cannot be read are listed in `unread`.
+    """
     report, reading = Report(), Reading()
     _read_source(Source(name, text.encode()), reading, report, namespace)
     if report.faults:
@@ -153,7 +156,7 @@ def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
 
 
 def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default") -> list[Subject]:
-    """Return the subjects of plain objects, which are in no file. Raises `ManifestErrors` for malformed Lists."""
+    """Return the subjects of plain objects that are not in a file. Raises `ManifestErrors` for malformed Lists."""
     report = Report()
     subjects = [_subject(item, namespace) for value in values for item in unwrap(dict(value), Place(""), report)]
     if report.faults:
@@ -162,9 +165,9 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
 
 
 def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
-    """Return an inventory's object from its text; None if the text is not stored.
+    """Return the subject for an object of an inventory, made from its text, or None if the text is not stored.
 
-    The place is only the object's start.
+    The place is only the start of the object.
     """
     if not written.data:
         return None

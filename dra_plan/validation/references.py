@@ -34,7 +34,7 @@ NOT_GIVEN = info(
     "DRA203",
     "reference that cannot be checked",
     "The referenced object is probably defined elsewhere: the input contains no objects of this kind, "
-    "or a pod already has the claim that was created from the claim template.",
+    "or the claim that was created for a pod is not in the input either.",
     "Add the files that contain these objects. "
     "`kubectl get deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml` prints the objects of a cluster.",
 )
@@ -70,8 +70,9 @@ SAME_RESOURCE = warning(
     "DRA207",
     "extended resource name used by several classes",
     (
-        "If several classes have the same extended resource name, the scheduler uses the newest class. If "
-        "they are equally old, it uses the first one by name. It ignores the others."
+        "If several classes have the same extended resource name, the scheduler uses the newest "
+        "class. If the classes are equally old, it uses the first one by name. It ignores all "
+        "other classes with the name."
     ),
     "Give each class its own extended resource name.",
 )
@@ -88,8 +89,9 @@ SAME_UID = warning(
     "DRA227",
     "`metadata.uid` that another object also has",
     (
-        "The API server gives every object its own uid. When the output of `kubectl get -o yaml` is "
-        "copied, dra-plan reads the copies as new objects without a uid."
+        "The API server gives every object its own uid. Objects with the same uid are usually "
+        "copies of the output of `kubectl get -o yaml`. dra-plan reads the copies as new objects "
+        "without a uid."
     ),
     "Remove `metadata.uid`.",
 )
@@ -99,7 +101,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all references in the input."""
+    """Check all references between objects in the input."""
     yield from _classes(given)
     yield from _extended(given)
     known = _KnownClaims.of(given)
@@ -146,9 +148,8 @@ def _extended(given: Input) -> Found:
     for subject, device_class in given.of(DeviceClass):
         name = device_class.spec.extended_resource_name
         if name and name in first:
-            message = (
-                f"DeviceClass {first[name]} also has the extended resource name {shown(name)}; only one of them is used"
-            )
+            also = f"DeviceClass {first[name]} also has the extended resource name {shown(name)}"
+            message = f"{also}; only one of the classes is used"
             yield subject, SAME_RESOURCE.at(("spec", "extendedResourceName"), message)
         elif name:
             first[name] = subject.name
@@ -184,7 +185,7 @@ def _pod(
     used = {use.name for one in (*spec.init_containers, *spec.containers) for use in one.resources.claims}
     for index, entry in enumerate(spec.resource_claims):
         if entry.name and entry.name not in used:
-            message = f"no container has {shown(entry.name)} in resources.claims, so none can use its devices"
+            message = f"no container lists {shown(entry.name)} in resources.claims, so no container can use its devices"
             suggestion = f"claims: [{{name: {entry.name}}}]"
             yield UNUSED_CLAIM.at((*path, "resourceClaims", index, "name"), message, suggestion)
     for name, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
@@ -213,6 +214,8 @@ def _entry(
         if (namespace, name) in known.made:
             message = f"ResourceClaimTemplate {shown(name)} is made by the controller of {known.made[namespace, name]}"
             return NOT_GIVEN.at(("resourceClaimTemplateName",), message)
+        if (namespace, name) not in known.templates and (namespace, created) in known.claims:
+            return known.claims[namespace, created]
         if created and known.templates and (namespace, name) not in known.templates:
             message = (
                 f"ResourceClaimTemplate {shown(name)} is not in the input; the pod already has claim {shown(created)}"
@@ -231,11 +234,12 @@ def _named(
         return NOT_GIVEN.at((field,), f"{kind} {shown(name)}: the input has no {kind} objects")
     elsewhere = sorted(space for space, other in known if other == name)
     if elsewhere:
-        message = f"no {kind} {shown(name)} in namespace {namespace}; there is one in {listed(elsewhere)}"
+        spaces = "namespace" if len(elsewhere) == 1 else "namespaces"
+        message = f"no {kind} {shown(name)} in namespace {namespace}; there is one in {spaces} {listed(elsewhere)}"
         return NO_CLAIM.at((field,), message)
     here = [other for space, other in known if space == namespace]
-    there = f", which has {listed(sorted(here))}" if here else ""
-    message = f"no {kind} {shown(name)} in namespace {namespace}{there}"
+    there = f"; it has {listed(sorted(here))}" if here else ""
+    message = f"namespace {namespace} has no {kind} {shown(name)}{there}"
     return NO_CLAIM.at((field,), message, nearest(name, here) or "")
 
 
@@ -250,9 +254,12 @@ def _admin(given: Input) -> Found:
 
 
 def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
-    """Check that a namespace allows the admin access at a path; `labels` are the labels of namespaces in the input."""
+    """Check that a namespace allows the admin access at a path.
+
+    `labels` are the labels of the namespaces in the input.
+    """
     if namespace not in labels:
-        message = f'namespace {namespace} needs the label {ADMIN_ACCESS}: "true"; it is not in the input'
+        message = f'namespace {namespace} is not in the input; it needs the label {ADMIN_ACCESS}: "true"'
         yield ADMIN_UNKNOWN.at(path, message)
     elif labels[namespace].get(ADMIN_ACCESS) != "true":
         message = f'namespace {namespace} lacks the label {ADMIN_ACCESS}: "true"'

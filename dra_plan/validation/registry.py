@@ -89,7 +89,7 @@ ALL = "DRA"
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The selected rules, and the rules that are ignored for files matching a shell pattern."""
+    """The rules that are selected, and the rules that are ignored for files that match a shell pattern."""
 
     select: tuple[str, ...] = (ALL,)
     ignore: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class RuleSelection:
             check(code)
 
     def counts(self, finding: Finding) -> bool:
-        """Return whether a finding is reported."""
+        """Return whether the finding is reported."""
         chosen, refused = _longest(self.select, finding.code), _longest(self.ignore, finding.code)
         return chosen > refused and not self._is_spared(finding)
 
@@ -116,13 +116,13 @@ class RuleSelection:
 
 
 def check(code: str) -> None:
-    """Raise UsageError unless the text is the prefix of a rule's code."""
+    """Check that the text is the prefix of a rule's code. Raises UsageError if it is not."""
     if problem := unknown_code(code):
         raise UsageError(problem)
 
 
 def unknown_code(code: str) -> str:
-    """Return the message for a string that is not the prefix of a rule's code; otherwise an empty string."""
+    """Return the message for a text with which no rule's code begins, or an empty string if a code begins with it."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):
@@ -149,20 +149,23 @@ _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
 class SparedLines(NamedTuple):
-    """Lines (from 1, both included) in which rules with these code prefixes are suppressed."""
+    """A range of lines in which rules with these code prefixes are suppressed.
+
+    Lines count from 1, and both ends are included.
+    """
 
     first: int
     last: int
     codes: tuple[str, ...]
 
     def spares(self, finding: Finding) -> bool:
-        """Return whether the finding is suppressed."""
+        """Return whether the finding is suppressed by its line and code."""
         held = any(self.first <= line <= self.last for line in (finding.line, finding.field_line))
         return held and finding.code.startswith(self.codes)
 
 
 class CommentMistake(NamedTuple):
-    """A comment that suppresses less than it seems to, and why; the line counts from 1."""
+    """A comment that suppresses less than it seems to, and the reason. The line counts from 1."""
 
     file: str
     line: int
@@ -170,7 +173,7 @@ class CommentMistake(NamedTuple):
 
 
 class Comments:
-    """The comments in all sources."""
+    """The comments in all sources that suppress findings."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._spared = {name: spared_by(text) for name, text in texts.items()}
@@ -184,7 +187,7 @@ class Comments:
 
 
 def spared_by(text: str) -> list[SparedLines]:
-    """Return what the comments in a string suppress."""
+    """Return the lines and codes that the comments in a text suppress."""
     lines = text.split("\n")
     found = []
     for number, line in enumerate(lines, 1):
@@ -198,7 +201,10 @@ def spared_by(text: str) -> list[SparedLines]:
 
 
 def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines and faults of comments that are meant to suppress findings but do not, or name unknown codes."""
+    """Yield the line and the mistake of each comment that is meant to suppress findings but does not work.
+
+    A comment that names an unknown code is also a mistake.
+    """
     for number, line in enumerate(text.split("\n"), 1):
         match, meant = _COMMENT.search(line), _DIRECTIVE.search(line)
         if match is not None:

@@ -20,9 +20,9 @@ RESOURCE_NAME = refused(
     "DRA161",
     "invalid resource name",
     (
-        "Containers can request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource with a "
-        "domain. Quotas can limit these resources, with the prefix `requests.` or `limits.`, and object "
-        "counts."
+        "Containers can request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource "
+        "with a domain. Quotas can limit these resources (with the prefix `requests.` or "
+        "`limits.`) and the number of objects."
     ),
     "Write the full name of the resource, such as example.com/gpu.",
 )
@@ -49,9 +49,9 @@ POD_RESOURCES = refused(
     "DRA164",
     "pod-level resources that the API server rejects",
     (
-        "Pod-level resources can include only cpu, memory and huge pages, but no claims. The requests "
-        "must cover the sum of all container requests, and each limit must cover the limit of every "
-        "single container."
+        "Pod-level resources can only be cpu, memory and huge pages. Claims are not allowed. The "
+        "requests must cover the sum of all container requests, and each limit must cover the "
+        "limit of every single container."
     ),
     "Move other resources and claims to a container, or increase the pod-level amounts.",
 )
@@ -71,7 +71,7 @@ _Amounts = Mapping[str, QuantityText]
 
 
 def check_containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """Check the requests and limits of each container of a pod."""
+    """Check the resource requests and limits of each container of a pod."""
     for field, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
         for index, container in enumerate(containers):
             at = (*path, field, index, "resources")
@@ -80,7 +80,7 @@ def check_containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """Check the requests of the pod as a whole (`validatePodResources`)."""
+    """Check the resource requests of the pod as a whole (`validatePodResources`)."""
     resources = spec.resources
     if resources is None:
         return
@@ -98,7 +98,7 @@ def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def is_huge(name: str) -> bool:
-    """Return whether the resource is huge pages of some size."""
+    """Return whether the resource is huge pages of any size."""
     return name.startswith(_HUGE)
 
 
@@ -124,7 +124,9 @@ def _whole_pages(path: FieldPath, page: str, written: QuantityText) -> Iterator[
 def _container_resource(path: FieldPath, name: str) -> Iterator[Problem]:
     if "/" not in name:
         if name not in _NATIVE and not is_huge(name):
-            message = f"{shown(name)} is not a container resource: without a domain there are only {', '.join(_NATIVE)}"
+            message = (
+                f"{shown(name)} is not a container resource: the only names without a domain are {', '.join(_NATIVE)}"
+            )
             yield RESOURCE_NAME.at(path, f"{message} and {_HUGE}SIZE", nearest(name, _NATIVE) or "")
     elif not formats.is_label_name(name):
         yield RESOURCE_NAME.at(path, f"{shown(name)} is not a resource name: {formats.LABEL_NAME.partition(': ')[2]}")
@@ -133,7 +135,7 @@ def _container_resource(path: FieldPath, name: str) -> Iterator[Problem]:
 
 
 def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
-    """Check the amount of one resource (`ValidateResourceQuantityValue`)."""
+    """Check the amount of a resource (`ValidateResourceQuantityValue`)."""
     value = _quantity(written)
     if value is None:
         return
@@ -219,7 +221,7 @@ def _request(container: Container, name: str) -> Quantity | None:
 
 
 def check_quota(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check the limits of a ResourceQuota as written (`ValidateResourceQuotaSpec`)."""
+    """Check the limits of a ResourceQuota as written in the manifest (`ValidateResourceQuotaSpec`)."""
     hard = value_at(value, ("spec", "hard"))
     for name, limit in (hard if isinstance(hard, dict) else {}).items():
         if not isinstance(name, str):

@@ -13,7 +13,7 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, Source
 
 
 class Severity(IntEnum):
-    """The severity of a finding. The order of the values determines which findings `--fail-on` includes."""
+    """The severity of a finding. The order of the values decides which findings `--fail-on` includes."""
 
     INFO = 1
     WARNING = 2
@@ -25,7 +25,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule, with its stable code, its subject, why it matters, and how to fix a violation."""
+    """A rule of `validate`: its stable code, its title, why it matters, and how to fix a violation."""
 
     code: str
     severity: Severity
@@ -40,13 +40,16 @@ class Rule:
         return RuleEntry(code=self.code, severity=str(self.severity), title=self.title, why=self.why, fix=self.fix)
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
-        """Return a problem with the field at `path` (as in v1); `suggestion` is the corrected text, if there is one."""
+        """Return a problem with the field at `path` in v1. `suggestion` is the corrected text, if there is one."""
         return Problem(self, path, message, suggestion)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A rule that an object violates. The path is the v1 path; an object's own path is found when it is reported."""
+    """A violation of a rule by an object.
+
+    The path is that in v1; the path in the manifest is found when it is reported.
+    """
 
     rule: Rule
     path: FieldPath
@@ -66,32 +69,35 @@ class Problem:
     """The selector that does not compile."""
 
     def called(self, field: str) -> Problem:
-        """Return the same problem, for a field to which the API server gives this name."""
+        """Return the problem with `field` as the API server's name for the field."""
         return replace(self, field=field)
 
 
 def refused(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that the API server enforces on writes, or that kubectl's strict decoding enforces before that."""
+    """Return a rule that the API server enforces on writes, or that kubectl's strict decoding enforces earlier."""
     return Rule(code, Severity.ERROR, title, why, fix, "APIServer")
 
 
 def unschedulable(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that the scheduler enforces, so that pods stay pending or devices are not used."""
+    """Return a rule that the scheduler enforces. If it is violated, pods stay pending or devices are not used."""
     return Rule(code, Severity.ERROR, title, why, fix, "Scheduler")
 
 
 def error(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that is violated only by mistake, although nothing rejects the object."""
+    """Return a rule that is only violated by mistake, although nothing rejects the object."""
     return Rule(code, Severity.ERROR, title, why, fix)
 
 
 def warning(code: str, title: str, why: str, fix: str, refused_by: Refuser | None = None) -> Rule:
-    """Return a rule that is probably violated by mistake; `refused_by` names the component that rejects it, if any."""
+    """Return a rule that is probably violated by mistake.
+
+    `refused_by` is the component that rejects the object, if any does.
+    """
     return Rule(code, Severity.WARNING, title, why, fix, refused_by)
 
 
 def info(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule with useful information."""
+    """Return a rule whose findings are only useful information."""
     return Rule(code, Severity.INFO, title, why, fix)
 
 
@@ -101,10 +107,12 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault and its position. Lines and columns count from 1, and the end is exclusive; 0 means unknown.
+    """A violation of a rule, and its position.
+
+    Lines and columns count from 1, and the end is exclusive; 0 means unknown.
 
     `file` is the name that the user gave (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, and `field` is
-    the path as in the manifest; `suggestion` is the corrected text, or empty if there is none.
+    the path as in the manifest. `suggestion` is the corrected text, or empty if there is none.
     """
 
     rule: Rule
@@ -123,12 +131,12 @@ class Finding:
 
     @property
     def code(self) -> str:
-        """The rule's code."""
+        """The code of the violated rule."""
         return self.rule.code
 
     @property
     def severity(self) -> Severity:
-        """The rule's severity."""
+        """The severity of the violated rule."""
         return self.rule.severity
 
     def entry(self) -> FindingEntry:

@@ -23,9 +23,10 @@ _TOGETHER = (references, admission, quotas, pools, matching, fitness, taint_rule
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result; `objects` were checked, and `spared` findings were suppressed by comments or settings.
+    """The result of validation. `objects` is the number of objects checked.
 
-    `untried` selectors were not tried on all devices, because this would cost more than a check may spend.
+    `spared` is the number of findings that comments or settings suppressed. `untried` is the number of selectors that
+    were not tried on all devices, because this would cost more than a check may spend.
     """
 
     findings: tuple[Finding, ...]
@@ -47,10 +48,11 @@ def judge(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> Judgement:
-    """Return every reported finding, in input order. `ignore_unknown` suppresses fields that no schema has.
+    """Return every reported finding, in input order.
 
-    Objects that are also in `against` are validated as updates. `runtime_config` sets the served versions; None means
-    every version that the release can serve.
+    If `ignore_unknown` is set, fields that are in no schema are not reported. Objects that are also in `against` are
+    validated as updates. `runtime_config` selects the served versions; None means every version that the release can
+    serve.
     """
     comments = Comments(reading.texts)
     with uncollected():

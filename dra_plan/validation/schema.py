@@ -68,7 +68,7 @@ GIVEN_TWICE = refused(
 )
 BASIC_IN_V1 = refused(
     "DRA008",
-    "devices wrapped in `basic` in a version without this field",
+    "devices with the field `basic` in an API version that does not have this field",
     (
         "Only v1beta1 has the field `basic`. In v1beta2 and v1, its fields are directly in the device. If "
         "`basic` is dropped, the device keeps its name but loses its attributes and capacity."
@@ -94,8 +94,9 @@ NOT_SERVED = refused(
     "DRA011",
     "API version that the API server does not serve",
     (
-        "kubectl reports that the kind does not exist. Which versions are served depends on the release; "
-        "alpha and beta versions are served only if the API server's `--runtime-config` enables them."
+        "kubectl reports that the kind does not exist. The release determines which versions are "
+        "served. Alpha and beta versions are served only if the API server's `--runtime-config` "
+        "enables them."
     ),
     "Write the object in a served version, or pass the API server's `--runtime-config` to dra-plan.",
 )
@@ -109,15 +110,12 @@ UNDECODABLE = refused(
     "DRA013",
     "object that cannot be decoded",
     "The API server cannot decode the object and rejects it.",
-    "The message gives the cause; correct it.",
+    "Correct the cause that the message names.",
 )
 UNREADABLE = refused(
     "DRA016",
     "document that cannot be read",
-    (
-        "kubectl rejects the file. The rest of the input is checked without the document, so its objects "
-        "are treated as missing."
-    ),
+    ("kubectl rejects the file. The rest of the input is checked as if the objects in the document did not exist."),
     "Correct the text, or remove the file.",
 )
 RULES = (
@@ -154,7 +152,7 @@ _MEND_SHOWN = 6
 
 
 def header_problems(header: Header) -> Iterator[Problem]:
-    """Yield the reasons why an object's kind is unknown."""
+    """Yield the reasons why the kind of an object is unknown."""
     if header.api_version in (None, "") and header.kind in (None, ""):
         yield NO_HEADER.at((), "has neither apiVersion nor kind, and so is no manifest")
         return
@@ -166,17 +164,28 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
-    """Return the problem for an apiVersion in a known group that was never published."""
-    return wrong_version(UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version)
+    """Return the problem with an apiVersion whose group is known, but whose version was never published."""
+    return next(removed(api_version), None) or wrong_version(
+        UNKNOWN_VERSION, f"there is no {kind.name} in {api_version}", kind.api_version
+    )
+
+
+def removed(api_version: str) -> Iterator[Problem]:
+    """Yield the problem with an object of the first DRA API, which is not fixed by changing only its version."""
+    if message := kinds.removed(api_version):
+        yield UNKNOWN_VERSION.at(("apiVersion",), message)
 
 
 def wrong_version(rule: Rule, message: str, better: str) -> Problem:
-    """Return a problem with the apiVersion; `better` is the correct one, or empty."""
+    """Return a problem with the apiVersion. `better` is the correct apiVersion, or empty."""
     return replace(rule.at(("apiVersion",), message, f"apiVersion: {better}" if better else ""), value=better)
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
-    """Check for an apiVersion and kind that no API server can know, regardless of what is installed."""
+    """Yield a problem if no API server can know the apiVersion and kind, whatever is installed in it."""
+    if kinds.removed(api_version):
+        yield from removed(api_version)
+        return
     group = kinds.split_version(api_version)[0]
     home = _HOMES.get(kind)
     elsewhere = home is not None and group in _GROUPS and group != home.group
@@ -186,12 +195,12 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def undecodable(reason: str) -> Problem:
-    """Return the problem of an object that cannot be decoded for a reason that no other rule of this group explains."""
+    """Return the problem that an object cannot be decoded, for a reason that no other rule of this group explains."""
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
 def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
-    """Yield every problem with the schema of the object's own version, as found by decoding."""
+    """Yield every problem with the schema of the version in which the object is written, as found by decoding."""
     for path, message, hint in decoded.wrong:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)
     for path in decoded.missing:
@@ -202,9 +211,9 @@ def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version:
         if path[-1] == "deviceClassName" and _has_alternatives(value, path[:-1]):
             continue  # v1beta1 has the fields of `exactly` next to firstAvailable, where they must be omitted
         if kind.group == "resource.k8s.io" and pattern(path) in _EMPTY:
-            yield Problem(ZERO_BY_DEFAULT, path, "missing, so it is empty", written=True)
+            yield Problem(ZERO_BY_DEFAULT, path, "missing, so the API server reads it as empty", written=True)
         elif path[-1] in _ZERO:
-            yield Problem(ZERO_BY_DEFAULT, path, "missing, so it is 0", written=True)
+            yield Problem(ZERO_BY_DEFAULT, path, "missing, so the API server reads it as 0", written=True)
         else:
             yield Problem(MISSING_FIELD, path, "missing", written=True)
     yield from _unknown(value, decoded.unknown, kind, version)
@@ -221,8 +230,9 @@ def _unknown(
     is_slice = kind.name == "ResourceSlice"
     wrapped = [path for path in unknown if is_slice and pattern(path) == BASIC_DEVICES]
     if wrapped:
-        many = f"all {len(wrapped)} devices" if len(wrapped) > 1 else "the device"
-        message = f"{version} has no `basic`: {many} would be left with nothing but the name"
+        lost = f"all {len(wrapped)} devices would keep only their names"
+        lost = lost if len(wrapped) > 1 else "the device would keep only its name"
+        message = f"{version} has no field `basic`, so {lost}"
         lifted = _lifted(value_at(value, wrapped[0]))
         problem = Problem(BASIC_IN_V1, wrapped[0], message, lifted, written=True, of_key=True)
         yield problem if len(wrapped) == 1 else problem.called(render(wrapped[0][:2]))
@@ -254,7 +264,7 @@ def _is_claim_source(path: FieldPath, kind: Kind) -> bool:
 
 
 def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with the pod claims of releases before 1.31 in the current form, and their problems."""
+    """Return the object with the pod claims of releases before 1.31 in the current form, and the problems with them."""
     if not kind.pod_spec:
         return value, []
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))

@@ -67,7 +67,7 @@ def check(path: FieldPath, selectors: Sequence[DeviceSelector], target: Target) 
 
 
 def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
-    """Check one expression."""
+    """Check a CEL expression."""
     try:
         selector = compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
         cost = selector.max_cost
@@ -81,7 +81,7 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
 
 
 def hinted(problem: Problem, published: Publications, target: Target) -> Problem:
-    """Return the problem with the probable intent, if the expression does not compile; otherwise unchanged."""
+    """Return the problem. If its expression does not compile, what was probably meant is added."""
     if problem.rule is not DOES_NOT_COMPILE or not problem.expression:
         return problem
 
@@ -138,7 +138,7 @@ _FIELD_OPERATORS = _OPERATORS[:2]
 
 
 def check_node_selector(path: FieldPath, selector: NodeSelector, *, in_device: bool) -> Iterator[Problem]:
-    """Check the selector of a slice, or of one of its devices."""
+    """Check the node selector of a slice or of one of its devices."""
     terms, path = selector.node_selector_terms, (*path, "nodeSelectorTerms")
     if len(terms) != 1:
         rule = UNREADABLE_SELECTOR if terms and in_device else NODE_SELECTOR
@@ -153,7 +153,7 @@ def check_terms(path: FieldPath, terms: Sequence[NodeSelectorTerm]) -> Iterator[
 
 
 def check_term(path: FieldPath, term: NodeSelectorTerm) -> Iterator[Problem]:
-    """Check one term of a node selector."""
+    """Check a term of a node selector."""
     for number, requirement in enumerate(term.match_expressions):
         yield from _expression((*path, "matchExpressions", number), requirement)
     for number, requirement in enumerate(term.match_fields):
@@ -223,7 +223,7 @@ _EFFECTS = ("None", "NoSchedule", "NoExecute")
 
 
 def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
-    """Check a taint rule's device selector, in which each given name must have the right format."""
+    """Check the device selector of a taint rule, in which each given name must have a valid format."""
     if given is not None and given.driver is not None:
         yield from names.driver((*path, "driver"), given.driver)
     if given is not None and given.pool is not None:
@@ -233,7 +233,7 @@ def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Pro
 
 
 def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:
-    """Check one taint."""
+    """Check a device taint."""
     yield from names.required((*path, "key"), tainted.key)
     if tainted.key:
         yield from names.label_name((*path, "key"), tainted.key)

@@ -32,18 +32,18 @@ _ENTRY = re.compile(r"[a-z0-9.-]+/[a-z0-9]+(/[a-z]+)?\Z")
 
 
 def is_versioned(kind: Kind) -> bool:
-    """Return whether releases differ in the kind's versions, or may omit one of them."""
+    """Return whether releases differ in the versions of the kind, or may leave one of them out."""
     return kind.group == DRA or kind.name in _COULD
 
 
 def could_serve(kind: Kind, target: Target) -> tuple[str, ...]:
-    """Return the versions of a kind that the target can serve, the newest first."""
+    """Return the versions of the kind that the target can serve, the newest first."""
     known = _COULD.get(kind.name)
     return ("v1", "v1beta2", "v1beta1") if known is None else known[target.version]
 
 
 def served(kind: Kind, target: Target, config: RuntimeConfig | None) -> tuple[str, ...]:
-    """Return the versions that are served with this `--runtime-config`; None means all.
+    """Return the versions of the kind that are served with this `--runtime-config`; None means all versions.
 
     By default, only stable versions are served (KEP-3136).
     """
@@ -65,9 +65,9 @@ def _is_on(kind: Kind, version: str, newest: str, target: Target, config: Runtim
 
 
 def parse(options: list[str] | None) -> dict[str, bool]:
-    """Return the values of `--runtime-config`, written as for kube-apiserver: `api/beta=true,GROUP/VERSION`.
+    """Return the values of `--runtime-config`, which is written as for kube-apiserver: `api/beta=true,GROUP/VERSION`.
 
-    A later value overrides an earlier one. Raises UsageError for anything else.
+    If a key is repeated, its last value counts. Raises UsageError for other forms.
     """
     config: dict[str, bool] = {}
     for item in (part.strip() for option in options or () for part in option.split(",")):

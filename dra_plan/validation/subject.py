@@ -30,9 +30,9 @@ _BEFORE = 80
 
 
 class MarkedText(NamedTuple):
-    """Characters in a source, and the line on which they begin.
+    """The characters of a source that a finding marks, and the line on which they begin.
 
-    Lines and columns count from 1, with ends not included.
+    Lines and columns count from 1, and ends are not included.
     """
 
     line: int
@@ -48,7 +48,7 @@ class MarkedText(NamedTuple):
 
 
 def mark(document: DocumentText, prefix: FieldPath, path: FieldPath, problem: Problem, root: object) -> MarkedText:
-    """Return the text to show for a problem with the field at `path` of the object `root` at `prefix`."""
+    """Return the text to mark for a problem with the field at `path` of the object `root`, which is at `prefix`."""
     text, lines = document.lines.text, document.lines
     nearest = document.nearest((*prefix, *path))
     if nearest is None:
@@ -124,7 +124,10 @@ def _marked(lines: LinedText, begin: int, end: int, start: int) -> MarkedText:
 
 
 class Subject(msgspec.Struct, frozen=True, eq=False):
-    """An object with its place. `obj` is None if it cannot be decoded; `kind` is None for kinds that are skipped."""
+    """An object with its place in the input. `obj` is None if the object cannot be decoded.
+
+    `kind` is None if objects of this kind are skipped.
+    """
 
     value: dict[str, Any]
     place: Place
@@ -143,16 +146,16 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """(kind, namespace, name)."""
+        """The kind, namespace and name of the object."""
         return self.kind.name if self.kind else "", self.namespace, self.name
 
     @property
     def is_flat(self) -> bool:
-        """True if the version has the `exactly` fields in the request itself, and devices in `basic`."""
+        """Whether the object's version has the fields of `exactly` directly in the request, and devices in `basic`."""
         return self.version in FLAT_VERSIONS
 
     def follows_from_fault(self, problem: Problem) -> bool:
-        """Return whether the problem is with a field that cannot be decoded, with its parts, or with its parent."""
+        """Return whether the problem is with a field that cannot be decoded, with a part of it, or with its parent."""
         if not self.faults or problem in self.problems:
             return False
         path = problem.path if problem.written else self.as_written(problem.path)
@@ -186,7 +189,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return path
 
     def finding(self, problem: Problem) -> Finding:
-        """Return the problem with its place in the input."""
+        """Return the problem as a finding, with its place in the input."""
         path = problem.path if problem.written else self.as_written(problem.path)
         document = self.place.find_text()
         found = Finding(

@@ -37,9 +37,9 @@ BEING_DELETED = refused(
     "DRA302",
     "addition to an object that is being deleted",
     (
-        "No finalizer can be added to an object with a deletionTimestamp, and no consumer can be added to "
-        "a claim that has one. The API server rejects the update. This rule is checked only with "
-        "`--against`."
+        "If an object has a deletionTimestamp, no finalizer can be added to it, and no consumer "
+        "can be added to a claim. The API server rejects the update. This rule is checked only "
+        "with `--against`."
     ),
     "Wait until the object has been deleted, and create it again.",
 )
@@ -63,7 +63,10 @@ _AS_A_WHOLE: tuple[FieldPath, ...] = (("spec", "selectors"), ("spec", "config"))
 def as_updates(
     found: Iterable[tuple[Subject, Problem]], subjects: Sequence[Subject], against: Iterable[Subject], target: Target
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield the problems with subjects that update others, without existing problems, but with rejected changes."""
+    """Yield the problems with subjects, of which some are updates of objects in `against`.
+
+    For updates, problems that the old objects already have are left out, and changes that are not allowed are added.
+    """
     old = {subject.key: subject for subject in against if _is_named(subject)}
     pairs = {subject: old[subject.key] for subject in subjects if _is_named(subject) and subject.key in old}
     known: dict[Subject, set[tuple[str, FieldPath, str]]] = {}

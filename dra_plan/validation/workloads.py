@@ -29,8 +29,9 @@ SELECTOR = refused(
     "DRA166",
     "selector that does not select the workload's own pods",
     (
-        "An apps/v1 workload must have a selector that matches the labels in its pod template. Kubernetes "
-        "generates the selector of a job, which must not set one unless `manualSelector` is true."
+        "An apps/v1 workload must have a selector that matches the labels in its pod template. "
+        "Kubernetes generates the selector of a job, so a job must not set a selector unless "
+        "`manualSelector` is true."
     ),
     "Add the selector's labels to the pod template.",
 )
@@ -93,7 +94,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(workload: AnyWorkload, template_path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check a workload as in the manifest, except the pod spec in its template at `template_path`."""
+    """Check a workload as written in the manifest, except the pod spec in its template at `template_path`."""
     template = pod_template(workload)
     if isinstance(workload, CustomWorkload):
         return
@@ -113,7 +114,7 @@ def _pods_restart(
 ) -> Iterator[Problem]:
     policy, at = template.spec.restart_policy, (*path, "spec", "restartPolicy")
     if not policy and required:
-        yield RESTART_POLICY.at(at, f"missing, so it is {ALWAYS}; expected {' or '.join(known)}")
+        yield RESTART_POLICY.at(at, f"missing, so it defaults to {ALWAYS}; expected {' or '.join(known)}")
     elif policy and policy not in known:
         yield RESTART_POLICY.at(at, f"{shown(policy)} is not {' or '.join(known)}", nearest(policy, known) or "")
 
@@ -190,7 +191,7 @@ def _numbers(written: Mapping[str, Any], path: FieldPath, fields: tuple[str, ...
 
 
 def check_other(obj: Object) -> Iterator[Problem]:
-    """Check a disruption budget or priority class; other kinds have no problems here."""
+    """Check a disruption budget or a priority class. Objects of other kinds have no problems here."""
     if isinstance(obj, PodDisruptionBudget):
         yield from _budget(obj)
     elif isinstance(obj, PriorityClass):

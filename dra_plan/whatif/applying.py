@@ -24,16 +24,16 @@ _LOOKUPS = ("origins", "as_written", "template_makers", "texts")
 
 @dataclass(frozen=True)
 class Apply:
-    """An edit that writes the objects like `kubectl apply`, which creates new objects and replaces existing ones.
+    """An edit that writes objects like `kubectl apply`: it creates new objects and replaces existing ones.
 
-    Fields that the API server sets (status, UID and creation time, and for a pod also its node) are kept if the
-    manifest lacks them. Other fields that the manifest omits are not merged from the cluster.
+    Fields that the API server sets are kept if the manifest lacks them. These are the status, the UID, the creation
+    time and, for a pod, the node. Other fields that the manifest omits are not merged from the cluster.
     """
 
     objects: Inventory
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the objects."""
+        """Return the cluster with the objects created or replaced."""
         changed: dict[str, Any] = {}
         written: list[AppliedObject] = []
         for holder in dict.fromkeys(kind.holder for kind in kinds.every()):
@@ -92,13 +92,13 @@ def _is_default(status: Object | None) -> bool:
 
 @dataclass(frozen=True)
 class Restart:
-    """An edit that restarts every pod, so that all running pods are evicted and are pending under the same names.
+    """An edit that restarts every pod. All running pods are evicted and become pending under the same names.
 
     This includes pods without a controller, which their owner recreates. Pods of DaemonSets and static pods stay.
     """
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster in which no pod that can move has a node."""
+        """Return the cluster in which every pod that can move has lost its node."""
         running = [pod for pod in inventory.pods if pod.spec.node_name and not ended(pod)]
         leaving = [pod for pod in running if not (belongs_to_node(pod) or pod.metadata.deletion_timestamp)]
         bare = [pod for pod in leaving if not comes_back(pod)]

@@ -31,13 +31,16 @@ def _applied(obj: Any, was: Any) -> AppliedEdit:
 
 @dataclass(frozen=True)
 class Label:
-    """An edit that sets labels on a node; None removes a label, like `kubectl label NODE KEY-`."""
+    """An edit that sets labels on a node. A value of None removes the label, like `kubectl label NODE KEY-`."""
 
     node: str
     labels: Mapping[str, str | None]
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the labels. Raises UsageError for an unknown node, and for an invalid label."""
+        """Return the cluster after the node's labels are set.
+
+        Raises UsageError for an unknown node or an invalid label.
+        """
         for key, value in self.labels.items():
             problems = [*label_key_problems(key), *label_value_problems(value or "")]
             if problems:
@@ -51,19 +54,19 @@ class Label:
 
 @dataclass(frozen=True)
 class Scale:
-    """An edit that sets the replicas (for a Job, the parallelism) of the workload KIND/NAME or KIND/NAMESPACE/NAME.
+    """An edit that sets the number of replicas of the workload KIND/NAME or KIND/NAMESPACE/NAME.
 
-    Additional replicas are pending pods. If there are fewer replicas, running pods stay, because the controller chooses
-    which of them to delete.
+    For a Job, this is the parallelism. Additional replicas are pending pods. If there are fewer replicas than before,
+    all running pods stay, because the controller chooses which of them to delete.
     """
 
     workload: str
     replicas: int
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with this number of replicas.
+        """Return the cluster in which the workload has this number of replicas.
 
-        Raises UsageError for an unknown workload, and for one without replicas.
+        Raises UsageError for an unknown workload, and for a workload without replicas.
         """
         if self.replicas < 0:
             raise UsageError(f"replicas: {self.replicas} is not a number of pods: it must be at least 0")
@@ -79,9 +82,9 @@ class Scale:
 
 @dataclass(frozen=True)
 class TaintDevice:
-    """An edit that taints a device, as if its driver published the taint.
+    """An edit that taints a device as if its driver had published the taint.
 
-    The taint replaces one with the same key and effect.
+    The taint replaces any taint with the same key and effect.
     """
 
     device: DeviceID
@@ -97,7 +100,7 @@ class TaintDevice:
         return cls(device, DeviceTaint(key=key, value=value, effect=effect))
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the taint in all slices that have the device.
+        """Return the cluster with the taint in every slice that has the device.
 
         Raises UsageError for an unknown device.
         """

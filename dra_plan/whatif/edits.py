@@ -39,7 +39,7 @@ from dra_plan.near import nearest
 class Edited:
     """The cluster after an edit.
 
-    Lists of the inventory that the edit does not change are the same objects as before.
+    Lists of the inventory that the edit does not change are the same objects as before the edit.
     """
 
     inventory: Inventory
@@ -51,14 +51,14 @@ class Edit(Protocol):
     """A change to a cluster."""
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster after the change; the inventory stays unchanged.
+        """Return the cluster after the change. The inventory itself is not changed.
 
-        Raises UsageError if the edit can't be made in it.
+        Raises UsageError if the edit can't be made in the inventory.
         """
 
 
 def node_named(inventory: Inventory, name: str) -> Node:
-    """Return the node with that name. Raises UsageError, with a similar name, if there is none."""
+    """Return the node with this name. Raises UsageError if there is none; the message names a similar node."""
     for node in inventory.nodes:
         if node.metadata.name == name:
             return node
@@ -66,13 +66,13 @@ def node_named(inventory: Inventory, name: str) -> Node:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
-    """Return the error for an unknown name, with a similar one if there is any."""
+    """Return the error for an unknown name, with a similar name if there is one."""
     near = nearest(name, known)
     return UsageError(f"unknown {what} {name!r}" + (f" (did you mean {near!r}?)" if near else ""))
 
 
 def with_node(inventory: Inventory, changed: Node) -> list[Node]:
-    """Return the nodes, with the changed node in place of the one with the same name."""
+    """Return the nodes, in which the changed node replaces the node with the same name."""
     name = changed.metadata.name
     return [changed if node.metadata.name == name else node for node in inventory.nodes]
 
@@ -82,12 +82,12 @@ def with_node(inventory: Inventory, changed: Node) -> list[Node]:
 
 @dataclass(frozen=True)
 class Cordon:
-    """An edit that makes the node unschedulable, like `kubectl cordon`."""
+    """An edit that makes a node unschedulable, like `kubectl cordon`."""
 
     node: str
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the node marked and tainted by the node controller.
+        """Return the cluster after the node is marked as unschedulable and the node controller has tainted it.
 
         Raises UsageError for an unknown node.
         """
@@ -96,7 +96,7 @@ class Cordon:
 
 
 def cordoned(node: Node) -> Node:
-    """Return the node, marked unschedulable and tainted."""
+    """Return the node, marked as unschedulable and with the taint for this."""
     taints = [taint for taint in node.spec.taints if (taint.key, taint.effect) != (UNSCHEDULABLE.key, "NoSchedule")]
     return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True, taints=[*taints, UNSCHEDULABLE]))
 
@@ -111,7 +111,7 @@ _LEFT_TO_NODES = ("DaemonSet", "Node")
 
 @dataclass(frozen=True)
 class Departed:
-    """The cluster without the pods, and the outcome for their claims."""
+    """The cluster without the pods that left, and what happened to their claims."""
 
     inventory: Inventory
     claims_gone: list[ObjectName]
@@ -119,16 +119,17 @@ class Departed:
 
 
 def belongs_to_node(pod: Pod) -> bool:
-    """Return whether the pod, as a DaemonSet pod or static pod, stays on its node in a drain."""
+    """Return whether the pod stays on its node in a drain, because it is a DaemonSet pod or a static pod."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind in _LEFT_TO_NODES
 
 
 def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
-    """Return the cluster after these pods have left; if `index` is given, it is the index of the inventory's claims.
+    """Return the cluster after these pods have left. If `index` is given, it is the index of the inventory's claims.
 
-    Claims that they control are deleted with them. Other claims are no longer reserved for them; a claim without users
-    then loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes empty).
+    Claims that the pods control are deleted with them. Other claims are no longer reserved for the pods; a claim
+    without users then loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes
+    empty).
     """
     if not pods:
         return Departed(inventory, [], [])
@@ -154,12 +155,12 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
 
 
 def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
-    """Return the cluster after these pods have left, with a successor for each that comes back.
+    """Return the cluster after these pods have left, with a replacement for each pod that comes back.
 
-    `index` is as in `depart`.
+    If `index` is given, it is the index of the inventory's claims.
 
-    Successors are as old as the youngest pod, and are recorded as `returning`, because they do not exist immediately if
-    StatefulSets create their pods in order. If `recreates` is set, the user recreates bare pods.
+    Replacements are as old as the youngest pod. They are recorded as `returning`, because they do not exist immediately
+    if StatefulSets create their pods in order. If `recreates` is set, the user recreates bare pods.
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
@@ -175,13 +176,13 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreat
 
 
 def comes_back(pod: Pod) -> bool:
-    """Return whether a controller will recreate the pod, and has not done so already."""
+    """Return whether a controller will recreate the pod and has not done so yet."""
     controller = pod.metadata.controller
     return controller is not None and counts_for(pod, controller.kind)
 
 
 def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
-    """Return the namespaces and names of the claims that are deleted with the pods."""
+    """Return the namespaces and names of the claims that are deleted together with the pods."""
     controlled, generated = index.dependent_claims, index.generated_claims
     found = {(c.metadata.namespace, c.metadata.name) for pod in pods for c in controlled.of(pod)}
     for pod in pods:
@@ -224,9 +225,9 @@ class _Users:
 
 
 def successor(pod: Pod, time: str | None) -> Pod:
-    """Return the pod that its controller creates in its place, under the same name so that it can be followed.
+    """Return the pod that a controller creates in place of the given pod.
 
-    The pod is as old as `time`, and does not yet have a node or claims.
+    It has the same name, so that it can be followed, and is as old as `time`. It does not have a node or claims yet.
     """
     metadata = structs.replace(
         pod.metadata,
@@ -239,9 +240,9 @@ def successor(pod: Pod, time: str | None) -> Pod:
 
 
 def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
-    """Return claims for the successor, if the template is not in the input but the claim created from it is.
+    """Return claims for the replacement of a pod whose template is missing, if the old claims from it are in the input.
 
-    A claim's spec never changes, so the old claim has the template's contents at the time when it was created.
+    A claim's spec never changes, so the old claim shows the contents of the template when the claim was created.
     """
     heir = successor(pod, None)
     made = []
@@ -257,7 +258,7 @@ def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
 
 
 def pod_name(pod: Pod) -> ObjectName:
-    """Return the pod's name for documents."""
+    """Return the pod's name as documents show it."""
     return ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name)
 
 
@@ -269,7 +270,10 @@ MOST_NAMED = 3
 
 
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
-    """Return the warning that the event's effect on these pods (NAMESPACE/NAME) is unknown, and how to include them."""
+    """Return the warning that the effect of an event on pods that are missing from the input is unknown.
+
+    The pods are given as NAMESPACE/NAME. The warning says how to include them.
+    """
     them, are, whose = ("it", "a pod", "its") if len(pods) == 1 else ("them", "pods", "their")
     rest = len(pods) - MOST_NAMED
     named = ", ".join(pods[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
@@ -294,8 +298,8 @@ class Drain:
 
     Pods with a controller are recreated as pending pods, with new claims from their templates. Bare pods are gone.
     DaemonSet pods and static pods stay, because they are deleted only with the node. Disruption budgets do not delay
-    the drain; the entry lists the budgets for which kubectl would wait. Claims that are reserved for pods missing from
-    the input keep their devices.
+    the drain, but the entry lists the budgets for which kubectl would wait. Claims that are reserved for pods missing
+    from the input keep their devices.
     """
 
     node: str
@@ -330,7 +334,7 @@ def _notices(node: Node, ending: Iterable[Pod], index: Index, event: tuple[str, 
 
 
 def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
-    """Return the budgets for which `kubectl drain` waits when these pods have to leave."""
+    """Return the budgets for which `kubectl drain` would wait if these pods have to leave."""
     return [
         HeldDrain(
             namespace=hold.namespace,
@@ -343,12 +347,15 @@ def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
 
 
 def is_bare(pod: Pod) -> bool:
-    """Return whether no controller would recreate the pod, which has not finished and is not being deleted."""
+    """Return whether no controller would recreate the pod.
+
+    Pods that have finished or are being deleted do not count.
+    """
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
 def bare_pod_notice(pod: Pod, event: str) -> Notice:
-    """Return the warning that the event, such as "NODE is drained", deletes the pod permanently."""
+    """Return the warning that an event, such as "NODE is drained", deletes the pod permanently."""
     message = f"no controller recreates this pod: it is gone when {event}"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")
 
@@ -358,7 +365,7 @@ def bare_pod_notice(pod: Pod, event: str) -> Notice:
 
 @dataclass(frozen=True)
 class Evict:
-    """An edit that evicts a pod, which is recreated as a pending pod with the same name if it has a controller.
+    """An edit that evicts a pod. If the pod has a controller, it is recreated as a pending pod with the same name.
 
     Disruption budgets do not delay the eviction.
     """
@@ -385,7 +392,7 @@ class Evict:
 
 
 def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
-    """Return the pod with that name. Raises UsageError if there is none."""
+    """Return the pod with this name. Raises UsageError if there is none."""
     for pod in inventory.pods:
         if (pod.metadata.namespace, pod.metadata.name) == (namespace, name):
             return pod
@@ -397,11 +404,11 @@ def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
 
 @dataclass(frozen=True)
 class Bind:
-    """An edit that binds the pod to the node, and reserves its claims for it.
+    """An edit that binds a pod to a node, and reserves the pod's claims for it.
 
-    `claims` are all claims that the pod uses, each with its allocation; claims in the input replace their earlier
-    versions, and the others are new. `pod` names its generated claims in its status. This does not check whether the
-    pod fits.
+    `claims` are all claims that the pod uses, each with its allocation; claims in the input are replaced by these, and
+    other claims are new. The status of `pod` names the claims that are generated for it. The edit does not check
+    whether the pod fits.
     """
 
     pod: Pod
@@ -434,12 +441,12 @@ class Bind:
 
 @dataclass(frozen=True)
 class Without:
-    """An edit that removes the object, and everything that the garbage collector deletes with it.
+    """An edit that removes an object, and everything that the garbage collector deletes with it.
 
-    For a pod, it deletes the claims that the pod controls; for a workload, the objects that it controls; for a
-    namespace, everything in it, whether there is a Namespace object or not. For a node, it deletes the node-local
-    slices and the pods; controllers recreate these pods, except DaemonSet pods and static pods. `kind` is any name for
-    the kind that kubectl accepts; if there is no namespace, all namespaces are searched.
+    For a pod, this includes the claims that it controls; for a workload, the objects that it controls; for a namespace,
+    everything in it, whether there is a Namespace object or not. For a node, it includes the node-local slices and the
+    pods; controllers recreate these pods, except DaemonSet pods and static pods. `kind` is any name for the kind that
+    kubectl accepts. If there is no namespace, all namespaces are searched.
     """
 
     kind: str
@@ -457,7 +464,7 @@ class Without:
     def apply(self, inventory: Inventory) -> Edited:
         """Return the cluster without the object.
 
-        Raises UsageError for an unknown kind or object, and for a name in several namespaces.
+        Raises UsageError for an unknown kind or object, and for a name that exists in several namespaces.
         """
         target = self.target(inventory)
         doomed = [target, *_dependents(target, inventory)]
@@ -494,7 +501,7 @@ class Without:
         return Edited(_dropped(departed.inventory, doomed), entry, notices)
 
     def target(self, inventory: Inventory) -> Kinded:
-        """Return the object itself. Raises UsageError as `apply` does."""
+        """Return the object to be removed. Raises UsageError in the same cases as `apply`."""
         kind = kinds.named(self.kind)
         if kind is None:
             raise unknown("kind", self.kind, (known.name for known in kinds.every()))

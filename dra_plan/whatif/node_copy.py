@@ -35,7 +35,7 @@ _PASSING_TAINTS = "node.kubernetes.io/"
 
 @dataclass(frozen=True)
 class NodeCopy:
-    """A new node with everything that comes with it."""
+    """A new node, with the slices, pods and claims that come with it."""
 
     node: Node
     slices: list[ResourceSlice]
@@ -46,7 +46,7 @@ class NodeCopy:
 
 @dataclass(frozen=True)
 class NodeModel:
-    """A node with its own slices, its storage drivers, and its own pods with their claims."""
+    """A node to be copied, with its own slices, its storage drivers, and its own pods and their claims."""
 
     node: Node
     slices: list[ResourceSlice]
@@ -59,7 +59,10 @@ class NodeModel:
 
     @classmethod
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
-        """Return the node as a model. Raises UsageError if a pool lacks slices or has slices from other nodes."""
+        """Return the node as a model for copies.
+
+        Raises UsageError if a pool lacks slices, or has slices of other nodes.
+        """
         name = node.metadata.name
         own = [slice_ for slice_ in inventory.slices if slice_.spec.node_name == name]
         pools = {_pool_id(slice_) for slice_ in own}
@@ -74,7 +77,7 @@ class NodeModel:
         return cls(node, slices, pods, claims, prefixed, csi_nodes)
 
     def copy(self, name: str) -> NodeCopy:
-        """Return a new node with that name, with its slices, pods and claims."""
+        """Return a new node with this name, and with slices, pods and claims of its own."""
         pods = [self._pod(pod, name) for pod in self.pods]
         claims = [self._claim(claim, pod, name) for pod in self.pods for claim in self._claims_of(pod)]
         slices = [self._slice(slice_, name) for slice_ in self.slices]
@@ -167,7 +170,7 @@ def _pool_id(slice_: ResourceSlice) -> PoolID:
 
 
 def not_like(node: str) -> str:
-    """Return the beginning of errors about a node that can't be a model for new ones."""
+    """Return the opening words of the error messages for a node that can't be a model for new nodes."""
     return f"no node can be added like {node!r}"
 
 
@@ -229,10 +232,9 @@ MOST_ADDED = 10_000
 
 @dataclass(frozen=True)
 class AddNodes:
-    """An edit that adds `count` nodes like the one named `like`, with their own node-local slices.
+    """An edit that adds `count` nodes like the node named `like`, with node-local slices of their own.
 
-    The model is a node in the cluster or in `template`, which are the objects in a file that contains the node and its
-    slices.
+    The model is a node in the cluster or in `template`, which has the objects of a file with a node and its slices.
     """
 
     count: int
@@ -243,9 +245,9 @@ class AddNodes:
     def of(cls, inventory: Inventory, count: int, like: str | os.PathLike[str]) -> AddNodes:
         """Create the edit.
 
-        `like` is a node in the inventory or, if none has that name, a file with one node and its slices. Raises
-        UsageError if it is neither, or if the file does not have exactly one node, and InputError for a file that can't
-        be read.
+        `like` is the name of a node in the inventory or, if no node has this name, of a file with one node and its
+        slices. Raises UsageError if it is neither, or if the file does not have exactly one node, and InputError for a
+        file that can't be read.
         """
         from dra_plan.manifests.faults import NO_SUCH_PATH
         from dra_plan.manifests.sources import is_meant_as_path, is_there
@@ -261,11 +263,11 @@ class AddNodes:
         return cls(count, template.nodes[0].metadata.name, template)
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the nodes at its end, under the unused names LIKE-new-1 and so on.
+        """Return the cluster with the nodes added at the end, under the unused names LIKE-new-1, LIKE-new-2 and so on.
 
-        Raises UsageError for an unknown node, a number out of range, and a model that can't be copied, either because
-        it sees devices in a slice that is not its own and that a copy would not see, or because one of its own pools
-        lacks slices, so that the copy's pool would stay incomplete.
+        Raises UsageError for an unknown node, for a number out of range, and for a model that can't be copied. A model
+        can't be copied if it sees devices in a slice that is not its own and that a copy would not see, or if one of
+        its own pools lacks slices, because the copy's pool would remain incomplete.
         """
         if not 1 <= self.count <= MOST_ADDED:
             raise UsageError(f"cannot add {self.count} nodes: expected 1 to {MOST_ADDED:,}")
@@ -286,7 +288,10 @@ class AddNodes:
 
 
 def model_file(path: str | os.PathLike[str]) -> Inventory:
-    """Return the objects of a file with one node and its objects. Raises UsageError for another number of nodes."""
+    """Return the objects of a file with one node and its slices.
+
+    Raises UsageError if the file has no node or several.
+    """
     from dra_plan.manifests.load import load
 
     found = load([path])
@@ -296,7 +301,7 @@ def model_file(path: str | os.PathLike[str]) -> Inventory:
 
 
 def number_and_model(option: str, text: str) -> tuple[int, str]:
-    """Parse N=NODE, for the option with that name. Raises UsageError for other texts."""
+    """Parse the value N=NODE of the option with this name. Raises UsageError for other forms."""
     count, equals, like = text.partition("=")
     if not equals or not like or not count.isascii() or not count.isdecimal():
         raise UsageError(f"{option}: {text!r} is not N=NODE or N=FILE")

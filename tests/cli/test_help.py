@@ -10,8 +10,8 @@ import pytest
 from dra_plan import __version__
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.cli.helping import TOPICS
-from dra_plan.cli.live import DUMP
 from dra_plan.main import program
+from dra_plan.wording import DUMP
 
 from .running import ROOT, dra_plan, environment, in_process
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster, UsageError
-from dra_plan.cli.inputs import DUMP
+from dra_plan.wording import DUMP
 from tests.conftest import Golden
 
 from .running import INPUTS, in_process

@@ -57,8 +57,8 @@ def test_a_drained_node_has_no_room() -> None:
 
 @pytest.mark.parametrize("command", PLANNING)
 def test_help_has_them_in_a_part_of_their_own(command: str) -> None:
-    before, _, rest = in_process(command, "--help").out.partition("What if, in the order given:\n")
-    after, _, live = rest.partition("Cluster, read through kubectl:\n")
+    before, _, rest = in_process(command, "--help").out.partition("What-if changes, applied in this order:\n")
+    after, _, live = rest.partition("Live cluster (read with kubectl):\n")
     options = ["--cordon", "--drain", "--without", "--add-nodes"]
     assert [line.split()[0] for line in after.splitlines() if line.startswith("  --")] == options
     assert not any(option in before for option in options)

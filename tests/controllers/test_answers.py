@@ -30,7 +30,7 @@ from tests.build import (
 )
 
 Plain = dict[str, Any]
-ENDED = "ends at once (device taint)"
+ENDED = "is terminated at once (device taint)"
 
 
 def serving(name: str, where: str, device: str = "gpu-0", **metadata: Any) -> list[Plain]:
@@ -103,7 +103,7 @@ def test_tolerated_seconds_are_told() -> None:
     before = [*gpus("a", each=1), template("one"), pod_, made]
     diff = Cluster.of(before).diff(Cluster.of(tainted(before, "gpu-0", GONE)))
     assert diff.pods[0].after.ended.second == 3600.0
-    assert "ends after 1 h (device taint)" in str(diff)
+    assert "is terminated after 1 h (device taint)" in str(diff)
 
 
 def test_a_rule_counts_where_the_gate_is_on() -> None:
@@ -215,7 +215,7 @@ def test_a_pod_that_nobody_makes_anew_is_lost_with_the_reason() -> None:
     [row] = [row for row in cluster.drain_each() if row.name == "a"]
     [lost] = row.lost
     assert (lost.name, lost.running, lost.ended_by) == ("low", True, "preemption by default/high")
-    assert "ends (preemption by default/high); nothing recreates it" in str(cluster.drain_each())
+    assert "is terminated (preemption by default/high); nothing recreates it" in str(cluster.drain_each())
 
 
 # -- room --------------------------------------------------------------------------------------------------------------

@@ -11,14 +11,13 @@ from tests.conftest import Golden
 PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
 
 INTRODUCTION = """# Known defects of Kubernetes
-With `--quirks upstream` (the default), the answer matches the selected release, including its defects. If a defect
-changes the answer for your input, `allocate`, `explain` and `diff` print the warning `upstream-defect`, which names the
-defect and the answer that the API promises. `schedule`, `capacity`, `grow` and `place` reproduce the defects, but do
-not name those that affect the answer. With `--quirks fixed`, the answer is computed without defects. Each release has
-only its own defects.
+With `--quirks upstream` (the default), dra-plan reproduces the defects of the selected release. If a defect changes the
+result for your input, `allocate`, `explain` and `diff` print the `upstream-defect` warning. The warning names the
+defect and the result that the API promises. `schedule`, `capacity`, `grow` and `place` also reproduce the defects, but
+do not say which of them changed the result. With `--quirks fixed`, dra-plan reproduces no defects.
 
-The column Began contains the first recorded release with the defect; if this is the oldest recorded release, the
-defect can be older. The column Ended contains the first recorded release without the defect, or `-` if the newest
+The Began column contains the first recorded release with the defect. If this is the oldest recorded release, the
+defect may be older. The Ended column contains the first recorded release without the defect, or `-` if the newest
 release still has it. The recorded releases are RECORDED.
 
 | Id | Issue | What happens | Began | Ended |
@@ -28,9 +27,9 @@ release still has it. The recorded releases are RECORDED.
 AUTOSCALER = """
 ## Cluster Autoscaler
 
-`autoscale` reproduces the defects of Cluster Autoscaler RELEASE for every Kubernetes release. If a defect changes the
-answer, the warning `autoscaler-defect` names it, and says what the answer would be without the defect. With
-`--quirks fixed`, the answer is computed without any of these defects.
+`autoscale` reproduces the defects of Cluster Autoscaler RELEASE, whichever Kubernetes release is simulated. If a defect
+changes the result, the `autoscaler-defect` warning names the defect and shows the result without it. With
+`--quirks fixed`, dra-plan reproduces none of these defects.
 
 | Id | Issue | What happens | With `--quirks fixed` |
 |---|---|---|---|
@@ -43,7 +42,7 @@ The following differences have no switch:
 
 LEFT_OUT = """
 ## Without a switch
-The following defects have no switch, for the given reason:
+The following defects have no switch:
 
 """
 

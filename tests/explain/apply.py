@@ -35,6 +35,10 @@ def tolerate(objects: Objects, change: dict[str, Any]) -> None:
     asked(objects, change).setdefault("tolerations", []).append(change["toleration"])
 
 
+def delete_rule(objects: Objects, change: dict[str, Any]) -> None:
+    objects.remove(find(objects, "DeviceTaintRule", change["rule"]))
+
+
 def count(objects: Objects, change: dict[str, Any]) -> None:
     asked(objects, change).update(allocationMode="ExactCount", count=change["to"])
 
@@ -202,6 +206,14 @@ def relax_spread(objects: Objects, change: dict[str, Any]) -> None:
         for each in spec.get("topologySpreadConstraints", ()):
             if each["topologyKey"] == change["topologyKey"]:
                 each["whenUnsatisfiable"] = "ScheduleAnyway"
+                each.pop("minDomains", None)
+
+
+def lower_min_domains(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in spec.get("topologySpreadConstraints", ()):
+            if each["topologyKey"] == change["topologyKey"] and each.get("minDomains") == change["from"]:
+                each["minDomains"] = change["to"]
 
 
 def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
@@ -276,10 +288,17 @@ def add_node(objects: Objects, change: dict[str, Any]) -> None:
         objects.append(of_new)
 
 
+def repair(objects: Objects, change: dict[str, Any]) -> None:
+    status = find(objects, "Node", change["on"])["status"]
+    assert status["allocatable"][change["resource"]] == change["from"]
+    status["allocatable"][change["resource"]] = status["capacity"][change["resource"]]
+
+
 def get_ready(objects: Objects, change: dict[str, Any]) -> None:
     spec = find(objects, "Node", change["awaited"])["spec"]
     gone = {taint["key"] for taint in change["taints"]}
     spec["taints"] = [taint for taint in spec["taints"] if taint["key"] not in gone]
+    delete_pods(objects, {"pods": change.get("ends", [])})
 
 
 _APPLY = {
@@ -289,6 +308,7 @@ _APPLY = {
     "loosen-class": selector,
     "drop-selector": selector,
     "tolerate-taint": tolerate,
+    "delete-taint-rule": delete_rule,
     "lower-count": count,
     "count-instead-of-all": count,
     "lower-capacity": capacity,
@@ -309,6 +329,7 @@ _APPLY = {
     "rename-resource": rename_resource,
     "lower-replicas": lower_replicas,
     "honor-taints": honor_taints,
+    "lower-min-domains": lower_min_domains,
     "relax-spread": relax_spread,
     "relax-anti-affinity": relax_anti_affinity,
     "drop-host-port": drop_host_port,
@@ -322,7 +343,9 @@ _APPLY = {
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,
     "await-pods": delete_pods,
+    "repair-devices": repair,
     "force-delete-pods": delete_pods,
+    "remove-pods": delete_pods,
     "wait-for-slice": complete,
 }
 """Every code but enable-gate, which changes no object."""

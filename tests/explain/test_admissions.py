@@ -115,7 +115,7 @@ def test_of_a_node_selector_only_the_room_is_told() -> None:
     claim_set = told(world(owner))
     assert codes(claim_set) == []
     text = str(explain(world(owner), together=False))
-    assert "a: devices fit; wants kubernetes.io/hostname=b, has kubernetes.io/hostname=a\n" in text
+    assert "a: devices fit; wants kubernetes.io/hostname=b\n" in text
 
 
 def test_pods_that_are_alike_are_told_once_each_with_its_own_patch() -> None:

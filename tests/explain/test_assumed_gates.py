@@ -54,7 +54,7 @@ def test_a_gang_that_lacks_a_node() -> None:
     verdict = told(world(), "pod/p-0", feature_gates=GATES)
     assert verdict["gang"].pop("pod") in ("default/p-0", "default/p-1", "default/p-2")
     assert verdict["gang"] == {"name": "g", "least": 3, "found": 2}
-    assert changes(verdict) == [["uncordon-node"]]
+    assert changes(verdict) == [["uncordon-node"], ["add-node"]]
     open_ = [
         each | {"spec": {}} if each["metadata"]["name"] == "c" and each["kind"] == "Node" else each for each in world()
     ]

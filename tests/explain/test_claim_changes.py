@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from dra_plan.questions.explain.owners import STILL_NONE
 from tests.build import Object, allocated, deployment, device, device_class, node, pod, request, running, slice_, taint
 from tests.build import template as of_template
 
+from .apply import applied
 from .json_patch import patched
 
 
@@ -33,7 +33,8 @@ def told(objects: list[Object], owner: str = "pod/p") -> list[tuple[list[str], s
     [verdict] = cluster.explain(owner).to_dict()["verdicts"]
     suggestions = verdict.get("suggestions", [])
     for one in suggestions:
-        changed = patched(copy.deepcopy(objects), one["patches"])
+        new_nodes = [change for change in one["changes"] if change["code"] == "add-node"]
+        changed = patched(applied(objects, new_nodes), one["patches"])
         [after] = Cluster.of(changed).explain(owner).to_dict()["verdicts"]
         bound = after["wouldBind"] if one.get("wouldBind") else after["verdict"]
         assert bound in (one.get("wouldBind"), "WouldBind", "WouldPreempt"), one
@@ -64,12 +65,22 @@ def test_devices_and_something_else_are_mended_together() -> None:
     assert found == [(["tolerate-taint", "tolerate-node-taint"], "n1", 0)]  # not both ways to meet the node's taint
 
 
+def test_two_mistakes_are_mended_together() -> None:
+    """A value of a label that no node has, and more devices than a node has; the first alone says nothing."""
+    objects = world(3, *having("n1", *gpus(2), labels={"shape": "4x4"}))
+    objects[-1]["spec"]["nodeSelector"] = {"shape": "2x8"}
+    assert told(objects) == [(["lower-count", "change-node-selector"], "n1", 0)]
+    one_too_few = world(2, *having("n1", *gpus(2), labels={"shape": "4x4"}))
+    one_too_few[-1]["spec"]["nodeSelector"] = {"shape": "2x8"}
+    assert told(one_too_few) == []
+
+
 def test_what_another_pod_takes_does_not_help() -> None:
     """The one device that is released, or is enough with less asked for, goes to the pod that comes first."""
     held = [allocated("held", "n1/gpu-0", pod="r", on="n1"), running("r", "n1", claims={"x": "held"})]
     rival = pod("q", templates={"gpu": "t"}, priority=10)
     objects = world(2, *having("n1", *gpus(2)), *held, cpu="1")
-    assert [codes for codes, *_ in told(objects)] == [["release-claim"], ["lower-count"]]
+    assert [codes for codes, *_ in told(objects)] == [["add-node"], ["release-claim"], ["lower-count"]]
     assert told([*objects, rival]) == []
     assert STILL_NONE in str(Cluster.of([*objects, rival]).explain("pod/p"))
 
@@ -82,7 +93,7 @@ def test_of_a_workload_it_is_told_how_many_pods_it_helps(devices: int, helped: i
     assert told(objects, "deployment/w") == [(["tolerate-taint"], "n1", helped)]
     said = str(Cluster.of(objects).explain("deployment/w"))
     assert (
-        "(the pod then fits on n1)",
+        "(all 3 of its pods can then be scheduled)",
         "(1 of its pods can then be scheduled)",
         "(2 of its pods can then be scheduled)",
     )[helped] in said

@@ -120,6 +120,57 @@ def test_plugins_of_the_kubelet_come_before_other_daemon_sets() -> None:
     assert "default/driver" not in said
 
 
+def named(driver: str, *daemon_sets: str, image: str = "i") -> str:
+    """The text for a request for this driver, whose device is in use; each DaemonSet has a pod on node a only."""
+    wanted = device_class("c", f'device.driver == "{driver}"')
+    held = [allocated("old", "a/x-0", pod="w", driver=driver), running("w", "a", claims={"g": "old"})]
+    made = [plugin(f"{name}-a", "a", name) for name in daemon_sets]
+    for each in made:
+        each["spec"]["containers"] = [{"name": "c", "image": image}]
+    objects = [node("a"), node("b"), wanted, slice_("a", "x-0", driver=driver), *held, *made]
+    return text([*objects, claim("new", request(of="c")), pod("p", claims={"g": "new"})])
+
+
+@pytest.mark.parametrize(
+    ("driver", "own", "other"),
+    [
+        ("dra.net", "dranet", "nvidia-dra-driver-gpu"),
+        ("gpu.nvidia.com", "nvidia-dra-driver-gpu", "dranet"),
+        ("gpu.intel.com", "intel-gpu-resource-driver", "amd-gpu-driver"),
+    ],
+)
+def test_of_several_daemon_sets_the_one_that_is_named_like_the_driver(driver: str, own: str, other: str) -> None:
+    """An image of another vendor's registry says less than a name."""
+    for order in ((own, other), (other, own)):
+        said = named(driver, *order, image="registry/nvidia/x")
+        assert f"where DaemonSet default/{own} runs. It has no pod on b." in said
+        assert f"DaemonSet default/{other}" not in said
+
+
+def test_a_directory_of_plugins_outweighs_a_name() -> None:
+    mounted = plugin("odd-a", "a", "odd")
+    mounted["spec"]["volumes"] = [{"name": "p", "hostPath": {"path": "/var/lib/kubelet/plugins/gpu.example.com"}}]
+    other = plugin("plugin-a", "a", "example")
+    other["spec"]["volumes"] = [{"name": "p", "hostPath": {"path": "/var/lib/kubelet/plugins"}}]
+    said = text(cluster(mounted, other))
+    assert "default/odd runs" in said
+    assert "default/example" not in said
+
+
+def test_the_line_of_a_node_names_the_driver_whose_pod_is_not_ready() -> None:
+    said = text(cluster(crashing("CrashLoopBackOff", "back-off")))
+    assert "b: devices: no devices; the pod of driver gpu.example.com on it, default/driver-b (CrashLoop" in said
+
+
+def test_a_driver_that_a_node_lacks_is_not_told_if_something_else_keeps_the_pod_off() -> None:
+    small = node("b", cpu="1")
+    objects = [one for one in cluster(b=small) if one["metadata"]["name"] != "p"]
+    objects += [pod("p", cpu="4", claims={"g": "c"})]
+    assert "DaemonSet" not in text(objects)
+    fault = crashing("CrashLoopBackOff", "back-off")
+    assert "Its pod default/driver-b on b is not ready" in text([*objects, fault])
+
+
 @pytest.mark.parametrize("driver", ["other.example.com", "gpu.example.com"])
 def test_only_drivers_that_the_claim_wants(driver: str) -> None:
     """The DaemonSet on node d publishes devices that the claim does not want, or has nothing to do with them."""
@@ -145,3 +196,40 @@ def test_a_driver_that_publishes_nothing_and_a_pod_that_is_not_ready() -> None:
     assert "DaemonSets" not in text([*objects, slice_("b", "gpu-0")])
     ready = plugin("driver-b", "b")
     assert "DaemonSets" not in text([ready, *[one for one in objects if one is not crashed]])
+
+
+# -- pods to repair ----------------------------------------------------------------------------------------------------
+
+
+def repairs(objects: list[Object]) -> list[tuple[str, str]]:
+    [verdict] = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"]
+    return [(each["pod"], each["state"]) for each in verdict.get("repairs", [])]
+
+
+def test_a_broken_pod_of_the_driver_is_repaired_before_a_claim_is_released() -> None:
+    broken = crashing("CrashLoopBackOff", "back-off", lastState={"terminated": {"exitCode": 1}})
+    objects = cluster(broken)
+    assert repairs(objects) == [("default/driver-b", "fault")]
+    said = text(objects)
+    assert (
+        "What would make it fit (each but the first was tried): 1. look at pod default/driver-b of the driver on b "
+        "(CrashLoopBackOff: its last run ended with exit code 1): what it then publishes there is not known, so this "
+        "cannot be tried 2. add a node like a (the pod then fits on a-new-1) 3. release claim default/old"
+    ) in said
+
+
+def test_pods_that_are_not_to_be_repaired() -> None:
+    """A ready one; one on a node that could not take the pod with devices either."""
+    broken = crashing("CrashLoopBackOff", "back-off")
+    assert repairs(cluster(plugin("driver-b", "b"))) == []
+    assert repairs(cluster(broken, b=node("b", spec={"taints": [taint("team", "x")]}))) == []
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_a_pool_that_is_not_complete(devices: int) -> None:
+    """If its present slices are enough, that is tried; otherwise the pod is to be repaired all the same."""
+    part = slice_("b", *(f"gpu-{at}" for at in range(devices)), of=2)
+    objects = [one for one in cluster(part, crashing("CrashLoopBackOff", "x")) if one["metadata"]["name"] != "c"]
+    objects.append(claim("c", request(count=2)))
+    assert repairs(objects) == ([("default/driver-b", "fault")] if devices == 1 else [])
+    assert "look at pod default/driver-b of the driver on b (CrashLoopBackOff: x)" in text(objects)

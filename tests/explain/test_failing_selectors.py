@@ -7,7 +7,10 @@ import itertools
 import pytest
 
 from dra_plan import Cluster
-from tests.build import GPU, Object, claim, device, device_class, node, request, slice_
+from tests.build import GPU, Object, allocated, claim, device, device_class, node, request, slice_
+
+from .apply import applied
+from .json_patch import patched
 
 READS = f"device.attributes['{GPU}'].turbo"
 GUARDED = f'"turbo" in device.attributes["{GPU}"] && {READS}'
@@ -43,3 +46,19 @@ def test_with_the_guarded_selector_there_is_no_warning_and_the_same_device() -> 
     assert [one["code"] for one in before["warnings"]] == [CODE]
     assert CODE not in [one["code"] for one in after.get("warnings", [])]
     assert before["claimSets"][0]["nodes"][0]["claims"] == after["claimSets"][0]["nodes"][0]["claims"]
+
+
+@pytest.mark.parametrize("what", ["lower-count", "release-claim"])
+def test_what_only_hides_the_failing_selector_is_suggested_together_with_one_that_does_not_fail(what: str) -> None:
+    objects = world(READS, True, None)
+    if what == "lower-count":
+        objects[-1] = claim("c", request("r", READS, count=2))
+    else:
+        objects.append(allocated("held", "a/gpu-0"))
+    [claim_set] = Cluster.of(objects).explain().to_dict()["claimSets"]
+    [suggestion] = claim_set["suggestions"]
+    assert [each["code"] for each in suggestion["changes"]] == ["guard-selector", what]
+    for after in (applied(objects, suggestion["changes"]), patched(objects, suggestion["patches"])):
+        answer = Cluster.of(after).allocate().to_dict()
+        assert answer["claimSets"][0]["outcome"] == "Fits"
+        assert CODE not in [one["code"] for one in answer.get("warnings", [])]

@@ -53,6 +53,8 @@ def test_claims_that_are_missing_do_not_hide_that_no_node_can_take_the_pod(is_fu
     verdict, text = told(objects)
     assert verdict["missing"] == ["resourceclaims"]
     assert "If the cluster has" not in text
+    bare = [one for one in objects if one["kind"] in ("Node", "Pod")]
+    assert told(bare)[0]["missing"] == ["resourceclaims", "deviceclasses", "resourceslices"], "all at once"
     if is_full:
         assert verdict["verdict"] == "Unschedulable"
         assert "  Its claims are not known: the input has no ResourceClaims.\n" in text
@@ -69,7 +71,8 @@ def test_what_the_cluster_said_is_held_against_a_yes_of_a_part_of_it(is_partial:
     status = {"conditions": [{**condition, "message": message}]}
     objects = [node("a", metadata=listed), device_class(), slice_("a", device()), template("t", request("gpu"))]
     verdict, text = told([*objects, pod("p", templates={"gpu": "t"}, metadata=listed, status=status)])
-    assert verdict["verdict"] == "WouldBind"
+    assert verdict["verdict"] == ("Unknown" if is_partial else "WouldBind")
+    assert ("unknown whether a node can take it. In this input, it would be bound to a, but pods" in text) == is_partial
     doubt = "So the missing pods and resourceclaims probably hold what it needs: add the output of kubectl get"
     assert (doubt in text) == is_partial
     assert ("It would fit now." in text) != is_partial

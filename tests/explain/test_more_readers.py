@@ -179,7 +179,7 @@ def test_what_is_wrong_comes_before_a_toleration() -> None:
     held = generated("w", "gpu", "b", "gpu-0")
     objects = [node("a"), node("b"), device_class(), slice_("b", "gpu-0"), slice_("a", broken), template("one")]
     objects += [running("w", "b", "w-gpu-x7k2p", templates={"gpu": "one"}), held, pod("p", templates={"gpu": "one"})]
-    assert suggested(objects) == [["release-claim"], ["tolerate-taint"]]
+    assert suggested(objects) == [["add-node"], ["release-claim"], ["tolerate-taint"]]
     said = text(objects)
     assert "1. find out why gpu.example.com/a/gpu-0 has the taint gpu.example.com/xid=79:NoSchedule (since 2026" in said
     assert "20:00:00Z): when the taint is gone, the pod fits on a" in said

@@ -269,4 +269,5 @@ def test_a_counter_set_that_a_device_names_in_vain_is_named_with_the_near_one() 
     said = text(objects, "resourceclaim/c")
     assert "is invalid: counter set card0-luts not found (did you mean card-0-luts?)" in said
     assert "The driver must correct the slices of gpu.example.com/a. There are no other changes to try." in said
-    assert "invalid pools: counter set card0-luts not found" in str(allocate(objects))
+    why = "invalid pool gpu.example.com/a: counter set card0-luts not found (did you mean card-0-luts?)"
+    assert why in str(allocate(objects))

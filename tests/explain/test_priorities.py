@@ -57,18 +57,18 @@ def test_one_change_and_the_eviction_that_follows() -> None:
     there = [running("w", "a", cpu="3500m", priority=1000), running("x", "b", cpu="3500m")]
     objects = [*POOLS, *there, pod("p", **HIGH, nodeSelector={"pool": "a"})]
     verdict = told(objects, "pod/p")
-    assert changes(verdict) == [["use-other-nodes"]]
-    [suggestion] = verdict["suggestions"]
-    assert suggestion["evicts"] == ["default/x"]
-    helps(objects, "pod/p", suggestion)
+    assert changes(verdict) == [["use-other-nodes"], ["add-node"], ["remove-pods"]]
+    assert verdict["suggestions"][0]["evicts"] == ["default/x"]
+    for suggestion in verdict["suggestions"]:
+        helps(objects, "pod/p", suggestion)
     assert "pool=b instead of a (the pod then fits on b after evicting default/x)" in text(*objects)
 
 
 def test_nodes_of_another_pool_are_only_offered_if_the_wanted_one_exists() -> None:
     objects = [*POOLS, running("w", "a", cpu="4"), pod("p", cpu="4", nodeSelector={"pool": "a"})]
-    assert changes(told(objects, "pod/p")) == [["use-other-nodes"]]
+    assert changes(told(objects, "pod/p")) == [["use-other-nodes"], ["add-node"], ["remove-pods"]]
     assert changes(told(objects[1:], "pod/p")) == []
     hardware = [node(name, labels={"kubernetes.io/arch": name}, cpu="4") for name in ("amd64", "arm64")]
     full = running("w", "amd64", cpu="4")
     wants = pod("p", cpu="4", nodeSelector={"kubernetes.io/arch": "amd64"})
-    assert changes(told([*hardware, full, wants], "pod/p")) == []
+    assert changes(told([*hardware, full, wants], "pod/p")) == [["add-node"], ["remove-pods"]]

@@ -94,7 +94,7 @@ def test_a_pod_that_is_refused_takes_no_room_where_a_change_is_tried() -> None:
     told = verdict([*objects, pod("p", cpu="8", namespace="elsewhere")], "pod/p")
     assert told["verdict"] == "Unschedulable"
     codes = [[change["code"] for change in one["changes"]] for one in told["suggestions"]]
-    assert codes == [["tolerate-node-taint"], ["remove-node-taint"]]
+    assert codes == [["add-node"], ["tolerate-node-taint"], ["remove-node-taint"]]
 
 
 def enough(objects: list[Plain], suggestion: Plain, owner: str) -> bool:
@@ -142,5 +142,5 @@ def test_what_leaves_a_pod_refused_does_not_help() -> None:
     told = verdict(objects, "deploy/w")
     assert (told["verdict"], told["forbidden"], told.get("suggestions", [])) == ("Refused", 1, [])
     with_room = [quota(pods="3") if each["kind"] == "ResourceQuota" else each for each in objects]
-    [more] = list(verdict([*with_room, node("b", cpu="1")], "deploy/w")["suggestions"])
-    assert [change["code"] for change in more["changes"]] == ["lower-request"]
+    found = verdict([*with_room, node("b", cpu="1")], "deploy/w")["suggestions"]
+    assert [[change["code"] for change in each["changes"]] for each in found] == [["add-node"], ["lower-request"]]

@@ -197,7 +197,7 @@ SIDECAR = {**container("proxy", cpu="1"), "restartPolicy": "Always"}
 def test_who_asks_for_it(init: list[Object], runs: str, who: str, lowered: str) -> None:
     waiting = bare_pod("p", initContainers=init, containers=[container(cpu=runs)])
     said = text([node("a"), running("r", "a", cpu="2"), waiting])
-    assert f"  a: cpu: needs {who}, 6 of 8 free\n" in said
+    assert f"  a: cpu: needs {who}, 6 of 8 free (default/r has 2)\n" in said
     assert f"1. ask for {lowered} (the pod then fits on a)\n" in said
 
 
@@ -301,8 +301,8 @@ def test_a_claim_is_released_before_another_value_is_taken() -> None:
     held = [allocated("held", "a/gpu-0", pod="r", on="a"), running("r", "a", claims={"x": "held"})]
     made = slice_("a", device("gpu-0", model="big"), device("gpu-1", model="small"))
     said = text([node("a"), device_class(), asked, made, *held, pod("p", templates={"gpu": "t"})])
-    assert "\n  1. release claim default/held" in said
-    assert "\n  2. change the selector of request gpu" in said
+    assert "\n  2. release claim default/held" in said
+    assert "\n  3. change the selector of request gpu" in said
 
 
 def test_a_shared_claim_says_which_devices_it_has() -> None:
@@ -359,6 +359,9 @@ def test_a_claim_of_another_namespace() -> None:
     shared = claim("shared", request("gpu"), namespace="team-b")
     said = text([*gpus("a"), shared, pod("p", claims={"gpu": "shared"})])
     assert "not in the input. There are: team-b/shared, of another namespace.\n" in said
+    own = [claim(name, request("gpu")) for name in ("other", "sharde")]
+    said = text([*gpus("a"), *own, shared, pod("p", claims={"gpu": "shared"})])
+    assert "There are: sharde, other and team-b/shared, of another namespace.\n" in said  # the most similar first
 
 
 # -- a class that does not exist, of a generated claim -----------------------------------------------------------------
@@ -402,8 +405,8 @@ def test_any_holder_on_any_node_of_a_group_may_be_released_and_those_with_fewer_
     ]
     asked = [template("t", request("gpu")), pod("p", templates={"gpu": "t"})]
     said = text([*gpus("a", "b"), *held, *asked])
-    assert "1. release any one of these 3 claims: " in said
-    order = said.partition("release any one of these 3 claims: ")[2].splitlines()[0]
+    assert "1. release any one of these 3 claims, which no pod uses: " in said
+    order = said.partition("which no pod uses: ")[2].splitlines()[0]
     assert order.index("s0") < order.index("s1") < order.index("big")
 
 

@@ -32,6 +32,11 @@ WITH_W = {"labelSelector": {"matchLabels": {"app": "w"}}}
 SPREAD = {**WITH_W, "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
 APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{**WITH_W, "topologyKey": HOST}]}}
 PORT = {"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}
+PARTLY = {
+    "allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110", "example.com/chip": "3"},
+    "capacity": {"cpu": "8", "memory": "16Gi", "pods": "110", "example.com/chip": "4"},
+}
+CHIPS = {"example.com/chip": "2"}
 TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 
 
@@ -84,7 +89,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("other", "b", cpu="4"),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
-        [["add-node"], ["relax-spread"]],
+        [["add-node"], ["relax-spread"], ["remove-pods"]],
     ),
     "spread over nodes": (
         [
@@ -103,6 +108,14 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             pod("p", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
         [["honor-taints"], ["tolerate-node-taint"], ["remove-node-taint"], ["relax-spread"]],
+    ),
+    "spread over more domains than there are": (
+        [
+            *(node(name, labels={ZONE: name}) for name in ("a", "b")),
+            *(running(f"w-{name}", name, labels={"app": "w"}) for name in ("a", "b")),
+            pod("p", labels={"app": "w"}, topologySpreadConstraints=[{**SPREAD, "minDomains": 3}]),
+        ],
+        [["lower-min-domains"], ["relax-spread"]],
     ),
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
@@ -127,6 +140,58 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "a fifth of the size": ([node("a", cpu="1"), pod("p", cpu="5")], []),
     "a place": ([node("a"), pod("p", nodeSelector={"topology.kubernetes.io/zone": "x"})], []),
+    "full, and a node for others": (
+        [
+            node("a", cpu="4"),
+            running("w", "a", cpu="4"),
+            node("b", spec={"taints": [TAINT]}),
+            pod("p", cpu="3"),
+        ],
+        [["add-node"], ["tolerate-node-taint"], ["remove-node-taint"], ["remove-pods"]],
+    ),
+    "full, and a node whose taint names the hardware": (
+        [
+            node("a", **CHIPS),
+            node("b", **CHIPS, spec={"taints": [{**TAINT, "key": "gpu.example.com/present"}]}),
+            running("w", "a", requests=CHIPS),
+            pod("p", requests=CHIPS),
+        ],
+        [["tolerate-node-taint"], ["remove-node-taint"], ["add-node"], ["remove-pods"]],
+    ),
+    "a lost node whose pod cannot end": (
+        [
+            *(node(name) for name in ("a", "b")),
+            node("c", spec={"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]}),
+            *(running(f"w-{name}", name, labels={"app": "w"}) for name in ("a", "b")),
+            running("w-c", "c", labels={"app": "w"}, metadata={"deletionTimestamp": "2026-11-27T02:45:00Z"}),
+            pod("p", labels={"app": "w"}, affinity=APART),
+        ],
+        [["await-node"], ["add-node"], ["relax-anti-affinity"]],
+    ),
+    "devices of a device plugin": (
+        [
+            node("a", **{"example.com/chip": "4"}),
+            node("b", **{"example.com/chip": "3"}) | {"status": PARTLY},
+            running("large", "a", requests={"example.com/chip": "2"}),
+            running("small", "a", requests={"example.com/chip": "1"}),
+            owned_by(running("daemon", "a", requests={"example.com/chip": "1"}), "DaemonSet", "d"),
+            running("vital", "b", requests={"example.com/chip": "0"}, priority=9),
+            pod("p", requests={"example.com/chip": "4"}),
+        ],
+        [["repair-devices"], ["lower-request"]],
+    ),
+    "the smallest of the pods without which it fits": (
+        [
+            node("a", cpu="8"),
+            running("daemon", "a", cpu="500m", metadata=owned("DaemonSet", "d")),
+            running("vital", "a", cpu="1", priority=9),
+            running("large", "a", cpu="3"),
+            running("small", "a", cpu="2"),
+            running("tiny", "a", cpu="250m"),
+            pod("p", cpu="3"),
+        ],
+        [["add-node"], ["remove-pods"], ["lower-request"]],
+    ),
     "not ready": (
         [node("a", spec={"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}), pod("p")],
         [["await-node"]],
@@ -141,6 +206,13 @@ def test_what_helps_is_told_and_helps(name: str) -> None:
     assert changes(verdict) == expected
     for suggestion in verdict.get("suggestions", []):
         helps(objects, "pod/p", suggestion)
+
+
+def test_the_smallest_pod_leaves_and_what_belongs_to_its_node_stays() -> None:
+    [_, removed, _] = told(WORLDS["the smallest of the pods without which it fits"][0], "pod/p")["suggestions"]
+    assert removed["changes"] == [
+        {"code": "remove-pods", "pods": ["default/small"], "on": "a", "stays": "NoController"}
+    ]
 
 
 def test_fewer_pods() -> None:
@@ -218,14 +290,18 @@ def test_a_rollout_that_waits_for_something_else(objects: list[Object]) -> None:
         assert "loosen-rollout" not in str(told(objects, owner).get("suggestions"))
 
 
-@pytest.mark.parametrize("bounds", [{"maxSurge": 0}, {"maxUnavailable": 1}], ids=str)
-def test_a_rollout_that_deletes_an_old_pod_by_itself(bounds: Object) -> None:
-    objects = rollout({"rollingUpdate": bounds})
+@pytest.mark.parametrize(
+    "strategy",
+    [{"rollingUpdate": {"maxSurge": 0}}, {"rollingUpdate": {"maxUnavailable": 1}}, {"type": "Recreate"}],
+    ids=str,
+)
+def test_an_update_that_deletes_an_old_pod_by_itself(strategy: Object) -> None:
+    objects = rollout(strategy)
     assert ended_with(objects) == {"w-new-y": "a"}
     for owner in ("deploy/w", "pod/w-new-y"):
         assert told(objects, owner)["afterRollout"] == "a"
         said = str(Cluster.of(objects).explain(owner))
-        assert "rolling update will delete an old pod first; then it fits on a." in said
+        assert "Deployment's update will delete an old pod first; then it fits on a." in said
     assert not told(rollout(None), "pod/w-new-y").get("afterRollout")
 
 

@@ -7,7 +7,28 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, deployment, gpus, pod, priority_class, request, template
+from tests.build import (
+    Object,
+    allocated,
+    claim,
+    deployment,
+    device_class,
+    generated,
+    gpus,
+    node,
+    owned,
+    owned_by,
+    pod,
+    priority_class,
+    request,
+    running,
+    slice_,
+    template,
+    workload,
+)
+
+from .apply import applied
+from .json_patch import patched
 
 EACH, NODES = 2, 2
 """The devices of each node, and the number of nodes."""
@@ -54,6 +75,10 @@ def test_the_numbers_are_those_of_schedule_with_and_without_the_other_pods(
     assert ("the room." in text) == gained
     only = f"Even if no other pods were pending, only {alone} of the {replicas} pods would fit."
     assert (only in text) == (gained and alone < replicas)
+    scheduled = Cluster.of(objects).schedule(explain=True).to_dict().get("contested", [])
+    assert [(one["wouldBind"], one["wouldBindAlone"], one["first"]) for one in scheduled] == (
+        [(now, alone, verdict["first"])] if gained else []
+    )
 
 
 def test_the_headline_counts_the_pods_that_would_fit() -> None:
@@ -64,3 +89,67 @@ def test_the_headline_counts_the_pods_that_would_fit() -> None:
         (1, 4, 2): "its pod is Pending: it would fit on node-",
     }.items():
         assert told(cluster(replicas, rivals, needs))[1].startswith(f"deployment/default/rank: {said}")
+
+
+# -- what makes all of them fit ----------------------------------------------------------------------------------------
+
+
+def crowded(*, are_made: bool) -> list[Object]:
+    """Return a Deployment of 2 pods with 4 devices each; of node b, a claim has one. Its pods may exist already."""
+    shape = pod("x", templates={"gpu": "four"})
+    held = [allocated("held", "b/gpu-0", pod="w"), running("w", "b", claims={"g": "held"})]
+    made = [deployment("rank", shape, 2, uid="d"), template("four", request("gpu", count=4)), *held]
+    for name in ("rank-1-a", "rank-1-b") if are_made else ():
+        claims = [{"name": "gpu", "resourceClaimName": f"{name}-gpu-x7k2p"}]
+        one = pod(name, templates={"gpu": "four"}, status={"phase": "Pending", "resourceClaimStatuses": claims})
+        one["metadata"] |= owned("ReplicaSet", "rank-1", uid="s")
+        of_pod = generated(name, "gpu", "b", "gpu-0")
+        del of_pod["status"]
+        of_pod["spec"] = claim("x", request("gpu", count=4))["spec"]
+        made += [one, of_pod]
+    if are_made:
+        made.append(owned_by(workload("ReplicaSet", "rank-1", shape, uid="s", replicas=2), "Deployment", "rank"))
+        made[-1]["metadata"]["ownerReferences"][0]["uid"] = "d"
+    return [*gpus("a", "b", each=4), *made]
+
+
+def with_changes(objects: list[Object], suggestion: dict[str, Any]) -> list[Object]:
+    new_nodes = [change for change in suggestion["changes"] if change["code"] == "add-node"]
+    return patched(applied(objects, new_nodes), suggestion["patches"])
+
+
+@pytest.mark.parametrize("are_made", [False, True], ids=["new", "existing"])
+def test_changes_are_tried_for_all_pods_of_a_workload_of_which_some_fit(are_made: bool) -> None:
+    objects = crowded(are_made=are_made)
+    verdict, text = told(objects)
+    suggestions, codes = verdict["suggestions"], ["lower-count", "add-node", "release-claim", "lower-replicas"]
+    assert [each["changes"][0]["code"] for each in suggestions] == codes
+    for each in suggestions:
+        after = with_changes(objects, each)
+        assert bound(after) == (1 if each is suggestions[-1] else 2)
+        assert told(after)[0].get("wouldBind") == bound(after)
+    assert "release claim default/held, held by pod w (both of its pods can then be scheduled)" in text
+    assert "run 1 instead of 2 pods (none of them is then Pending)" in text
+
+
+def test_a_pod_that_only_another_one_keeps_out_gets_suggestions_as_well() -> None:
+    objects = crowded(are_made=True)
+    [verdict] = Cluster.of(objects).explain("pod/rank-1-b").to_dict()["verdicts"]
+    assert verdict["alone"]["verdict"] == "WouldBind"
+    assert [each["changes"][0]["code"] for each in verdict["suggestions"]] == [
+        "lower-count",
+        "add-node",
+        "release-claim",
+    ]
+    for each in verdict["suggestions"]:
+        [after] = Cluster.of(with_changes(objects, each)).explain("pod/rank-1-b").to_dict()["verdicts"]
+        assert (after["verdict"], after["nodeName"]) == ("WouldBind", each["node"])
+
+
+def test_that_nothing_helps_pods_that_compete_is_said() -> None:
+    shared = [node("a"), device_class(), slice_("pool", "gpu-0", allNodes=True), template("one")]
+    objects = [*shared, *(pod(f"p-{n}", templates={"gpu": "one"}) for n in range(2))]
+    answer = Cluster.of(objects).explain("pod/p-1")
+    [verdict] = answer.to_dict()["verdicts"]
+    assert "suggestions" not in verdict
+    assert "No change that dra-plan knows makes room for it as well as for the pods that come first." in str(answer)

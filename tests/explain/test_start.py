@@ -18,6 +18,7 @@ from tests.build import (
     owned_by,
     placed,
     pod,
+    priority_class,
     request,
     running,
     slice_,
@@ -253,3 +254,30 @@ def test_pods_that_a_quota_no_longer_rejects() -> None:
     assert "must specify limits.cpu for: c. Now they would be created." in said
     assert "the API server rejects its pod" in text(refused_by("team", limits=False), "replicaset/w")
     assert "the API server rejects its pod" in text(refused_by("other", limits=True), "replicaset/w")  # not known
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_pods_that_named_a_priority_class_which_exists_now(known: bool) -> None:
+    """Without any PriorityClass, the input says nothing about them."""
+    made = workload("ReplicaSet", "w", pod(priorityClassName="urgent"), replicas=1)
+    message = 'pods "w-x" is forbidden: no PriorityClass with name urgent was found'
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message}
+    made["status"] = {"conditions": [failure]}
+    said = text([node("a"), made, *([priority_class("urgent", 5)] if known else [])], "replicaset/w")
+    assert (f"{message}. Now they would be created." in said) == known
+    assert ("the API server rejects its pod" in said) != known
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("ImagePullBackOff", "already bound to a, but its container c does not start (ImagePullBackOff)."),
+        ("CrashLoopBackOff", "already bound to a, but its container c crashes (CrashLoopBackOff)."),
+        ("ContainerCreating", "already bound to a."),
+    ],
+)
+def test_a_container_that_does_not_start_is_in_the_first_line(reason: str, said: str) -> None:
+    made = placed("p", "a", phase="Pending")
+    waiting = {"containerStatuses": [{"name": "c", "state": {"waiting": {"reason": reason}}}]}
+    told = text([node("a"), {**made, "status": {**made["status"], **waiting}}])
+    assert told.startswith(f"pod/default/p: {said}")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, mounts, node, pod, storage_class, volume, volume_claim
+from tests.build import Object, mounts, node, on_csi, pod, storage_class, volume, volume_claim
 
 STATIC = storage_class("nfs", "kubernetes.io/no-provisioner", "Immediate")
 DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
@@ -89,3 +89,14 @@ def test_of_several_default_classes_the_newest_counts() -> None:
 def test_a_class_that_creates_volumes_is_left_to_its_provisioner() -> None:
     told = said(storage_class("nfs", mode="Immediate"), static("100Gi"))
     assert "has no volume yet (StorageClass nfs): kubectl describe pvc data says why. Volume share does not" in told
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_limits_of_volumes_that_are_not_known_are_told_where_a_pod_may_fit(fits: bool) -> None:
+    """Where no node can take the pod, they do not decide, but a change may depend on them."""
+    bound = [storage_class(), on_csi("v"), volume_claim("data", bound="v")]
+    objects = [node("a"), *bound, pod("p", cpu="1" if fits else "9", volumes=mounts("data"))]
+    told = Cluster.of(objects).explain("pod/p")
+    assert told.verdict == ("WouldBind" if fits else "Unschedulable")
+    assert ("volumes-missing" in {one.code for one in told.document.warnings}) == fits
+    assert ("How many volumes a node can attach is not known" in str(told)) != fits

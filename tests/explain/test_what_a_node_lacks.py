@@ -98,6 +98,6 @@ def test_devices_that_their_plugin_reports_as_unhealthy_are_not_left_out() -> No
     sick["status"]["capacity"] = {"nvidia.com/gpu": "8"}
     asks = bare_pod("p", containers=[{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "8"}}}])
     said = " ".join(str(Cluster.of([sick, asks]).explain("pod/p")).split())
-    assert "needs 8, 7 of 7 free (the node has 8; its device plugin reports the others as unhealthy)" in said
+    assert "needs 8, 7 of 7 free (the node has 8; its device plugin reports 1 as unhealthy)" in said
     sick["status"]["capacity"] = {"nvidia.com/gpu": "7"}
     assert "unhealthy" not in str(Cluster.of([sick, asks]).explain("pod/p"))

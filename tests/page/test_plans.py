@@ -92,13 +92,13 @@ def test_drains_have_a_row_for_each_node_with_the_harm_drawn() -> None:
     page = read(cluster.page(cluster.drain_each()))
     assert _picks(page) == [
         ("each node in turn", "2 of 3 with loss"),
-        ("gpu-a", "1 pod without a place"),
-        ("gpu-b", "1 pod without a place"),
+        ("gpu-a", "1 pod left pending"),
+        ("gpu-b", "1 pod left pending"),
         ("gpu-c", "nothing is lost"),
     ]
     assert {node: mark[0] for node, mark in _marks(page, "each node in turn").items()} == {
-        "gpu-a": "1 pod without a place",
-        "gpu-b": "1 pod without a place",
+        "gpu-a": "1 pod left pending",
+        "gpu-b": "1 pod left pending",
         "gpu-c": "nothing is lost",
     }
     _, _, gets, _, harms, _ = _marks(page, "gpu-a")["gpu-a"]
@@ -106,7 +106,7 @@ def test_drains_have_a_row_for_each_node_with_the_harm_drawn() -> None:
     assert harms == {2: "ml/train-1 could not be scheduled", 3: "ml/train-1 could not be scheduled"}
     pieces = [a["class"] for tag, a in page.elements if tag == "rect" and "piece" in (a.get("class") or "")]
     assert pieces == ["piece bad", "piece good", "piece bad", "piece good", "piece good"]
-    assert "1 without a place, 1 moved" in page.text
+    assert "1 left pending, 1 moved" in page.text
 
 
 def test_a_placement_has_each_pod_on_its_node() -> None:

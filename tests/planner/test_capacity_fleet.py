@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from dra_plan import Cluster
-from tests.build import GPU, allocation, claim, device, gpus, node, pod, request, slice_, template
+from tests.build import GPU, allocation, claim, device, gpus, node, placed, pod, request, slice_, template
 
 NIC = "nic.example.com"
 ONE = pod("one", templates={"gpu": "one"})
@@ -57,8 +57,8 @@ def test_each_owner_has_what_its_copies_use_and_what_it_strands() -> None:
     assert two == [{"driver": GPU, "used": 4, "stranded": 1}]
     assert [kind["stranded"] for kind in document["fleet"]["kinds"]] == [0, 0]
     told = str(Cluster.of(objects).capacity(ONE, TWO))
-    assert told.count("stranded for this workload alone") == 1
-    assert f"  stranded for this workload alone: 1 {GPU}\n" in told.partition("\npod/default/two:")[2]
+    assert told.count("idle devices that no further copy can use") == 1
+    assert f"  idle devices that no further copy can use: 1 {GPU}\n" in told.partition("\npod/default/two:")[2]
     together = Cluster.of(objects).capacity(ONE, TWO, mix=True).to_dict()
     assert [item.get("devices") for item in together["items"]] in ([None, None], [[], []])
 
@@ -79,8 +79,8 @@ def test_stranded_is_what_no_owner_can_use_with_the_reason_that_comes_nearest() 
     [gpu, nic] = kinds(cluster, TWO)
     assert (gpu["idle"], gpu["stranded"]) == (6, 2)
     assert gpu["reasons"] == [
-        {"code": "node", "message": "node(s) were unschedulable", "devices": 1},
-        {"code": "not-enough", "devices": 1},
+        {"code": "node", "message": "node(s) were unschedulable", "devices": 1, "node": "b"},
+        {"code": "not-enough", "devices": 1, "node": "c"},
     ]
     assert nic["reasons"] == [{"code": "not-wanted", "devices": 1}]
     [gpu, _] = kinds(cluster, TWO, ONE)
@@ -88,8 +88,11 @@ def test_stranded_is_what_no_owner_can_use_with_the_reason_that_comes_nearest() 
 
 
 def test_what_cpu_strands() -> None:
-    [kind] = kinds(Cluster.of([*gpus(), node("a", cpu="2"), slice_("a", *"wxyz"), *TEMPLATES]), ONE)
-    assert kind["reasons"] == [{"code": "node", "message": "Insufficient cpu", "devices": 2}]
+    objects = [*gpus(), node("a", cpu="4"), slice_("a", *"wxyz"), placed("hog", "a", cpu="2"), *TEMPLATES]
+    short = {"node": "a", "resource": "cpu", "left": "0", "pod": "default/hog", "used": "2"}
+    [kind] = kinds(Cluster.of(objects), ONE)
+    assert kind["reasons"] == [{"code": "node", "message": "Insufficient cpu", "devices": 2, **short}]
+    assert "2 on a: 0 cpu left, 2 in use by pod default/hog" in str(Cluster.of(objects).capacity(ONE))
 
 
 def test_what_is_left_over_is_not_known_where_a_count_was_ended() -> None:
@@ -148,7 +151,7 @@ def test_parts_count_as_often_as_they_fit_side_by_side() -> None:
         "gpu": 1,
     }
     assert {profile: kind["stranded"] for profile, kind in found.items() if kind["stranded"]} == {"1g.5gb": 1}
-    assert found["1g.5gb"]["reasons"] == [{"code": "not-enough", "devices": 1}]
+    assert found["1g.5gb"]["reasons"] == [{"code": "not-enough", "devices": 1, "node": "a100-1"}]
 
 
 @pytest.mark.parametrize("seed", range(6))

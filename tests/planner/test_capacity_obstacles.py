@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import allocation, claim, device, gpus, node, placed, pod, request, slice_, template
+from tests.build import allocation, claim, device, gpus, node, owned, placed, pod, request, slice_, template
 from tests.cli.running import in_process
 
 WANTS = pod("wants", templates={"gpu": "one"})
@@ -84,20 +84,17 @@ def test_the_nodes_looked_at_are_those_that_devices_are_in_the_way_on() -> None:
     """A node without devices is looked at, too, so that the numbers agree; one that lacks cpu as well is not."""
     objects = [*gpus("a", "b"), node("bare"), template("one")]
     told = str(Cluster.of(objects).capacity(WANTS))
-    assert (
-        "Why not one more: not enough suitable devices on 2 nodes with copies and 1 node without\n    too few free"
-        in told
-    )
+    assert "Why not one more: not enough suitable devices on 3 nodes (2 of them with copies)\n    too few free" in told
     assert "(0 of 1 for r) on 2 nodes, no devices on 1 node\n" in told
     told = str(Cluster.of([*objects, node("c", cpu="500m")]).capacity(WANTS))
-    assert "devices on 2 nodes with copies and 2 nodes without\n    checked on 3 of these 4 nodes: too few free" in told
+    assert "devices on 4 nodes (2 of them with copies)\n    checked on 3 of these 4 nodes: too few free" in told
 
 
 def test_parts_in_use_are_told_as_parts() -> None:
     """One A100 in four parts is no four of them."""
     ran = in_process("capacity", "fixtures/mig", "mixed")
     assert (
-        "suitable devices in use: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of"
+        "suitable devices in use on these nodes: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of"
         " gpu.nvidia.com NVIDIA A100-SXM4-40GB (all by the copies)" in ran.out
     )
 
@@ -126,6 +123,31 @@ def test_what_would_let_one_more_fit_does() -> None:
         pod("wants", templates={"gpu": "two"})
     )
     assert item.scheduled.copies == 3
+
+
+def test_each_change_says_how_many_copies_it_brings() -> None:
+    """The hog's cpu strands the devices of b; agent belongs to a DaemonSet, which would start it again."""
+    nodes = [node(name, cpu="9") for name in "abc"]
+    objects = [
+        *gpus(),
+        *nodes,
+        *(slice_(name, *"wxyz") for name in "abc"),
+        template("one"),
+        claim("held", status={"allocation": allocation("a", "w")}),
+        placed("user", "a", cpu="0", claims={"gpu": "held"}),
+        placed("hog", "b", cpu="8"),
+        placed("agent", "c", cpu="8", metadata=owned("DaemonSet", "agent")),
+    ]
+    cluster, wants = Cluster.of(objects), pod("wants", cpu="2", templates={"gpu": "one"})
+    [item] = cluster.capacity(wants).to_dict()["items"]
+    found = {one["changes"][0]["code"]: one["more"] for one in item["nextCopy"]["suggestions"]}
+    assert found == {"remove-pods": 4, "release-claim": 1}
+    for code, without in {"remove-pods": "pod/default/hog", "release-claim": "resourceclaim/default/held"}.items():
+        [then] = cluster.without(without).capacity(wants).to_dict()["items"]
+        assert then["scheduled"]["copies"] == item["scheduled"]["copies"] + found[code]
+    told = str(cluster.capacity(wants))
+    assert "  To fit 4 more: remove pod default/hog from b.\n" in told
+    assert "  To fit one more: release claim default/held (the new copy then fits on a).\n" in told
 
 
 def test_nothing_is_in_the_way_where_the_count_was_ended() -> None:

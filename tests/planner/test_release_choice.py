@@ -88,7 +88,7 @@ def test_on_the_command_line(tmp_path):
 
     [device_class, _, slices] = gpus("a")
     path = write(kubelet("a", "v1.35.1"), device_class, slices, claim("c"))
-    assert in_process("allocate", path).out.endswith("\nKubernetes 1.35.6.\n")
+    assert in_process("allocate", path).out.endswith("\nKubernetes 1.35.6 (the nodes' kubelets run 1.35.1).\n")
     assert in_process("allocate", "--kubernetes-version", "1.34", path).out.endswith("\nKubernetes 1.34.9.\n")
     asked = ("--strict-version", "--kubernetes-version", "1.33")
     for command in ("allocate", "explain", "schedule", "pools"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from tests.build import node, pod
+from tests.build import deployment, gpus, node, pod, priority_class, request, template
 from tests.cli.running import INPUTS, ROOT, Ran, given, in_process
 
 from .checking import FORMS, Said, failures, said, validate
@@ -197,7 +197,33 @@ def test_alike_replicas_share_one_annotation_and_name_the_pod_with_the_explanati
     assert others
     assert f"Pod default/{name} and {len(others)} like it: " in told
     assert f"claim {name}-" in first
-    assert all(text.startswith(f"For the same reason as Pod default/{name}. The scheduler says: ") for text in others)
+    assert all(text.startswith(f"For the same reason as Pod default/{name}: ") for text in others)
+    assert all(" comes first and takes the room. Even if " in text for text in others)
+
+
+def test_pods_of_the_same_change_that_take_the_room_are_named_everywhere(tmp_path: Path) -> None:
+    first = [pod(f"first-{n}", templates={"gpu": "one"}, priorityClassName="high") for n in range(4)]
+    shape = pod("x", templates={"gpu": "two"})
+    rank = deployment("rank", {"metadata": shape["metadata"], "spec": shape["spec"]}, 3)
+    templates = [template("one", request("gpu")), template("two", request("gpu", count=2))]
+    items = [*gpus("a", "b", each=2), priority_class("high", 1000), *templates, rank, *first]
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+    ran, texts = reported(["schedule", str(path), "--require-fit"], tmp_path)
+    said = (
+        "2 of the 3 pods of deployment/default/rank would fit on a, but default/first-0 (priority 1000) and "
+        "default/first-2 (priority 1000) come first and take the room. "
+        "Even if no other pods were pending, only 2 of the 3 pods would fit"
+    )
+    annotation, gate = [line for line in ran.err.splitlines() if line.startswith(("gate failed", "::error"))]
+    assert f"({said})" in gate
+    assert f"like it: {said}." in annotation
+    results = json.loads(texts["sarif"])["runs"][0]["results"]
+    messages = [result["message"]["text"] for result in results if result["level"] == "error"]
+    cases = [case[0].get("message") for case in etree.fromstring(texts["junit"].encode()) if len(case)]
+    for told in (messages, cases):
+        assert [text for text in told if text.startswith("For the same reason as Pod default/rank-")] == told[1:]
+        assert sum(f"{said}. The scheduler says: 0/2 nodes" in text for text in told) == 3
 
 
 def test_standard_input_has_a_name(tmp_path: Path) -> None:

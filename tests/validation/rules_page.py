@@ -11,10 +11,10 @@ from dra_plan.validation.rule import Rule
 
 UPDATES = """\
 With `--against OLD`, an object that OLD also contains (same kind, namespace and name) is checked as an update. Errors \
-that the old object already had are not reported, except for objects that cannot be decoded. The spec of claims and \
+that the old object already had are not reported, unless the object cannot be decoded. The spec of claims and \
 templates is immutable, so it is not checked again. If any selector of a class has changed, all selectors of the class \
-are checked; the same applies to its configuration. Objects that are not in OLD are checked as new objects. These \
-rules follow the API server's source code; they have not been compared with recorded outcomes."""
+are checked; the same is true for its configuration. Objects that are not in OLD are checked as new objects. These \
+rules follow the API server's source code, and have not been compared with recorded outcomes."""
 
 GROUPS = {
     "0": (
@@ -46,16 +46,16 @@ Each finding has the code of the rule that reports it. Codes are never reused. A
 
 - **error**: the API server or the scheduler rejects the object, or the request cannot be satisfied;
 - **warning**: the object probably contains a mistake;
-- **info**: the finding is useful information.
+- **info**: the finding is for your information.
 
-`--fail-on` sets the lowest severity for which the exit status is 1 (default: error). A finding also names the \
-component that rejects the object (`refusedBy` in the document); objects that kubectl itself rejects count as rejected \
-by the API server. `dra-plan rule CODE` prints the text of a rule.
+If there is a finding with the `--fail-on` severity or a higher one, the exit status is 1 (default: error). A finding \
+also names the component that rejects the object (`refusedBy` in the document). If kubectl itself rejects an object, \
+the finding names the API server. `dra-plan rule CODE` prints the text of a rule.
 
-`--select` and `--ignore` take codes or prefixes of codes, as in `--ignore DRA010,DRA2`. If several match a code, the \
-longest one takes precedence; if two are equally long, `--ignore` takes precedence. A project can set these options in \
-`.dra-plan.toml`, or in the table `[tool.dra-plan]` in `pyproject.toml`. The command reads the nearest of these files \
-in the current directory or its parent directories:
+`--select` and `--ignore` take codes or prefixes of codes, as in `--ignore DRA010,DRA2`. If several of them match a \
+rule, the longest one takes precedence. If two are equally long, `--ignore` takes precedence. A project can set these \
+options in `.dra-plan.toml`, or in the `[tool.dra-plan]` table of `pyproject.toml`. `validate` looks for these files \
+in the current directory and its parent directories, and reads the nearest one:
 
 ```toml
 select = ["DRA"]
@@ -67,55 +67,58 @@ fail-on = "warning"
 "dumps/*" = ["DRA2"]
 ```
 
-In YAML, comments can suppress findings. The comment `# dra-plan: ignore=DRA101` applies to its line if it follows a \
-field, to the whole field if it is on the line above a field, and to the whole document if it is above the first field \
-of the document. Without `=CODES`, the comment applies to all rules. A comment with an unknown code or in another \
-format causes the warning `comment-spares-nothing`.
+In YAML, comments can suppress findings. If the comment `# dra-plan: ignore=DRA101` follows a field, it applies to \
+this line. On the line above a field, it applies to the whole field. Above the first field of a document, it applies \
+to the whole document. Without `=DRA101`, the comment applies to all rules. A comment with an unknown code or in \
+another format causes the `comment-spares-nothing` warning.
 """
 
 
 BASIS = """
 ## How the rules were checked
-The rules that predict rejections by the API server were checked against Kubernetes 1.36.2. About 40,000 \
-ResourceClaims, templates, ResourceSlices, DeviceClasses, DeviceTaintRules and Pods, in all served versions and with \
-feature gates on and off, went through its strict decoding, its defaulting, and its validation of a create request and \
-of a first status update. The following were not recorded:
+The rules that predict rejections by the API server were checked against Kubernetes 1.36.2. For about 40,000 objects, \
+the results were compared with those of the API server's strict decoding, its defaulting, and its validation of a \
+create request and of a first status update. The objects were ResourceClaims, templates, ResourceSlices, \
+DeviceClasses, DeviceTaintRules and Pods, in all served versions and with feature gates on and off. The following were \
+not recorded:
 
 - updates (`--against`) and later status updates, for which the rules follow the source code;
-- other releases: 1.34, 1.35, 1.36.3 and 1.37 use the rules for 1.36.2 with their own versions, fields and gates, and \
-with known changes ([releases.md](releases.md));
-- the parts of Pods other than metadata, `resourceClaims` and the claims of containers: the rules for requests and \
-limits, priority, service accounts and the fields of workloads were compared only with individual rejections by a \
-running API server. The same applies to PodGroups, Workloads, Nodes and volumes;
-- admission, except for namespaces, priority classes and service accounts: other admission plugins and policies, \
-webhooks, quota usage, permissions, and the random names that `generateName` produces.
+- other releases: for 1.34, 1.35, 1.36.3 and 1.37, dra-plan uses the rules for 1.36.2 with the API versions, fields \
+and gates of the release, and with known changes ([releases.md](releases.md));
+- most parts of Pods: only metadata, `resourceClaims` and the claims of containers were recorded. The rules for \
+requests and limits, priority, service accounts and the fields of workloads were compared only with individual \
+rejections by a running API server. The same is true for PodGroups, Workloads, Nodes and volumes;
+- most of admission: only the checks of namespaces, priority classes and service accounts are simulated. Other \
+admission plugins and policies, webhooks, quota usage, permissions, and the random names that `generateName` produces \
+are not.
 
-Objects with a uid or a creationTimestamp come from a cluster, which has already accepted them. Rules that apply only \
-when an object is created are skipped for these objects, so dumps may omit fields. These are the rules for pod specs \
-beyond their claims, workloads, namespaces, priorities and service accounts. The command assumes an API server with \
-the default `--runtime-config`, which serves only stable versions; use the `--runtime-config` option of dra-plan if \
-yours differs. In Python, `dra_plan.validate` accepts any version that the release can serve, unless `runtime_config` \
-is given.
+Objects with a uid or a creationTimestamp come from a cluster, which has already accepted them. For these objects, \
+`validate` skips the rules that apply only when an object is created, so dumps may omit fields. The skipped rules are \
+those for workloads, namespaces, priorities and service accounts, and for pod specs except their claims. `validate` \
+assumes that the API server runs with the default `--runtime-config`, which serves only stable versions. If your API \
+server serves other versions, set the `--runtime-config` option of dra-plan. In Python, `dra_plan.validate` accepts \
+any version that the release can serve, unless `runtime_config` is given.
 
 Selectors are evaluated on the devices in the input, once for each kind of device. A selector that the API server \
-rejects because of its estimated cost is not evaluated. Evaluations that cost more than 1,000 units share a budget of \
-1,000,000 units, which is the API server's limit for a single evaluation. When the budget is used up, the remaining \
-selectors are skipped, and the warning `selectors-not-tried` gives their number.
+rejects because of its estimated cost is not evaluated. All evaluations that cost more than 1,000 units share a budget \
+of 1,000,000 units, which is the API server's limit for a single evaluation. When this budget is used up, the \
+remaining selectors are skipped, and the `selectors-not-tried` warning gives their number.
 """
 
 FIXING = """
 ## Corrections that are certain
-`--fix` writes corrections into the files and reports the remaining findings, which also determine the exit status. \
-Ignored findings (`--ignore`, comments) are not fixed. `--diff` prints the corrections as a unified diff (apply it \
-with `patch -p0`) and writes nothing. Its exit status is 1 if there are any corrections, and 0 otherwise, even if \
-there are other findings. With `--diff`, a `--report` contains all findings, and marks those that can be fixed as \
-failed. `-o` cannot be combined with `--fix` or `--diff`. Standard input can be compared with `--diff`, but cannot be \
-fixed.
+`--fix` writes corrections into the files and reports the remaining findings, which determine the exit status. \
+Findings that are ignored (`--ignore`, comments) are not fixed. `--diff` prints the corrections as a unified diff and \
+does not write any files. You can apply the diff with `patch -p0`. With `--diff`, the exit status is 1 if there are \
+any corrections. Otherwise, it is 0, even if there are other findings. A `--report` still contains all findings, and \
+marks those that can be fixed as failed. `-o` cannot be combined with `--fix` or `--diff`. `--diff` can read standard \
+input, but `--fix` cannot.
 
 A correction changes only the incorrect text and leaves comments, quotes, line endings and layout as they are. It is \
-applied only if the changed text decodes to exactly the intended object. Therefore, no correction is made if an alias \
-repeats the text, or if comments between brackets would be lost. A correction can reveal new findings, such as a \
-selector that now compiles but fails on a device. New findings are reported and do not prevent the correction.
+applied only if the changed text decodes to exactly the intended object. Therefore, no correction is made if a YAML \
+alias repeats the text, or if comments between brackets would be lost. A correction can reveal new findings. For \
+example, a corrected selector may compile but fail on a device. New findings are reported and do not prevent the \
+correction.
 
 | Rule | Correction | Why it is certain |
 |---|---|---|

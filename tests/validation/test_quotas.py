@@ -30,7 +30,7 @@ GPU = fresh(pod(templates={"gpu": "t"}))
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "ReplicaSet"])
 def test_replicas_together(kind: str) -> None:
     made = fresh(workload(kind, "w", GPU, replicas=5))
-    said = f"quota q has 4 of {DEVICES}, and 5 pods, with their claims, are charged 5"
+    said = f"quota q allows 4 of {DEVICES}, but 5 pods and their claims need 5"
     assert found(template(), made, hard={DEVICES: "4"}) == [("DRA229", "spec.replicas", said)]
     assert not found(template(), made, hard={DEVICES: "5"})
 
@@ -39,28 +39,28 @@ def test_a_job_runs_as_many_as_complete() -> None:
     job = fresh(workload("Job", "j", GPU, parallelism=8, completions=3, suspend=True))
     [(code, field, said)] = found(template(), job, hard={DEVICES: "2"})
     assert (code, field) == ("DRA229", "spec.parallelism")
-    assert said.endswith("and 3 pods, with their claims, are charged 3")
+    assert said.endswith("but 3 pods and their claims need 3")
 
 
 def test_one_claim_of_each_pod() -> None:
     made = fresh(workload("Deployment", "w", GPU, replicas=1))
     [(code, field, said)] = found(template("t", request(count=8)), made, hard={DEVICES: "4"})
     assert (code, field) == ("DRA229", "spec.template.spec.resourceClaims[0]")
-    assert said == f"quota q has 4 of {DEVICES}, and the claim that is made for each pod is charged 8"
+    assert said == f"quota q allows 4 of {DEVICES}, but the claim that is created for each pod needs 8"
 
 
 def test_all_claims_of_a_pod() -> None:
     alone = fresh(pod("p", templates={"a": "t", "b": "t"}))
     [(code, field, said)] = found(template("t", request(count=3)), alone, hard={DEVICES: "4"})
     assert (code, field) == ("DRA229", "spec.resourceClaims")
-    assert said.endswith("and one pod with its claims is charged 6")
+    assert said.endswith("but one pod and its claims need 6")
 
 
 def test_a_claim_and_a_pod_by_themselves() -> None:
     [(code, field, _)] = found(fresh(claim("c", request(count=8))), hard={DEVICES: "4"})
     assert (code, field) == ("DRA228", "spec.devices.requests")
     [(code, field, said)] = found(fresh(pod("p", cpu="4")), hard={"requests.cpu": "2"})
-    assert (code, field, said) == ("DRA228", "spec", "quota q has 2 of requests.cpu, and a pod is charged 4")
+    assert (code, field, said) == ("DRA228", "spec", "quota q allows 2 of requests.cpu, but a pod needs 4")
 
 
 def test_what_pods_do_not_state() -> None:

@@ -160,6 +160,16 @@ def test_null_is_not_set() -> None:
     assert codes(empty, device_class()) == []
 
 
+@pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClass", "PodSchedulingContext"])
+def test_objects_of_the_first_dra_api(kind: str) -> None:
+    obj = {"apiVersion": "resource.k8s.io/v1alpha2", "kind": kind, "metadata": {"name": "a"}}
+    [finding] = dra_plan.validate([obj]).findings
+    assert finding.code == "DRA004"
+    assert finding.message.startswith("Kubernetes 1.31 removed resource.k8s.io/v1alpha2; ")
+    with pytest.raises(InputError, match=r"Kubernetes 1\.31 removed resource\.k8s\.io/v1alpha2"):
+        dra_plan.explain([obj])
+
+
 def test_kinds_of_other_groups_of_kubernetes() -> None:
     for api_version, kind in (
         ("v1", "Deployment"),

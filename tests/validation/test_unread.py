@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Ran, in_process
+from dra_plan.wording import DUMP
+from tests.cli.running import ROOT, Ran, in_process
 
 CLASS = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu.example.com}\nspec: {}\n"
 BAD_CLASS = CLASS.replace("spec: {}", "spec: {selectors: [{cel: {expression: device.drivr}}]}")
@@ -21,7 +22,6 @@ Containers:
     Image:      app
 Events:           <none>
 """
-DUMP = "kubectl get pods,nodes,resourceslices,resourceclaims,resourceclaimtemplates,deviceclasses -A -o yaml"
 TABLE = "NAME      READY   STATUS    RESTARTS   AGE\ntrain-0   0/1     Pending   0          2m\n"
 TEMPLATE = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}-gpu\n"
 
@@ -104,6 +104,15 @@ def test_what_kubectl_prints_is_answered_with_what_to_run(text: str, said: str, 
         ran = in_process(command, str(tmp_path / "given.txt"))
         assert (ran.status, ran.out) == (2, "")
         assert said in ran.err
+    ran = in_process("explain", str(tmp_path))
+    assert (ran.status, ran.out) == (2, "")
+    assert "no .yaml, .yml or .json file in this directory; given.txt is " in ran.err
+    assert said in ran.err
+
+
+def test_the_command_for_a_dump_is_that_of_the_docs() -> None:
+    for name in ("README.md", "docs/input.md", "docs/pending.md"):
+        assert f"\n{DUMP}\n" in (ROOT / name).read_text(encoding="utf-8"), name
 
 
 @pytest.mark.parametrize("text", ["NAME: x\n", "Name: x\n", "Name:  x\nkind: Pod\napiVersion: v1\n", "NAME\n", ""])

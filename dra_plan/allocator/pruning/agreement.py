@@ -21,18 +21,20 @@ from .shapes import Block, Shapes, depends_on_order
 
 
 class Agreement:
-    """The matchAttribute constraints of one search."""
+    """The matchAttribute constraints of one search, which show which devices can have a value in common."""
 
     def __init__(self, facts: Facts, outlooks: OutlookMaker) -> None:
         self._facts, self._outlooks = facts, outlooks
         self._matches = [values for values in facts.values.values() if values.is_match]
 
     def narrowed(self, outlook: Outlook, ledger: Ledger) -> Outlook | None:
-        """Return the outlook without devices whose value cannot be shared, or None if a constraint has no value left.
+        """Return the outlook without devices whose value the other requests cannot share.
 
-        Safe: the devices of all requests under a constraint share one value, so no solution uses a value that leaves
-        one of these requests, or all of them together (R2), short of devices. Alternatives that are not under the
-        constraint keep all their devices.
+        Return None if no value is left for a constraint.
+
+        This is safe because the devices of all requests under a constraint share one value, so no solution uses a value
+        that leaves one of these requests, or all of them together (R2), without enough devices. Alternatives that are
+        not under the constraint keep all their devices.
         """
         if "R4" not in self._facts.rules:
             return outlook
@@ -99,7 +101,7 @@ def _is_under(offer: DeviceOffer, constraint: Constraint) -> bool:
 
 
 class Diversity:
-    """The distinctAttribute constraints of one search; those over lists are not used."""
+    """The distinctAttribute constraints of one search. Constraints on attributes with lists are left out."""
 
     def __init__(self, facts: Facts) -> None:
         self._remembers_last = facts.taker.quirks.distinct_remembers_last
@@ -112,10 +114,10 @@ class Diversity:
     def exhausted(self, outlook: Outlook, ledger: Ledger, wide: Outlook) -> bool:
         """Return whether some constraint requires more different values than exist.
 
-        `wide` is the outlook with everything that can be taken, even if no solution can follow.
+        `wide` is the outlook with everything that can be taken, even where no solution can follow.
 
-        Safe: all devices under the constraint have different values. If only the last device of each request is
-        remembered (Q2), see `_is_cramped`.
+        This is safe because all devices under the constraint have different values. If only the last device of each
+        request is remembered (Q2), a different test is used (see `_is_cramped`).
         """
         if "R7" not in self._rules:
             return False
@@ -192,10 +194,10 @@ memory."""
 
 
 class Memory:
-    """The failed states of one search.
+    """The states of one search from which no solution was found.
 
-    Safe: a state is stored only if the walk from it found no solution and stayed within the horizon, and what the walk
-    does there depends on nothing but the state. Only failures are stored, so the first solution stays the first.
+    This is safe because a state is stored only if the walk from it found no solution and stayed within the horizon, and
+    because the walk depends on nothing but the state. Only failures are stored, so the first solution stays the first.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -207,15 +209,15 @@ class Memory:
         self._counts_results = [facts.most(claim) > RESULTS_LIMIT for claim in range(len(facts.space.claims))]
 
     def shapes(self, start: int, end: int) -> Shapes:
-        """Return the shapes of the devices for the requests from `start` up to `end`."""
+        """Return the shapes of the devices for the requests numbered from `start` up to, but not including, `end`."""
         if (start, end) not in self._shapes:
             self._shapes[start, end] = Shapes(self._facts, start, end)
         return self._shapes[start, end]
 
     def key(self, moment: Moment, horizon: int) -> Hashable | None:
-        """Return the state at a moment.
+        """Return the state of the search at this moment, or None if it is not known.
 
-        None if it is unknown, which is the case within a request whose order matters (Q2).
+        It is not known within a request for which the order of devices matters (Q2).
         """
         option = moment.option
         if "R5" not in self._facts.rules:
@@ -240,11 +242,11 @@ class Memory:
         )
 
     def knows(self, key: Hashable) -> bool:
-        """Return whether no solution was found from that state before."""
+        """Return whether an earlier walk from this state found no solution."""
         return key in self._failed
 
     def store(self, key: Hashable) -> None:
-        """Remember that no solution was found from that state."""
+        """Remember that no solution was found from this state."""
         if len(self._failed) < _MOST_STATES:
             self._failed.add(key)
 

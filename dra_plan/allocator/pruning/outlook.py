@@ -22,7 +22,7 @@ from .packing import DeviceDemand
 
 
 class DeviceOffer:
-    """The devices that can serve one option: `need` devices out of `row`."""
+    """The devices that can serve one option, which needs `need` devices out of the bit mask `row`."""
 
     __slots__ = ("need", "option", "row")
 
@@ -35,7 +35,7 @@ Outlook = list[list[DeviceOffer]]
 
 
 def union(offers: Iterable[DeviceOffer]) -> int:
-    """Return the devices that can serve one of the offers."""
+    """Return the devices that can serve at least one of the offers, as a bit mask."""
     row = 0
     for offer in offers:
         row |= offer.row
@@ -48,7 +48,10 @@ def union(offers: Iterable[DeviceOffer]) -> int:
 
 
 class Consumers(NamedTuple):
-    """Devices that consume the same amounts from the same table; `device` represents all of them."""
+    """The devices that consume the same amounts from the same counter table.
+
+    `device` is one of them and represents them all.
+    """
 
     device: PoolDevice
     consumption: Consumption
@@ -56,7 +59,10 @@ class Consumers(NamedTuple):
 
 
 class Resources:
-    """The counters and capacity of one search. After each step of the walk, call `look` before any other method."""
+    """The counters and the shared capacity of one search.
+
+    After each step of the walk, `look` must be called before any other method.
+    """
 
     def __init__(self, facts: Facts) -> None:
         self._facts, self._taker = facts, facts.taker
@@ -86,7 +92,7 @@ class Resources:
     # -- excluded devices ----------------------------------------------------------------------------------------
 
     def look(self, ledger: Ledger) -> None:
-        """Record the state of the counters, for `blocked`."""
+        """Read the current state of the counters, which `blocked` then uses."""
         spent = ledger.counters
         self._out = 0
         for table, counted in self._counted.items():
@@ -114,7 +120,7 @@ class Resources:
         return out
 
     def blocked(self, want: Want, ledger: Ledger) -> int:
-        """Return the devices that a want cannot currently get because of counters or shared capacity."""
+        """Return the devices that a want cannot currently get because of counters or shared capacity, as a bit mask."""
         if "R6" not in self._facts.rules or (want.admin and not self._taker.quirks.admin_pays):
             return 0
         out = self._out
@@ -139,10 +145,11 @@ class Resources:
 
 
 class Moment:
-    """The position of the walk: at `slot` of a request (of one of its options, or of all), with the devices taken.
+    """The position of the walk at one point in time: a request, a slot of this request, and the devices taken so far.
 
-    `taken` are the devices that are taken; `mine` are the devices that each claim has, which matter for admin access;
-    `candidates` are the devices that this slot may still try; `ledger` contains the rest.
+    If `option` is None, no option of the request has been chosen yet. `taken` are the devices that are taken, and
+    `mine` are the devices that each claim has, which matter for admin access. `candidates` are the devices that this
+    slot may still try; `ledger` contains the rest.
     """
 
     __slots__ = ("candidates", "ledger", "mine", "option", "request", "slot", "taken")
@@ -162,7 +169,7 @@ class Moment:
 
 
 class OutlookMaker:
-    """A builder of outlooks for one search."""
+    """A builder of outlooks for one search. An outlook shows which devices can serve each of the remaining requests."""
 
     def __init__(self, facts: Facts, resources: Resources) -> None:
         self._facts, self._resources = facts, resources
@@ -172,8 +179,8 @@ class OutlookMaker:
     def outlook(self, moment: Moment, horizon: int) -> Outlook | None:
         """Return the outlook for the requests before the horizon, or None if one of them cannot be served (R1).
 
-        Safe: each of these requests must be served, by devices that are free and pass every check that only gets
-        stricter while devices are taken.
+        This is safe because each of these requests must be served by devices that are free and that pass every check
+        that only gets stricter as more devices are taken.
         """
         self._resources.look(moment.ledger)
         outlook = []
@@ -218,9 +225,9 @@ class OutlookMaker:
         return allowed & ~blocked
 
     def supply(self, row: int) -> int:
-        """Return how many devices in a row a request can get.
+        """Return how many devices a request can get from a bit mask of devices.
 
-        If each slot scans again, one device may serve all slots.
+        If each slot scans the devices again, one device may serve all slots.
         """
         if row & self._facts.shared and not self._once:
             return 1 << 30
@@ -231,10 +238,10 @@ class OutlookMaker:
         return [demand for offers in outlook if (demand := self.demand(offers)) is not None]
 
     def demand(self, offers: Sequence[DeviceOffer]) -> DeviceDemand | None:
-        """Return how many devices for exclusive use a request needs.
+        """Return how many devices for exclusive use a request needs, or None if it needs none.
 
-        None are needed if a shared device can serve the request, or for admin access, which takes nothing away from
-        other requests. For alternatives, the result is the smallest need, with the devices of all alternatives.
+        It needs none if a shared device can serve it, or if it has admin access, which takes nothing away from other
+        requests. For alternatives, the result is the smallest need, with the devices of all alternatives.
         """
         if any(offer.option.want.admin for offer in offers):
             return None

@@ -23,7 +23,10 @@ _NO_ROOM = -1
 
 
 def can_be_packed(sizes: Sizes, places: Sequence[int]) -> bool:
-    """Return whether all items fit. False is certain; True is certain only if there are few bins, items and sizes."""
+    """Return whether items of these sizes fit into these places.
+
+    False is certain. True is certain only if there are few places, items and sizes.
+    """
     if not sizes:
         return True
     smallest = sizes[-1][0]
@@ -138,7 +141,7 @@ DeviceDemand = tuple[int, int]
 def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
     """Return whether the demands cannot all be served with different devices.
 
-    This is a safe reason to give up if each of the demands must be served before anything else can happen.
+    If each of the demands must be served before anything else can happen, this is a safe reason to give up.
     """
     needs: dict[int, int] = {}
     for need, row in demands:

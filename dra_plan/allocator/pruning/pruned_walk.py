@@ -33,7 +33,10 @@ from .stocks import overdrawn as stocks_overdrawn
 
 
 class Horizon:
-    """The horizon of one search."""
+    """The horizon of one search, before which requests may be skipped.
+
+    The horizon is the first request that may end the search with an error or change something permanently.
+    """
 
     def __init__(self, facts: Facts) -> None:
         self._facts, self._taker = facts, facts.taker
@@ -49,14 +52,15 @@ class Horizon:
         self._leaks_seen = -1
 
     def for_errors(self) -> int:
-        """Return the first request that may end the search with an error, or settle something for other nodes.
+        """Return the number of the first request that may end the search with an error.
 
-        R0 uses this request: nothing runs afterwards, so earlier leaks are forgotten.
+        A request that may settle a counter table for other nodes counts as well. Only R0 uses this number: if R0 ends
+        the search, nothing runs afterwards, so earlier leaks do not matter.
         """
         return next((number for number in range(self._errors) if self._undecided(number)), self._errors)
 
     def reach(self, ledger: Ledger) -> int:
-        """Return the first request that is not yet quiet."""
+        """Return the number of the first request that may not be skipped yet."""
         if self._reached < self._never and (ledger.leaks != self._leaks_seen or self._open[self._reached]):
             self._leaks_seen = ledger.leaks
             while self._reached < self._never and self._is_quiet(self._reached, ledger):
@@ -181,7 +185,7 @@ class Horizon:
 
 
 class Refuter:
-    """The rules for one search."""
+    """The pruning rules for one search, which prove that remaining requests cannot be served."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -193,7 +197,7 @@ class Refuter:
         self._stocks_up_to = -1
 
     def refutes(self, moment: Moment, horizon: int) -> bool:
-        """Return whether the requests from the moment to the horizon cannot all be served."""
+        """Return whether the rules prove that the requests from the moment up to the horizon cannot all be served."""
         outlook = self._outlooks.outlook(moment, horizon)
         if outlook is None or self._overdrawn(outlook):
             return True
@@ -226,7 +230,10 @@ class _Visit(NamedTuple):
 
 
 class PrunedWalk(Walk):
-    """One pruned walk. The taker must not yet have taken anything; `steps` is the number of steps of earlier walks."""
+    """A walk that uses the pruning rules.
+
+    The taker must not yet have taken anything; `steps` is the number of steps of earlier walks.
+    """
 
     def __init__(
         self,
@@ -250,7 +257,10 @@ class PrunedWalk(Walk):
         self._mine = [0] * len(space.claims)
 
     def run(self, pause_at: int = 0) -> bool:
-        """Run the walk, as in Walk. With R0, the whole search may be refuted before it begins."""
+        """Run the walk, as `Walk.run` does.
+
+        With R0, the walk may end before it begins, if a rule proves that there is no solution.
+        """
         if "R0" in self._facts.rules and self._facts.requests and self._is_hopeless():
             self._tell_pruned(self._facts.requests[0].options[0].want, 0)
             return False

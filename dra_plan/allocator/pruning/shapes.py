@@ -22,10 +22,12 @@ Tie = tuple[Hashable, ...]
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """Devices tied together; copies have the same `kind`, and `classes` are its alike devices, in the kind's order.
+    """A group of devices that share counter sets or values of constraints.
 
-    `counters` are the counters from which its devices take, and `tokens` are the values that they offer, in the order
-    of the kind.
+    Two blocks with the same `kind` are copies of each other.
+
+    `classes` are bit masks of devices that are alike, `counters` are the counters from which the devices take, and
+    `tokens` are the values that they have. All three are in the order that the kind defines.
     """
 
     kind: Hashable
@@ -37,7 +39,10 @@ class Block:
 
 
 class Shapes:
-    """The shapes of the devices for the requests from `start` up to `end`."""
+    """The devices as some requests see them: which devices are alike, and which blocks are copies.
+
+    The requests are those numbered from `start` up to, but not including, `end`.
+    """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
         self._facts = facts
@@ -198,7 +203,10 @@ class Shapes:
 
 
 def depends_on_order(option: Option, facts: Facts) -> bool:
-    """Return whether the order in which the option gets its devices matters, as only the last is remembered (Q2)."""
+    """Return whether the order in which the option gets its devices matters.
+
+    It matters if only the last device is remembered (Q2).
+    """
     return (
         option.count > 1
         and facts.taker.quirks.distinct_remembers_last

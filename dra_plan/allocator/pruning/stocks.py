@@ -34,22 +34,23 @@ _MOST_UNITS = 1_000
 
 
 class Stock(Protocol):
-    """The name of a counter or capacity, with the amounts of it."""
+    """A counter or capacity, identified by its name, with the places that hold amounts of it."""
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return the amount left in each place from which a device in `reach` takes."""
+        """Return the amount that is left in each place from which a device in `reach` takes."""
 
     def sums(self, want: Want) -> Levels:
-        """Return what devices take for a want, in all places together."""
+        """Return the total amounts that devices take for a want, over all places."""
 
     def peaks(self, want: Want) -> Levels:
-        """Return the most that devices take for a want from one place."""
+        """Return the largest amounts that devices take for a want from a single place."""
 
 
 def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: frozenset[PruningRule]) -> bool:
-    """Return whether some stock cannot be enough.
+    """Return whether some stock holds too little for the requests in the outlook.
 
-    Safe: each request must be served, and takes at least as much as the device that takes least among those it may get.
+    This is safe because each request must be served, and takes at least as much as the device that takes the least of
+    all devices that the request may get.
     """
     reach = 0
     for offers in outlook:
@@ -115,7 +116,10 @@ def _shares(stock: Stock, outlook: Outlook) -> Shares:
 
 
 def fillings(shares: Shares, left: list[int]) -> list[int]:
-    """Return the largest amount in each place that some shares can use together, each with one of its amounts."""
+    """Return, for each place, the largest amount up to what is left that the shares can add up to.
+
+    Each share takes one of its amounts.
+    """
     unit = math.gcd(*(amount for amounts in shares for amount in amounts))
     if not unit or max(left, default=0) > _MOST_UNITS * unit:
         return left
@@ -153,9 +157,9 @@ def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
 
 
 class CounterStock:
-    """A counter name, over all sets in all tables.
+    """A counter name, with the amounts in the counter sets of all tables.
 
-    A shared device takes nothing, because its counters may be charged already.
+    A shared device counts as taking nothing, because its counters may already be charged.
     """
 
     def __init__(self, name: str, facts: Facts, resources: Resources) -> None:
@@ -180,21 +184,21 @@ class CounterStock:
         self._sums, self._peaks = _levels(sums, facts), _levels(peaks, facts)
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return the remaining amounts, as in Stock."""
+        """Return the amount that is left in each counter set, as `Stock.left` does."""
         spent = ledger.counters
         return [max(0, left - spent.get(key, 0)) for key, (left, takers) in self._places.items() if takers & reach]
 
     def sums(self, want: Want) -> Levels:
-        """Return the sums, as in Stock."""
+        """Return the total amounts that devices take for a want, as `Stock.sums` does."""
         return self._sums if self._admin_pays or not want.admin else []
 
     def peaks(self, want: Want) -> Levels:
-        """Return the peaks, as in Stock."""
+        """Return the largest amounts that devices take from a single counter set, as `Stock.peaks` does."""
         return self._peaks if self._admin_pays or not want.admin else []
 
 
 class CapacityStock:
-    """A capacity name, over all shared devices. Devices that are assigned whole take nothing from it."""
+    """A capacity name, with the amounts in all shared devices. Devices that are assigned whole take nothing from it."""
 
     def __init__(self, name: str, facts: Facts) -> None:
         self._name, self._facts = name, facts
@@ -211,7 +215,7 @@ class CapacityStock:
         return quantity.parse(device.device.capacity[self._name].value).nano - persisted
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return the remaining amounts, as in Stock."""
+        """Return the amount that is left in each shared device, as `Stock.left` does."""
         shares = ledger.shares
         return [
             max(0, total - shares.get(device.id, {}).get(self._name, 0))
@@ -220,7 +224,7 @@ class CapacityStock:
         ]
 
     def sums(self, want: Want) -> Levels:
-        """Return the sums, as in Stock."""
+        """Return the amounts that devices take for a want, as `Stock.sums` does."""
         if want.admin and not self._admin_pays:
             return []
         if want not in self._levels:
@@ -233,7 +237,7 @@ class CapacityStock:
         return self._levels[want]
 
     def peaks(self, want: Want) -> Levels:
-        """Return the peaks, as in Stock; a share is taken from one device."""
+        """Return the same amounts as `sums`, because a share is taken from a single device."""
         return self.sums(want)
 
 

@@ -66,7 +66,7 @@ _OFFSET = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)", re.ASCII)
 
 
 def format_timestamp(nanos: int) -> str:
-    """Return the instant as RFC 3339 in UTC, without the fraction's trailing zeros."""
+    """Return the time as RFC 3339 text in UTC. A fraction of a second has no trailing zeros."""
     seconds, fraction = divmod(nanos, _SECOND)
     moment = _EPOCH + datetime.timedelta(seconds=seconds)
     text = f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment:%H:%M:%S}"
@@ -74,7 +74,7 @@ def format_timestamp(nanos: int) -> str:
 
 
 def parse_duration(text: str) -> int | None:
-    """Return nanoseconds, or None for text that Go's ParseDuration rejects."""
+    """Return the duration in nanoseconds, or None for text that Go's ParseDuration rejects."""
     negative, rest = text.startswith("-"), text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
         return 0
@@ -144,52 +144,52 @@ def _moment(instant: Timestamp, name: str) -> datetime.datetime:
 
 
 def full_year(instant: Timestamp, zone: str = "") -> int:
-    """Return the year."""
+    """Return the year of the time in the zone."""
     return _moment(instant, zone).year
 
 
 def month(instant: Timestamp, zone: str = "") -> int:
-    """Return the month, from 0."""
+    """Return the month, where January is 0."""
     return _moment(instant, zone).month - 1
 
 
 def day_of_year(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the year, from 0."""
+    """Return the day of the year, counted from 0."""
     return _moment(instant, zone).timetuple().tm_yday - 1
 
 
 def day_of_month(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the month, from 0."""
+    """Return the day of the month, counted from 0."""
     return _moment(instant, zone).day - 1
 
 
 def date(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the month, from 1."""
+    """Return the day of the month, counted from 1."""
     return _moment(instant, zone).day
 
 
 def day_of_week(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the week, 0 on Sunday."""
+    """Return the day of the week, where Sunday is 0."""
     return _moment(instant, zone).isoweekday() % 7
 
 
 def hours(instant: Timestamp, zone: str = "") -> int:
-    """Return the hour."""
+    """Return the hour of the day, from 0 to 23."""
     return _moment(instant, zone).hour
 
 
 def minutes(instant: Timestamp, zone: str = "") -> int:
-    """Return the minute."""
+    """Return the minute of the hour."""
     return _moment(instant, zone).minute
 
 
 def seconds(instant: Timestamp, zone: str = "") -> int:
-    """Return the second."""
+    """Return the second of the minute."""
     return _moment(instant, zone).second
 
 
 def milliseconds(instant: Timestamp, zone: str = "") -> int:
-    """Return the milliseconds of the second."""
+    """Return the milliseconds since the last full second."""
     _moment(instant, zone)
     return instant.nanos % _SECOND // 10**6
 
@@ -199,22 +199,22 @@ def _whole(span: Duration, unit: int) -> int:
 
 
 def duration_hours(span: Duration) -> int:
-    """Return whole hours."""
+    """Return the number of whole hours in the duration."""
     return _whole(span, 3600 * _SECOND)
 
 
 def duration_minutes(span: Duration) -> int:
-    """Return whole minutes."""
+    """Return the number of whole minutes in the duration."""
     return _whole(span, 60 * _SECOND)
 
 
 def duration_seconds(span: Duration) -> int:
-    """Return whole seconds."""
+    """Return the number of whole seconds in the duration."""
     return _whole(span, _SECOND)
 
 
 def duration_milliseconds(span: Duration) -> int:
-    """Return whole milliseconds."""
+    """Return the number of whole milliseconds in the duration."""
     return _whole(span, 10**6)
 
 
@@ -267,7 +267,7 @@ def _refused(target: str, source: str = "string") -> EvaluationError:
 
 
 def same(value: Value) -> Value:
-    """Return the value itself."""
+    """Return the value unchanged."""
     return value
 
 
@@ -277,7 +277,7 @@ def type_value(value: Value) -> TypeValue:
 
 
 def string_to_bool(text: str) -> bool:
-    """Return the bool for a string that Go's ParseBool knows."""
+    """Return the bool that the text states. Raises EvaluationError for text that Go's ParseBool rejects."""
     if text in _TRUE:
         return True
     if text in _FALSE:
@@ -286,12 +286,12 @@ def string_to_bool(text: str) -> bool:
 
 
 def string_to_bytes(text: str) -> bytes:
-    """Return the text as UTF-8."""
+    """Return the bytes of the text in UTF-8."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def bytes_to_string(data: bytes) -> str:
-    """Return UTF-8 bytes as a string; raises EvaluationError for other bytes."""
+    """Return the text of the bytes. Raises EvaluationError for bytes that are not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -299,14 +299,14 @@ def bytes_to_string(data: bytes) -> str:
 
 
 def double_to_int(number: float) -> int:
-    """Return the number truncated towards zero."""
+    """Return the number as an int, rounded towards zero."""
     if math.isfinite(number) and MIN_INT64 < number < MAX_INT64:
         return int(number)
     raise EvaluationError("integer overflow")
 
 
 def string_to_int(text: str) -> int:
-    """Return the value of a decimal number."""
+    """Return the int that the text states in decimal digits. Raises EvaluationError for any other text."""
     digits = text.lstrip("+-0")
     if _INT.fullmatch(text) and len(digits) <= 19:  # regardless of the number of zeros before them
         number = int(digits or 0) * (-1 if text.startswith("-") else 1)
@@ -321,29 +321,29 @@ def timestamp_to_int(instant: Timestamp) -> int:
 
 
 def duration_to_int(span: Duration) -> int:
-    """Return the nanoseconds."""
+    """Return the number of nanoseconds in the duration."""
     return span.nanos
 
 
 def uint_to_int(number: Uint) -> int:
-    """Return the same number; raises EvaluationError if it exceeds int64."""
+    """Return the number as an int. Raises EvaluationError if it exceeds int64."""
     return check_int(int(number))
 
 
 def int_to_uint(number: int) -> Uint:
-    """Return the same number; raises EvaluationError if it is negative."""
+    """Return the number as a uint. Raises EvaluationError if it is negative."""
     return check_uint(number)
 
 
 def double_to_uint(number: float) -> Uint:
-    """Return the number truncated towards zero."""
+    """Return the number as a uint, rounded towards zero."""
     if math.isfinite(number) and 0 <= number < MAX_UINT64:
         return Uint(int(number))
     raise unsigned_overflow()
 
 
 def string_to_uint(text: str) -> Uint:
-    """Return the value of a decimal number without a sign."""
+    """Return the uint that the text states in decimal digits. Raises EvaluationError for any other text."""
     digits = text.lstrip("+0")
     if _UINT.fullmatch(text) and len(digits) <= 20 and int(digits or 0) <= MAX_UINT64:
         return Uint(int(digits or 0))
@@ -351,12 +351,15 @@ def string_to_uint(text: str) -> Uint:
 
 
 def int_to_double(number: int) -> float:
-    """Return the nearest double."""
+    """Return the double that is nearest to the number."""
     return float(number)
 
 
 def string_to_double(text: str) -> float:
-    """Return a number as Go's ParseFloat reads it: decimal or hexadecimal, inf, nan, underscores between digits."""
+    """Return the number that Go's ParseFloat reads.
+
+    It may be decimal or hexadecimal, inf or nan, and may have underscores between its digits.
+    """
     if _SPECIAL.fullmatch(text):
         return float(text)
     if _BAD_UNDERSCORE.search(text) is None:
@@ -384,12 +387,15 @@ def bool_to_string(value: bool) -> str:
 
 
 def int_to_string(number: int) -> str:
-    """Return the decimal digits."""
+    """Return the number in decimal digits."""
     return str(int(number))
 
 
 def double_to_string(number: float) -> str:
-    """Return the number in Go's `%g` format, with the shortest digits, and with an exponent below 1e-4 or from 1e6."""
+    """Return the number in Go's `%g` format, with as few digits as possible.
+
+    Numbers below 1e-4 and from 1e6 on have an exponent.
+    """
     if math.isnan(number):
         return "NaN"
     if math.isinf(number):
@@ -422,18 +428,18 @@ def _plain(digits: str, power: int) -> str:
 
 
 def timestamp_to_string(instant: Timestamp) -> str:
-    """Return the instant as RFC 3339 in UTC, with as many digits of the second as needed."""
+    """Return the time as RFC 3339 text in UTC, with as many digits of the second as needed."""
     return format_timestamp(instant.nanos)
 
 
 def duration_to_string(span: Duration) -> str:
-    """Return seconds, such as `1.5s`."""
+    """Return the duration in seconds, such as `1.5s`."""
     whole, rest = divmod(abs(span.nanos), 10**9)
     return ("-" if span.nanos < 0 else "") + _plain(*_shortest(whole + rest / 1e9)) + "s"
 
 
 def string_to_timestamp(text: str) -> Timestamp:
-    """Return the instant for an RFC 3339 text, parsed as leniently as by Go."""
+    """Return the time that an RFC 3339 text stands for. The text is parsed as leniently as in Go."""
     nanos = parse_timestamp(text)
     if nanos is None:
         raise _refused(TIMESTAMP.name)
@@ -441,12 +447,12 @@ def string_to_timestamp(text: str) -> Timestamp:
 
 
 def int_to_timestamp(seconds: int) -> Timestamp:
-    """Return the instant for seconds since 1970."""
+    """Return the time that is this many seconds after the beginning of 1970."""
     return check_timestamp(seconds * 10**9)
 
 
 def string_to_duration(text: str) -> Duration:
-    """Return the duration in Go's syntax, such as `1h30m`."""
+    """Return the duration that a text in Go's syntax stands for, such as `1h30m`."""
     nanos = parse_duration(text)
     if nanos is None:
         raise _refused(DURATION.name)
@@ -454,7 +460,7 @@ def string_to_duration(text: str) -> Duration:
 
 
 def int_to_duration(nanos: int) -> Duration:
-    """Return the duration for nanoseconds."""
+    """Return the duration of this many nanoseconds."""
     return Duration(nanos)
 
 

@@ -102,13 +102,13 @@ _FORMATS: dict[str, NamedFormat] = {
 
 
 def named(name: str) -> Optional:
-    """Return the format with this name, if there is one."""
+    """Return the format with this name as an optional, which is empty if there is no such format."""
     found = _FORMATS.get(name)
     return NONE if found is None else Optional(found)
 
 
 def validate(form: NamedFormat, text: str) -> Value:
-    """Return the faults in the text, or none."""
+    """Return an optional list of the faults in the text, which is empty if there are none."""
     problems = form.problems(text)
     return Optional(list(problems)) if problems else NONE
 
@@ -226,18 +226,18 @@ def _refused_by_go(pattern: str) -> str | None:
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Return whether the pattern matches anywhere."""
+    """Return whether the pattern matches some part of the text."""
     return compile_regex(pattern).search(text) is not None
 
 
 def find(text: str, pattern: str) -> str:
-    """Return the first match, or an empty string."""
+    """Return the first match in the text, or an empty string."""
     match = compile_regex(pattern).search(text)
     return "" if match is None else str(match[0])
 
 
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    """Return all matches, or at most `limit` if it is not negative."""
+    """Return all matches in the text. If `limit` is not negative, return at most `limit` matches."""
     found: list[str] = []
     last_end = -1
     for match in compile_regex(pattern).finditer(text):

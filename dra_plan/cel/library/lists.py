@@ -58,13 +58,16 @@ MOST_LIST_VALUES = 48
 
 
 def order(left: Value, right: Value) -> int | None:
-    """Return the order of two elements, or None if upstream's comparison is an error, which upstream's loops ignore."""
+    """Return the order of two elements as -1, 0 or 1, or None if upstream's comparison is an error.
+
+    Upstream's loops ignore this error.
+    """
     order = compare(left, right)
     return None if type(order) is EvaluationError else order
 
 
 def is_sorted(values: list[Value]) -> bool:
-    """Return whether no element is greater than the next."""
+    """Return whether each element is at most as great as the next one."""
     spend_on(values)
     for value in values:
         if not is_comparable(value):
@@ -94,29 +97,29 @@ def _best(values: list[Value], name: str, replaced_when: int) -> Value:
 
 
 def smallest(values: list[Value]) -> Value:
-    """Return the first of the smallest elements."""
+    """Return the smallest element. If several elements are equally small, return the first of them."""
     return _best(values, "min", 1)
 
 
 def largest(values: list[Value]) -> Value:
-    """Return the first of the largest elements."""
+    """Return the largest element. If several elements are equally large, return the first of them."""
     return _best(values, "max", -1)
 
 
 def index_of(values: list[Value], item: Value) -> int:
-    """Return the index of the first equal element, or -1."""
+    """Return the index of the first element that is equal to the item, or -1."""
     spend_on(values)
     return next((index for index, value in enumerate(values) if equal(value, item) is True), -1)
 
 
 def last_index_of(values: list[Value], item: Value) -> int:
-    """Return the index of the last equal element, or -1."""
+    """Return the index of the last element that is equal to the item, or -1."""
     spend_on(values)
     return next((index for index in range(len(values) - 1, -1, -1) if equal(values[index], item) is True), -1)
 
 
 def includes(target: Value, item: Value) -> bool:
-    """Return whether a list has an equal element, or whether a single value is equal."""
+    """Return whether a list contains an element equal to the item, or whether a single value is equal to it."""
     if type(target) is list:
         if len(target) > MOST_LIST_VALUES:
             raise EvaluationError(
@@ -180,7 +183,7 @@ INCLUDES = Library(
 
 
 def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Value, Value]:
-    """Return the map with one more entry."""
+    """Return a copy of the map with one more entry."""
     place = map_key(key)
     if place in mapping:
         raise EvaluationError(f"insert failed: key {key} already exists")
@@ -189,7 +192,7 @@ def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Va
 
 
 def map_merge(mapping: dict[Value, Value], other: dict[Value, Value]) -> dict[Value, Value]:
-    """Return the map with the entries of another."""
+    """Return a map with the entries of both maps."""
     for place in other:
         if place in mapping:
             raise EvaluationError("insert failed: key already exists")
@@ -221,7 +224,7 @@ _MOST_IN_RANGE = 1_000_000
 
 
 def cut(values: list[Value], start: int, end: int) -> list[Value]:
-    """Return the elements from one index up to another."""
+    """Return the elements from index `start` up to, but not including, index `end`."""
     if start < 0 or end < 0:
         raise EvaluationError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
@@ -232,12 +235,12 @@ def cut(values: list[Value], start: int, end: int) -> list[Value]:
 
 
 def flatten(values: Value) -> list[Value]:
-    """Return the elements of the nested lists, one level deep."""
+    """Return the elements of the list, with the elements of nested lists in their place, one level deep."""
     return flatten_to(values, 1)
 
 
 def flatten_to(values: Value, depth: int) -> list[Value]:
-    """Return the elements of the nested lists, up to the given depth."""
+    """Return the elements of the list, with the elements of nested lists in their place, up to the given depth."""
     if type(depth) is not int:
         raise no_such_overload()
     if type(values) is not list:
@@ -261,12 +264,12 @@ def flatten_to(values: Value, depth: int) -> list[Value]:
 
 
 def sort(values: list[Value]) -> list[Value]:
-    """Return the elements in order."""
+    """Return the elements in ascending order."""
     return sort_by(values, values)
 
 
 def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
-    """Return the elements in the order of their keys."""
+    """Return the elements in ascending order of their keys."""
     if len(values) != len(keys):
         raise EvaluationError("@sortByAssociatedKeys() expected a list of the same size as the associated keys list")
     if not values:
@@ -288,7 +291,7 @@ def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
 
 
 def numbers_below(count: int) -> list[int]:
-    """Return the integers from 0 up to `count`; exceeding the cost limit ends the evaluation."""
+    """Return the integers from 0 up to, but not including, `count`. Raises Fatal if this exceeds the cost limit."""
     if count > _MOST_IN_RANGE:
         raise cost_exceeded()
     return list(range(count))
@@ -301,7 +304,7 @@ def reverse(values: list[Value]) -> list[Value]:
 
 
 def distinct(values: list[Value]) -> list[Value]:
-    """Return the first of each group of equal elements."""
+    """Return the elements without those that are equal to an earlier element."""
     if len(values) > 1000:
         # Upstream charges more than an evaluation's limit for comparing this many elements.
         raise cost_exceeded()
@@ -406,13 +409,13 @@ def _check_product(left: list[Value], right: list[Value]) -> None:
 
 
 def set_contains(values: list[Value], wanted: list[Value]) -> bool:
-    """Return whether every wanted element has an equal one."""
+    """Return whether the list contains an equal element for every wanted element."""
     _check_product(values, wanted)
     return all(any(equal(item, value) is True for value in values) for item in wanted)
 
 
 def set_equivalent(left: list[Value], right: list[Value]) -> bool:
-    """Return whether each list has all elements in the other."""
+    """Return whether each of the two lists contains all elements of the other."""
     return set_contains(left, right) and set_contains(right, left)
 
 

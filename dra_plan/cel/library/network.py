@@ -63,7 +63,7 @@ def _groups(text: str, last: bool) -> list[int] | None:
 
 
 def parse_address(text: str) -> tuple[Ip | None, bool]:
-    """Return the address of either family, and whether it has a zone."""
+    """Return the IPv4 or IPv6 address in the text, and whether it has a zone. The address is None if there is none."""
     for character in text:
         if character == ".":
             number = _parse_v4(text)
@@ -80,12 +80,12 @@ def parse_address(text: str) -> tuple[Ip | None, bool]:
 
 
 def is_mapped(address: Ip) -> bool:
-    """Return whether the address is an IPv4 address written as IPv6."""
+    """Return whether the address is an IPv4 address in IPv6 notation."""
     return address.bits == 128 and address.number >> 32 == _MAPPED >> 32
 
 
 def to_ip(text: str) -> Ip:
-    """Return the address; neither a zone nor an IPv4 address written as IPv6 is allowed."""
+    """Return the IP address in the text. A zone is not allowed, and neither is an IPv4 address in IPv6 notation."""
     address, zoned = parse_address(text)
     if address is None:
         raise EvaluationError(
@@ -100,7 +100,7 @@ def to_ip(text: str) -> Ip:
 
 
 def is_ip(text: str) -> bool:
-    """Return whether the text is an address."""
+    """Return whether the text is an IP address."""
     try:
         to_ip(text)
     except EvaluationError:
@@ -109,12 +109,12 @@ def is_ip(text: str) -> bool:
 
 
 def is_canonical(text: str) -> bool:
-    """Return whether the address is written in the canonical form."""
+    """Return whether the address in the text is written in the canonical form."""
     return ip_to_string(to_ip(text)) == text
 
 
 def ip_to_string(address: Ip) -> str:
-    """Return the canonical text."""
+    """Return the address in the canonical form."""
     if address.bits == 32:
         return ".".join(map(str, address.number.to_bytes(4, "big")))
     groups = [address.number >> shift & 0xFFFF for shift in range(112, -1, -16)]
@@ -138,7 +138,7 @@ def _longest_zeros(groups: list[int]) -> tuple[int, int]:
 
 
 def family(address: Ip) -> int:
-    """Return 4 or 6."""
+    """Return 4 for an IPv4 address, and 6 for an IPv6 address."""
     return 4 if address.bits == 32 else 6
 
 
@@ -148,7 +148,7 @@ def is_unspecified(address: Ip) -> bool:
 
 
 def is_loopback(address: Ip) -> bool:
-    """Return whether the address is in 127.0.0.0/8, or ::1."""
+    """Return whether the address is in 127.0.0.0/8 or is ::1."""
     return address.number >> 24 == 127 if address.bits == 32 else address.number == 1
 
 
@@ -167,7 +167,7 @@ def is_link_local_unicast(address: Ip) -> bool:
 
 
 def is_global_unicast(address: Ip) -> bool:
-    """Return whether the address is not unspecified, broadcast, loopback, multicast or link-local."""
+    """Return whether the address is not an unspecified, broadcast, loopback, multicast or link-local address."""
     broadcast = address.bits == 32 and address.number == 0xFFFFFFFF
     multicast = address.number >> 28 == 14 if address.bits == 32 else address.number >> 120 == 0xFF
     return not (
@@ -218,12 +218,15 @@ def _parse_cidr(text: str) -> Cidr:
 
 
 def to_cidr(text: str) -> Cidr:
-    """Return the network; an IPv4 address written as IPv6 is not allowed, but bits after the prefix are."""
+    """Return the network in the text.
+
+    An IPv4 address in IPv6 notation is not allowed. Bits after the prefix are allowed.
+    """
     return _parse_cidr(text)
 
 
 def is_cidr(text: str) -> bool:
-    """Return whether the text is a network."""
+    """Return whether the text is an IP network."""
     try:
         _parse_cidr(text)
     except EvaluationError:
@@ -232,7 +235,7 @@ def is_cidr(text: str) -> bool:
 
 
 def cidr_to_string(network: Cidr) -> str:
-    """Return the text of the network."""
+    """Return the network as text."""
     return f"{ip_to_string(network.address)}/{network.length}"
 
 
@@ -247,7 +250,7 @@ def contains_ip(network: Cidr, address: Ip) -> bool:
 
 
 def contains_ip_text(network: Cidr, text: str) -> bool:
-    """Return whether the address given as text is in the network."""
+    """Return whether the address in the text is in the network."""
     try:
         return contains_ip(network, to_ip(text))
     except EvaluationError:
@@ -255,27 +258,27 @@ def contains_ip_text(network: Cidr, text: str) -> bool:
 
 
 def contains_cidr(network: Cidr, other: Cidr) -> bool:
-    """Return whether the other network is completely inside this one."""
+    """Return whether the other network is completely inside the network."""
     return network.length <= other.length and contains_ip(network, other.address)
 
 
 def contains_cidr_text(network: Cidr, text: str) -> bool:
-    """Return whether the network given as text is completely inside this one."""
+    """Return whether the network in the text is completely inside the network."""
     return contains_cidr(network, to_cidr(text))
 
 
 def address_of(network: Cidr) -> Ip:
-    """Return the address before the slash."""
+    """Return the address part of the network, which is written before the slash."""
     return network.address
 
 
 def prefix_length(network: Cidr) -> int:
-    """Return the number after the slash."""
+    """Return the length of the network's prefix, which is written after the slash."""
     return network.length
 
 
 def masked(network: Cidr) -> Cidr:
-    """Return the network without the bits after its prefix."""
+    """Return the network with all bits after its prefix set to zero."""
     host_bits = network.address.bits - network.length
     return Cidr(Ip(network.address.bits, network.address.number >> host_bits << host_bits), network.length)
 
@@ -486,7 +489,7 @@ def _query(raw: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def request_error(text: str) -> str | None:
-    """Return the error of Go's ParseRequestURI for the text, or None."""
+    """Return the error that Go's ParseRequestURI returns for the text, or None."""
     try:
         _parse(text, via_request=True)
     except _UrlError as error:
@@ -495,7 +498,7 @@ def request_error(text: str) -> str | None:
 
 
 def to_url(text: str) -> Url:
-    """Return the URL of the text."""
+    """Return the URL in the text."""
     problem = request_error(text)
     if problem is None:
         try:
@@ -511,32 +514,32 @@ def is_url(text: str) -> bool:
 
 
 def get_scheme(url: Url) -> str:
-    """Return the scheme, or an empty string."""
+    """Return the scheme of the URL, or an empty string."""
     return url.scheme
 
 
 def get_host(url: Url) -> str:
-    """Return host and port."""
+    """Return the host of the URL, with its port."""
     return url.host
 
 
 def get_hostname(url: Url) -> str:
-    """Return the host without port and brackets."""
+    """Return the host of the URL, without its port and without brackets."""
     return url.hostname
 
 
 def get_port(url: Url) -> str:
-    """Return the port, or an empty string."""
+    """Return the port of the URL, or an empty string."""
     return url.port
 
 
 def get_escaped_path(url: Url) -> str:
-    """Return the path, percent-encoded."""
+    """Return the path of the URL in percent-encoded form."""
     return url.escaped_path
 
 
 def get_query(url: Url) -> dict[str, list[str]]:
-    """Return the decoded values of each key."""
+    """Return the decoded values of each key in the query of the URL."""
     return {key: list(values) for key, values in url.query}
 
 

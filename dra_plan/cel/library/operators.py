@@ -106,7 +106,7 @@ def multiply(left: Value, right: Value) -> Value:
 
 
 def divide(left: Value, right: Value) -> Value:
-    """Return `left / right`; integers are truncated towards zero."""
+    """Return `left / right`. The quotient of integers is rounded towards zero."""
     kind = type(left)
     if kind is type(right):
         if kind is int or kind is Uint:
@@ -130,7 +130,7 @@ def _divide_floats(left: float, right: float) -> float:
 
 
 def modulo(left: Value, right: Value) -> Value:
-    """Return `left % right` with the sign of the left side."""
+    """Return `left % right`. The result has the sign of the left operand."""
     kind = type(left)
     if kind is type(right) and (kind is int or kind is Uint):
         if right == 0:
@@ -187,7 +187,7 @@ def _ordered(left: Value, right: Value) -> int:
 
 
 def contained(item: Value, container: Value) -> bool:
-    """Return `item in container`; an element that cannot be compared is not equal."""
+    """Return `item in container`. An element that cannot be compared with the item counts as different."""
     if type(container) is list:
         spend_on(container)
         return any(equal(item, element) is True for element in container)

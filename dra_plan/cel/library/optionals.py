@@ -17,12 +17,15 @@ from .prices import Operands, estimated, size
 
 
 def of(value: Value) -> Optional:
-    """Return the value as an optional."""
+    """Return an optional that contains the value."""
     return Optional(value)
 
 
 def of_non_zero(value: Value) -> Optional:
-    """Return the value as an optional, which is none for false, 0, empty strings, empty containers and null."""
+    """Return an optional that contains the value, or an empty optional if the value is a zero value.
+
+    Zero values are false, 0, empty strings, empty containers and null.
+    """
     if value is None or (type(value) is not Optional and _is_zero(value)):
         return NONE
     return Optional(value)
@@ -36,34 +39,34 @@ def _is_zero(value: Value) -> bool:
 
 
 def none() -> Optional:
-    """Return the optional without a value."""
+    """Return the empty optional."""
     return NONE
 
 
 def has_value(option: Optional) -> bool:
-    """Return whether there is a value."""
+    """Return whether the optional contains a value."""
     return option is not NONE
 
 
 def value_of(option: Optional) -> Value:
-    """Return the value; raises EvaluationError if there is none."""
+    """Return the value that the optional contains. Raises EvaluationError if it is empty."""
     if option is NONE:
         raise EvaluationError("optional.none() dereference")
     return option.value
 
 
 def first(values: list[Value]) -> Optional:
-    """Return the first element, if there is one."""
+    """Return an optional that contains the first element, or an empty optional if there are no elements."""
     return Optional(values[0]) if values else NONE
 
 
 def last(values: list[Value]) -> Optional:
-    """Return the last element, if there is one."""
+    """Return an optional that contains the last element, or an empty optional if there are no elements."""
     return Optional(values[-1]) if values else NONE
 
 
 def unwrap(options: list[Value]) -> list[Value]:
-    """Return the values of the optionals that have one."""
+    """Return the values of those optionals in the list that contain one."""
     for option in options:
         if type(option) is not Optional:
             raise EvaluationError("value is not an optional")

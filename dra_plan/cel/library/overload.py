@@ -21,7 +21,7 @@ Function: TypeAlias = Callable[..., Value]
 
 
 class PricedOperand(Struct, frozen=True):
-    """An operand, as used in estimates. The sizes are None if unknown."""
+    """An operand of a call, as used in estimates. A size that is not known is None."""
 
     type: Type
     expr: Expr
@@ -31,7 +31,7 @@ class PricedOperand(Struct, frozen=True):
 
 
 class CallEstimate(Struct, frozen=True):
-    """The cost of a call without its operands, and the size of its result, if known."""
+    """The cost of a call without the cost of its operands, and the size of its result, if it is known."""
 
     cost: Interval
     size: Interval | None = None
@@ -44,20 +44,20 @@ Estimate: TypeAlias = Callable[[Sequence[PricedOperand]], CallEstimate]
 
 
 def one(_arguments: list[Value], _result: Value) -> int:
-    """Return the cost that applies to most calls."""
+    """Return 1, which is the cost of most calls."""
     return 1
 
 
 def estimate_one(_operands: Sequence[PricedOperand]) -> CallEstimate:
-    """Return the estimate that applies to most calls."""
+    """Return the estimate for a call that costs 1."""
     return CallEstimate(ONE)
 
 
 class Price(Struct, frozen=True, eq=False):
-    """The price of a call. Both parts take the target as the first operand.
+    """The price of a call: a function that returns its cost, and a function that estimates the cost.
 
-    cel-go assigns prices by overload, and Kubernetes by function name. If the check left a call's overload open, only
-    prices by name apply; other calls then cost 1.
+    Both functions take the target as the first operand. cel-go assigns prices by overload, and Kubernetes by function
+    name. If the check left open which overload a call uses, only prices by name apply; other calls then cost 1.
     """
 
     cost: Cost = one
@@ -74,10 +74,11 @@ _Guard: TypeAlias = tuple[frozenset[type] | None, frozenset[type] | None]
 class Overload(Struct, frozen=True, eq=False):
     """One signature of a function.
 
-    For a member function, `args` begin with the target. `id` is cel-go's or Kubernetes' own.
+    The `args` of a member function begin with the target. `id` is the name that cel-go or Kubernetes gives the
+    overload.
 
-    If there is no `function`, the call is planned (`&&`, `or`, indices), or no value in a selector has the type to call
-    it on.
+    There is no `function` if the call is planned (`&&`, `or`, indices), or if no value in a selector has the type on
+    which it could be called.
     """
 
     id: str
@@ -100,11 +101,11 @@ class Overload(Struct, frozen=True, eq=False):
 
     @property
     def generic(self) -> bool:
-        """Return whether type parameters occur in the signature."""
+        """True if the signature contains type parameters."""
         return any(map(_has_parameter, (*self.args, self.result)))
 
     def accepts(self, arguments: Sequence[Value]) -> bool:
-        """Return whether upstream's type guard would accept these run-time values."""
+        """Return whether upstream's type guard accepts these run-time values as arguments."""
         if len(arguments) != len(self.guards):
             return False
         for value, (classes, elements) in zip(arguments, self.guards, strict=True):
@@ -116,7 +117,7 @@ class Overload(Struct, frozen=True, eq=False):
 
 
 def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Function | None:
-    """Return the implementation that accepts these values; None if there is none."""
+    """Return the implementation that accepts these arguments, or None if there is none."""
     for overload in overloads:
         if overload.function is not None and overload.accepts(arguments):
             return overload.function
@@ -124,7 +125,7 @@ def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Funct
 
 
 def cost_of(overloads: Sequence[Overload]) -> Cost:
-    """Return the cost function for a call for which the check left these overloads."""
+    """Return the cost function for a call, given the overloads that the check left open."""
     if len(overloads) == 1:
         return overloads[0].price.cost
     return next((overload.price.cost for overload in overloads if overload.price.by_name), one)
@@ -157,7 +158,10 @@ def plain(
     guarded: bool = True,
     **flags: bool,
 ) -> Overload:
-    """Return a global overload; one that is not `guarded` checks the types of its values itself."""
+    """Return an overload of a global function.
+
+    If it is not `guarded`, its function itself checks the types of the arguments.
+    """
     guards = tuple(map(_guard, args)) if guarded else (_ANYTHING,) * len(args)
     return Overload(identifier, args, result, function, price, guards, **flags)
 
@@ -170,12 +174,12 @@ def member(
     price: Price = UNIT,
     **flags: bool,
 ) -> Overload:
-    """Return a member overload; the first argument is the target."""
+    """Return an overload of a member function. Its first argument is the target."""
     return plain(identifier, args, result, function, price, member=True, **flags)
 
 
 class Library(Struct, frozen=True, kw_only=True):
-    """Functions, macros and type names that are introduced together.
+    """A group of functions, macros and type names that were introduced together.
 
     New expressions can use a library since Kubernetes version `since`. If the library has a gate, the gate decides
     instead. Stored expressions can use every library that the release knows (`known_since`).

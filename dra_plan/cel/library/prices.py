@@ -72,7 +72,7 @@ def _whole(value: Value) -> int:
 
 
 def size(operand: PricedOperand) -> Interval:
-    """Return the operand's size; all sizes are possible if it is unknown."""
+    """Return the size of the operand. If it is not known, return a range that contains all sizes."""
     return operand.size or UNKNOWN
 
 
@@ -87,14 +87,14 @@ def through_first(operands: Operands) -> CallEstimate:
 
 
 def of_same_size(operands: Operands) -> CallEstimate:
-    """Return the cost of traversing the first operand; the result has the same size."""
+    """Return the cost of traversing the first operand, for a result of the same size."""
     return CallEstimate(through(operands[0]), size(operands[0]))
 
 
 def pattern_estimate(operands: Operands) -> Interval:
-    """Return the length of the text plus one, times the length of the pattern.
+    """Return the length of the text plus one, multiplied by the length of the pattern.
 
-    For an empty text, the pattern is still charged.
+    The addition of one means that the pattern is also charged for an empty text.
     """
     text, pattern = size(operands[0]), size(operands[1])
     return text.plus(ONE).scaled(STRING_FACTOR).times(pattern.scaled(REGEX_FACTOR))
@@ -112,12 +112,12 @@ def _search(operands: Operands) -> CallEstimate:
 
 
 def allocating(factor: float, elements: Interval) -> CallEstimate:
-    """Return the cost of creating a list with this many elements, which cost `factor` each."""
+    """Return the cost of creating a list with this many elements, where each element costs `factor`."""
     return CallEstimate(elements.scaled(factor).plus(ONE).plus(fixed(LIST_COST)), elements)
 
 
 def literal(operand: PricedOperand, default: int) -> int:
-    """Return the int literal, but at least 0; for everything else, the default."""
+    """Return the value of an int literal, but at least 0. For any other operand, return the default."""
     expr = operand.expr
     return max(int(expr.value or 0), 0) if isinstance(expr, Const) and expr.kind == "int" else default
 
@@ -126,12 +126,12 @@ def literal(operand: PricedOperand, default: int) -> int:
 
 
 def estimated(estimate: Estimate) -> Price:
-    """Return a price that is 1 on evaluation, regardless of the estimate."""
+    """Return a price with this estimate. When the call is evaluated, it costs 1."""
     return Price(one, estimate)
 
 
 def by_name(cost: Cost, estimate: Estimate) -> Price:
-    """Return a price that Kubernetes gives to a function by its name."""
+    """Return a price that Kubernetes assigns to a function by its name."""
     return Price(cost, estimate, by_name=True)
 
 

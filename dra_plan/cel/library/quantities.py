@@ -20,7 +20,7 @@ from .prices import PARSED
 
 
 def to_quantity(text: str) -> Quantity:
-    """Return the amount in a string; raises EvaluationError for text that is not an amount."""
+    """Return the amount in the text. Raises EvaluationError if the text is not an amount."""
     try:
         return api.parse_strict(text)
     except QuantityError as error:
@@ -37,12 +37,12 @@ def is_quantity(text: str) -> bool:
 
 
 def cell(amount: Quantity) -> QuantityCell:
-    """Return the amount as upstream stores it."""
+    """Return the amount in the form in which upstream stores it."""
     return QuantityCell(QuantityBox(amount), computed=False)
 
 
 def amount_of(value: Value) -> Quantity:
-    """Return the amount in either kind of value."""
+    """Return the amount of a quantity, whether it is stored in upstream's form or not."""
     held: Quantity = value.amount.quantity if type(value) is QuantityCell else value
     return held
 
@@ -69,22 +69,22 @@ def _arithmetic(left: Value, right: Quantity, operation: Callable[[Quantity, Qua
 
 
 def sign(value: Value) -> int:
-    """Return -1, 0 or 1."""
+    """Return the sign of the amount: -1, 0 or 1."""
     return amount_of(value).sign
 
 
 def is_greater_than(left: Value, right: Value) -> bool:
-    """Return whether the left amount is greater."""
+    """Return whether the left amount is greater than the right one."""
     return _compare(left, right) > 0
 
 
 def is_less_than(left: Value, right: Value) -> bool:
-    """Return whether the left amount is smaller."""
+    """Return whether the left amount is less than the right one."""
     return _compare(left, right) < 0
 
 
 def compare_to(left: Value, right: Value) -> int:
-    """Return -1, 0 or 1."""
+    """Return -1, 0 or 1 if the left amount is less than, equal to or greater than the right one."""
     return _compare(left, right)
 
 
@@ -94,7 +94,7 @@ def as_approximate_float(value: Value) -> float:
 
 
 def as_integer(value: Value) -> int:
-    """Return the amount as an int; raises EvaluationError where `isInteger` is false."""
+    """Return the amount as an int. Raises EvaluationError if `is_integer` is false."""
     number = amount_of(value).as_int64
     if number is None:
         raise EvaluationError("cannot convert value to integer")
@@ -102,27 +102,27 @@ def as_integer(value: Value) -> int:
 
 
 def is_integer(value: Value) -> bool:
-    """Return whether upstream can return the amount as an int without arithmetic."""
+    """Return whether upstream can return the amount as an int without arithmetic on fractions."""
     return amount_of(value).as_int64 is not None
 
 
 def add(left: Value, right: Value) -> Value:
-    """Return the sum."""
+    """Return the sum of both amounts."""
     return _arithmetic(left, amount_of(right), api.add)
 
 
 def add_int(left: Value, right: int) -> Value:
-    """Return the sum with a number of units."""
+    """Return the sum of an amount and a whole number."""
     return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.add)
 
 
 def subtract(left: Value, right: Value) -> Value:
-    """Return the difference."""
+    """Return the difference between both amounts."""
     return _arithmetic(left, amount_of(right), api.subtract)
 
 
 def subtract_int(left: Value, right: int) -> Value:
-    """Return the difference from a number of units."""
+    """Return the difference between an amount and a whole number."""
     return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.subtract)
 
 

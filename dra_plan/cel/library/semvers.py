@@ -12,7 +12,7 @@ from .prices import PARSED
 
 
 def to_semver(text: str, normalize: bool = False) -> Semver:
-    """Return the version in a string; raises EvaluationError for text that is not a version."""
+    """Return the version in the text. Raises EvaluationError if the text is not a version."""
     try:
         return api.parse(api.normalize(text) if normalize else text)
     except SemverError as error:
@@ -20,7 +20,7 @@ def to_semver(text: str, normalize: bool = False) -> Semver:
 
 
 def is_semver(text: str, normalize: bool = False) -> bool:
-    """Return whether the text is a version."""
+    """Return whether the text is a semantic version."""
     try:
         to_semver(text, normalize)
     except EvaluationError:
@@ -33,32 +33,32 @@ def _int64(number: int) -> int:
 
 
 def major(version: Semver) -> int:
-    """Return the major number."""
+    """Return the major number of the version."""
     return _int64(version.major)
 
 
 def minor(version: Semver) -> int:
-    """Return the minor number."""
+    """Return the minor number of the version."""
     return _int64(version.minor)
 
 
 def patch(version: Semver) -> int:
-    """Return the patch number."""
+    """Return the patch number of the version."""
     return _int64(version.patch)
 
 
 def is_greater_than(left: Semver, right: Semver) -> bool:
-    """Return whether the left version is later."""
+    """Return whether the left version is later than the right one."""
     return left.key > right.key
 
 
 def is_less_than(left: Semver, right: Semver) -> bool:
-    """Return whether the left version is earlier."""
+    """Return whether the left version is earlier than the right one."""
     return left.key < right.key
 
 
 def compare_to(left: Semver, right: Semver) -> int:
-    """Return -1, 0 or 1."""
+    """Return -1, 0 or 1 if the left version is earlier than, equal to or later than the right one."""
     return api.compare(left, right)
 
 

@@ -30,7 +30,7 @@ from .prices import Operands, first, through
 
 
 def size(value: Value) -> int:
-    """Return the number of code points, bytes, elements or entries."""
+    """Return the number of code points, bytes, elements or entries in the value."""
     return len(value)
 
 

@@ -47,7 +47,7 @@ _DEFAULT_PRECISION = 6
 
 
 def format_text(text: str, arguments: list[Value]) -> str:
-    """Return the text with each clause replaced by the next argument."""
+    """Return the text with each formatting clause replaced by the next argument."""
     parts: list[str] = []
     position, used, length = 0, 0, 0
     for clause in _CLAUSE.finditer(text):
@@ -79,12 +79,12 @@ def _clause(clause: re.Match[str], arguments: list[Value], used: int) -> str:
 
 
 def unrecognized(clause: str) -> str:
-    """Return the message for a format that has such a clause."""
+    """Return the error message for a format string with an unknown clause."""
     return f'could not parse formatting clause: unrecognized formatting clause "{clause}"'
 
 
 def refusal(rule: str, given: str) -> str:
-    """Return the message for a value of type `given` that violates a rule for the clause."""
+    """Return the error message for an argument of type `given` that violates a rule of its formatting clause."""
     return f"error during formatting: {rule}, was given {given}"
 
 
@@ -257,14 +257,14 @@ _ESCAPES = {
 
 
 def char_at(text: str, index: int) -> str:
-    """Return the character at a position, or an empty string at the end."""
+    """Return the character at this position, or an empty string at the end of the text."""
     if not 0 <= index <= len(text):
         raise EvaluationError(f"index out of range: {index}")
     return text[index : index + 1]
 
 
 def index_of(text: str, part: str, start: int = 0) -> int:
-    """Return the first position of the part from `start` on, or -1; for an empty part, `start` itself."""
+    """Return the first position of the part at or after `start`, or -1. For an empty part, return `start`."""
     if not part:
         return start
     if start < 0:
@@ -273,14 +273,14 @@ def index_of(text: str, part: str, start: int = 0) -> int:
 
 
 def last_index_of(text: str, part: str) -> int:
-    """Return the last position of the part, or -1; for an empty part, the length."""
+    """Return the last position of the part in the text, or -1. For an empty part, return the length of the text."""
     return text.rfind(part)
 
 
 def last_index_before(text: str, part: str, start: int) -> int:
-    """Return the last position of the part up to `start`, or -1; for an empty part, `start` itself.
+    """Return the last position of the part at or before `start`, or -1. For an empty part, return `start`.
 
-    As in upstream, a start after the end finds nothing.
+    As in upstream, the result is -1 if `start` is after the end of the text.
     """
     if not part:
         return start
@@ -290,12 +290,12 @@ def last_index_before(text: str, part: str, start: int) -> int:
 
 
 def lower_ascii(text: str) -> str:
-    """Return the text with A to Z in lowercase."""
+    """Return the text with the letters A to Z in lower case."""
     return text.translate(_LOWER)
 
 
 def upper_ascii(text: str) -> str:
-    """Return the text with a to z in uppercase."""
+    """Return the text with the letters a to z in upper case."""
     return text.translate(_UPPER)
 
 
@@ -311,7 +311,7 @@ def replace(text: str, old: str, new: str, limit: int = -1) -> str:
 
 
 def split(text: str, separator: str, limit: int = -1) -> list[str]:
-    """Return the parts between separators, or at most `limit` parts if it is not negative.
+    """Return the parts between the separators. If `limit` is not negative, return at most `limit` parts.
 
     An empty separator splits the text into single characters.
     """
@@ -325,14 +325,14 @@ def split(text: str, separator: str, limit: int = -1) -> list[str]:
 
 
 def substring_from(text: str, start: int) -> str:
-    """Return the text from a position."""
+    """Return the text from position `start` to its end."""
     if not 0 <= start <= len(text):
         raise EvaluationError(f"index out of range: {start}")
     return text[start:]
 
 
 def substring(text: str, start: int, end: int) -> str:
-    """Return the text from one position up to another."""
+    """Return the text from position `start` up to, but not including, position `end`."""
     if start > end:
         raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
     for position in (start, end):
@@ -342,7 +342,7 @@ def substring(text: str, start: int, end: int) -> str:
 
 
 def trim(text: str) -> str:
-    """Return the text without surrounding Unicode white space."""
+    """Return the text without leading and trailing Unicode white space."""
     start, end = 0, len(text)
     while start < end and _SPACE.match(text[start]):
         start += 1
@@ -352,7 +352,7 @@ def trim(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Return the text in double quotes with control characters, quotes and backslashes escaped."""
+    """Return the text in double quotes. Control characters, quotes and backslashes are escaped."""
     escaped = "".join(_ESCAPES.get(character, character) for character in text)
     return f'"{escaped}"'
 

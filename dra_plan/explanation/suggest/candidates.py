@@ -8,11 +8,12 @@ for errors and pools.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from dra_plan.allocator import PoolDevice, PoolState, SelectorError
+from dra_plan.allocator import PoolDevice, PoolID, PoolState, SelectorError
 from dra_plan.allocator.pools import PoolSlice, targets
 from dra_plan.allocator.reasons import (
     AttributeMissing,
@@ -27,12 +28,21 @@ from dra_plan.allocator.reasons import (
     SelectorRefused,
 )
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
+from dra_plan.allocator.taints import tainted
 from dra_plan.api.core import NodeSelector, NodeSelectorTerm
-from dra_plan.api.resource import DeviceClass, DeviceToleration, ResourceSliceSpec
+from dra_plan.api.resource import (
+    DeviceClass,
+    DeviceTaint,
+    DeviceTaintRule,
+    DeviceToleration,
+    ResourceClaim,
+    ResourceSliceSpec,
+)
 from dra_plan.cel.parts import clauses, references, strings
 from dra_plan.cel.rewrite import without_clause
-from dra_plan.documents.base import ClaimName
-from dra_plan.documents.stories import NearSlice
+from dra_plan.documents.base import ClaimName, PoolName
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.stories import NearSlice, PoolElsewhere
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
     ClaimReleased,
@@ -44,6 +54,7 @@ from dra_plan.documents.suggestions import (
     PoolAwaited,
     RequestDropped,
     SelectorChanged,
+    TaintRuleDeleted,
     TaintTolerated,
 )
 from dra_plan.explanation import edits
@@ -58,15 +69,18 @@ from dra_plan.explanation.selectors import DecisivePart, Publications, other_val
 from dra_plan.near import misspelt, nearest
 
 from .capacities import of_missing, of_policy, of_short
-from .nearness import with_nearness
-from .patches import Change, edit_want
+from .nearness import memory_of, with_nearness
+from .patches import Change, Held, edit_want
 
 # -- other device classes ----------------------------------------------------------------------------------------------
 # Classes for devices of the same driver.
 
-MOST_TAINTED = 3
+MOST_TAINTED = 64
 """The number of devices that are named with a taint."""
 
+
+MOST_RULES = 4
+"""The number of device taint rules whose deletion is tried for one taint."""
 
 MOST_CLASSES = 6
 """The number of classes to try for one request."""
@@ -127,7 +141,7 @@ def missing_labels(placement: Placement) -> list[dict[str, str]]:
     """Return labels with which the node would match the node selector of a slice, or of a device, each set once."""
     found: list[dict[str, str]] = []
     for _, labels in _unselected(placement):
-        if labels not in found and _keeps_slices(placement, labels):
+        if labels not in found and _is_missing(placement, labels) and _keeps_slices(placement, labels):
             found.append(labels)
         if len(found) == MOST_LABELS:
             break
@@ -145,6 +159,12 @@ def _unselected(placement: Placement) -> Iterator[tuple[PoolSlice, dict[str, str
                 labels = _satisfying(term, placement.node.metadata.labels or {})
                 if labels:
                     yield slice_, labels
+
+
+def _is_missing(placement: Placement, labels: dict[str, str]) -> bool:
+    """Return whether the node lacks these labels, or has similar values: other values say where the node is."""
+    present = placement.node.metadata.labels or {}
+    return all(key not in present or misspelt(present[key], [value]) is not None for key, value in labels.items())
 
 
 def _keeps_slices(placement: Placement, labels: dict[str, str]) -> bool:
@@ -167,6 +187,18 @@ def near_slices(placement: Placement) -> list[NearSlice]:
         pool = slice_.object.spec.pool.name
         found.append(NearSlice(slice=slice_.name, pool=pool, label=label, wanted=wanted, found=present[label]))
     return found[:MOST_LABELS]
+
+
+def pools_elsewhere(placement: Placement, texts: Collection[str]) -> list[PoolElsewhere]:
+    """Return the pools for nodes with labels that this node lacks; if `texts` name drivers, only pools of these."""
+    named = {pool.driver for pool in placement.view.gatherer.slices}.intersection(texts)
+    found: dict[PoolName, PoolElsewhere] = {}
+    for slice_, labels in _unselected(placement):
+        pool = PoolName(driver=slice_.object.spec.driver, pool=slice_.object.spec.pool.name)
+        if not named or pool.driver in named:
+            wanted = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+            found.setdefault(pool, PoolElsewhere(pool=pool, labels=wanted))
+    return list(found.values())[:MOST_LABELS]
 
 
 def _selectors(spec: ResourceSliceSpec) -> Iterator[NodeSelector]:
@@ -308,11 +340,19 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
                 made.append(Change(told, edit_want(want, edits.set_class(other))))
         elif error.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, min(want.count - 1, RESULTS_LIMIT))
-    if error.want is not None and error.mended is not None and error.mended.outcome == "Fits":
-        made.append(_rewritten(error.want, error, error.mended.expression))
+    guard = guarding(error)
+    if guard is not None and error.mended is not None and error.mended.outcome == "Fits":
+        made.append(guard)
     if error.gate is not None:
         made.append(_enable(error.gate))
     return made
+
+
+def guarding(error: ErrorDetails) -> Change | None:
+    """Return the selector that does not fail, which may not be enough; None if there is none."""
+    if error.want is None or error.mended is None:
+        return None
+    return _rewritten(error.want, error, error.mended.expression)
 
 
 def _rewritten(want: Want, error: ErrorDetails, expression: str) -> Change:
@@ -374,7 +414,8 @@ def _of_removal(
     want = funnel.want
     for refusal in dict.fromkeys(removal.refusals):
         if isinstance(refusal, NotTolerated):
-            yield _toleration(want, refusal, removal.devices)
+            yield from _of_rules(offer.placement, refusal, removal.devices)
+            yield _toleration(want, refusal, removal.devices, max(1, funnel.need - len(funnel.left)))
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
             if isinstance(refusal, SelectorFailed) and not refusal.compiles:
                 yield from _compiling(offer, want, refusal)
@@ -418,7 +459,29 @@ def _compiling(offer: NodeOffer, want: Want, refusal: SelectorFailed) -> Iterato
         yield Change(told, _replacing(want, refusal)(hint.expression))
 
 
-def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice]) -> Change:
+def _of_rules(placement: Placement, taint: NotTolerated, devices: Sequence[PoolDevice]) -> Iterator[Change]:
+    """Yield the device taint rules that give the taint to one of the devices, without the rule."""
+    name = TaintName(key=taint.key, value=taint.value, effect=taint.effect)
+    given = [one for one in placement.view.taint_rules if _taint_of(one.spec.taint) == taint][:MOST_RULES]
+    for rule in (one for one in given if any(map(partial(_is_tainted, one), devices))):
+        told = TaintRuleDeleted(code="delete-taint-rule", rule=rule.metadata.name, taint=name)
+        yield Change(told, partial(_without_rule, rule.metadata.name))
+
+
+def _without_rule(name: str, placement: Placement) -> Placement:
+    return placement.without_rule(name)
+
+
+def _taint_of(taint: DeviceTaint) -> tuple[str, str, str]:
+    return taint.key, taint.value, taint.effect
+
+
+def _is_tainted(rule: DeviceTaintRule, device: PoolDevice) -> bool:
+    pool = PoolID(device.id.driver, device.id.pool)
+    return len(tainted(device.device, pool, [rule])) > len(device.device.taints)
+
+
+def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice], needed: int) -> Change:
     operator = "Equal" if taint.value else "Exists"
     toleration = DeviceToleration(key=taint.key, operator=operator, value=taint.value, effect=taint.effect)
     having = [
@@ -432,6 +495,7 @@ def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice]) 
         **request_name(want),
         toleration=toleration,
         tainted=list(dict.fromkeys(str(device.id) for device, _ in having))[:MOST_TAINTED],
+        needed=needed,
         since=min((since for _, since in having if since), default=""),
     )
     return Change(told, edit_want(want, edits.tolerate(toleration)))
@@ -443,8 +507,18 @@ def release(placement: Placement, key: str) -> Change:
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     pods = pods_using(claim)
     told = ClaimReleased(code="release-claim", release=ClaimName(namespace=namespace, name=name), pods=pods)
-    held = len(claim.allocation.devices.results) if claim is not None and claim.allocation is not None else 0
-    return Change(told, lambda changed: changed.without_allocated([key]), devices=held)
+    return Change(told, lambda changed: changed.without_allocated([key]), holds=_held(placement, claim))
+
+
+def _held(placement: Placement, claim: ResourceClaim | None) -> Held:
+    """Return what a claim holds: whether it is in use, and equal to one of the claims, its devices and their memory."""
+    if claim is None or claim.allocation is None:
+        return 0, 0, 0, 0
+    ids = {(one.driver, one.pool, one.device) for one in claim.allocation.devices.results}
+    every = (device for pool in placement.gathered[0] for device in pool.devices())
+    devices = [one for one in every if (one.id.driver, one.id.pool, one.id.device) in ids]
+    is_equal = any(claim.spec == own.spec for own in placement.claims)
+    return bool(pods_using(claim)), is_equal, len(claim.allocation.devices.results), sum(map(memory_of, devices))
 
 
 def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Change]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from dra_plan.allocator import PoolDevice
 from dra_plan.api import quantity
 from dra_plan.documents.suggestions import OtherAmount, SelectorChanged
 from dra_plan.explanation.funnel import NodeOffer
@@ -45,6 +46,15 @@ def _importance(name: str) -> tuple[bool, str]:
 
 
 MEMORY = "memory"
+
+
+def memory_of(device: PoolDevice) -> int:
+    """Return the memory of a device: its capacity, or what it takes of counters."""
+    capacity = device.device.capacity.items()
+    own = [one.value for name, one in capacity if name.lower().endswith(MEMORY)]
+    taken = (each for consumed in device.device.consumes_counters for each in consumed.counters.items())
+    amounts = own or [one.value for name, one in taken if name.lower().endswith(MEMORY)]
+    return max((quantity.parse(one).nano for one in amounts), default=0)
 
 
 def _largest_amounts(offer: NodeOffer, expression: str) -> dict[str, int]:

@@ -32,8 +32,10 @@ from dra_plan.documents.suggestions import (
     PatchedObject,
     PatchOperation,
     PoolAwaited,
+    ResourceLowered,
     SelectorChanged,
     SuggestedChange,
+    TaintRuleDeleted,
     TaintTolerated,
 )
 from dra_plan.explanation import edits
@@ -52,30 +54,54 @@ def rank(told: SuggestedChange) -> int:
 
     A change that leaves less than half of the request, or makes an alternative accept what others are for, ranks like
     one that leaves nothing of it; one that leaves half comes after the release of other devices. A device with a taint
-    that evicts is hardly usable: other devices come before it.
+    that evicts is hardly usable: other devices come before it. Nobody misses a claim that no pod uses: its release
+    comes before asking for less.
     """
+    if isinstance(told, ClaimReleased) and not told.pods:
+        return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("change-class")
     if gives_up_alternative(told):
         return RANKS.index("drop-request")
     share = _share(told)
+    if isinstance(told, SelectorChanged) and share is not None and NEARLY <= share < 1 / NEARLY:
+        return RANKS.index("use-claim-template")
+    if isinstance(told, ResourceLowered) and "/" in told.resource and share is not None and share > HALF:
+        share = HALF  # few programs can do with fewer devices
     if share is None or share > HALF:
         return RANKS.index(told.code)
-    return RANKS.index("release-claim") + 1 if share == HALF else RANKS.index("drop-request")
+    return RANKS.index("count-instead-of-all") if share == HALF else RANKS.index("drop-request")
 
 
-HALF = Fraction(1, 2)
+HALF, NEARLY = Fraction(1, 2), Fraction(9, 10)
+"""Shares of what is asked for: half of it, and one that was probably meant."""
 
 
 def _share(told: SuggestedChange) -> Fraction | None:
     """Return the part of a request that a change leaves, if that can be said."""
     if isinstance(told, CountLowered) and told.from_:
         return Fraction(told.to, told.from_)
+    if isinstance(told, ResourceLowered):
+        return Fraction(parse(told.to).nano, parse(told.from_).nano or 1)
     if isinstance(told, CapacityChanged) and told.code == "lower-capacity":
         return Fraction(parse(told.to).nano, parse(told.from_).nano or 1)
     if isinstance(told, SelectorChanged) and told.amount is not None:
         return Fraction(parse(told.amount.to).nano, parse(told.amount.from_).nano or 1)
-    return None
+    return _share_of_bound(told) if isinstance(told, SelectorChanged) and told.code == "change-value" else None
+
+
+def _share_of_bound(told: SelectorChanged) -> Fraction | None:
+    """Return the share of the only amount in which a selector differs, such as 79Gi of 80Gi."""
+    from dra_plan.cel.parts import strings  # only selectors need it, and start-up time matters
+
+    before, after = strings(told.expression), strings(told.replacement or "")
+    if len(before - after) != 1 or len(after - before) != 1:
+        return None
+    try:
+        [had], [has] = ((parse(text).nano for text in texts) for texts in (before - after, after - before))
+    except ValueError:
+        return None
+    return Fraction(has, had) if had > 0 else None
 
 
 def gives_up_alternative(told: SuggestedChange) -> bool:
@@ -83,6 +109,10 @@ def gives_up_alternative(told: SuggestedChange) -> bool:
     if not isinstance(told, SelectorChanged):
         return False
     return "/" in told.request and told.code in ("change-value", "loosen-selector", "drop-selector")
+
+
+Held = tuple[int, int, int, int]
+"""Whether pods use a claim, whether it is equal to those that are to fit, the number of its devices, their memory."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -94,13 +124,13 @@ class Change:
     `size` is the amount still requested, if that is a number: of two changes that differ only in size, the larger one
     changes less.
 
-    `devices` is the number of devices that a released claim frees.
+    `holds` is what a released claim holds, in the order in which claims are released.
     """
 
     told: SuggestedChange
     apply: Callable[[Placement], Placement]
     size: int | None = None
-    devices: int = 0
+    holds: Held = (0, 0, 0, 0)
 
     @property
     def code(self) -> str:
@@ -146,6 +176,8 @@ def patches(
     for change in made:
         if isinstance(change.told, ClaimReleased):
             found.append(_gone(change.told))
+        elif isinstance(change.told, TaintRuleDeleted):
+            found += _of_rule(first, change.told)
         elif isinstance(change.told, PoolAwaited):
             found += _of_slices(first, change.told)
     return found
@@ -232,6 +264,14 @@ def _of_slices(first: Placement, told: PoolAwaited) -> Iterator[ObjectPatch]:
                 ("ResourceSlice", "", slice_.object.metadata.name),
                 [PatchOperation(op="add", path=path, value=told.seen)],
             )
+
+
+def _of_rule(first: Placement, told: TaintRuleDeleted) -> Iterator[ObjectPatch]:
+    """Yield the deletion of the device taint rule."""
+    for rule in first.view.given_rules:
+        if rule.metadata.name == told.rule:
+            key = (rule.kind, "", told.rule)
+            yield _patch(rule.api_version, key, [PatchOperation(op="remove", path="")])
 
 
 def _gone(told: ClaimReleased) -> ObjectPatch:

@@ -57,6 +57,7 @@ MOST_FIRSTS, MOST_SECONDS = 8, 16
 _REPAIRS = frozenset(
     {
         "fix-spelling",
+        "delete-taint-rule",
         "tolerate-taint",
         "release-claim",
         "lower-count",
@@ -73,6 +74,9 @@ _REPAIRS = frozenset(
     }
 )
 """The codes of changes that may be made together if none is enough alone."""
+
+_LEAVING_SELECTORS = ("lower-count", "count-instead-of-all", "release-claim")
+"""Changes after which the search may no longer reach a device on which a selector fails."""
 
 _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen-selector")
 
@@ -153,6 +157,23 @@ class Trials:
                 if not self._is_known(first, second) and self._try(placement, [first, second]):
                     break
 
+    def guard(self, placement: Placement, guard: Change) -> None:
+        """Make changes that leave a failing selector together with the one that does not fail, where that is enough.
+
+        The search then does not depend on whether it reaches the device on which the selector fails.
+        """
+        for key, found in list(self._found.items()):
+            [change, *more] = found.changes
+            if more or change.code not in _LEAVING_SELECTORS or self._budget.spent:
+                continue
+            made = [guard, change]
+            tried = self._node(placement, made)
+            if tried is not None and self._asker.confirmed(made):
+                del self._found[key]
+                self._found[frozenset(one.key for one in made)] = self._asker.suggestion(
+                    placement, tried[0], made, tried[1]
+                )
+
     def _is_known(self, first: Change, second: Change) -> bool:
         """Return whether two changes of the same kinds are already found; their requests matter less."""
         kinds = sorted((first.code, second.code))
@@ -191,7 +212,7 @@ class Trials:
 
 def _order(found: Suggestion) -> tuple[object, ...]:
     """Return a suggestion's position: single changes first, by plausibility, then those that release less."""
-    released = sum(change.devices for change in found.changes)
+    released = sorted((change.holds for change in found.changes), reverse=True)
     return len(found.changes), sorted((change.rank for change in found.changes), reverse=True), released
 
 
@@ -320,13 +341,21 @@ class SuggestionSearch:
             for position in self._chosen(group).tried:
                 placement, made = self._candidates(group, position)
                 self._trials.try_each(placement, made)
+                self._guard(group, placement)
         for group in told:
             for position in self._chosen(group).held:
-                self._trials.try_each(*self._releases(group, position))
+                placement, made = self._releases(group, position)
+                self._trials.try_each(placement, made)
+                self._guard(group, placement)
         for group in told:
             for position in self._chosen(group).tried:
                 if len(self._trials.found()) < (ENOUGH if self._is_in_pairs() else 1):
                     self._trials.try_two(*self._candidates(group, position))
+
+    def _guard(self, group: NodeGroup, placement: Placement) -> None:
+        guard = candidates.guarding(group.error) if group.error is not None else None
+        if guard is not None:
+            self._trials.guard(placement, guard)
 
     def _chosen(self, group: NodeGroup) -> _ChosenNodes:
         if id(group) not in self._nodes:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class AllocationPlan(PrintedAnswer[AllocationDocument]):
-    """The result of `allocate`. Iterating yields a `ClaimSetPlan` for each claim set."""
+    """The result of `allocate`. Iterating over it yields a `ClaimSetPlan` for each claim set."""
 
     target: Target
     claim_sets: tuple[ClaimSetPlan, ...]
@@ -63,13 +63,13 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing was planned: there is no claim set, or the only one has no claims."""
+        """Return whether there was nothing to plan, because no claim set has claims, an error or an owner."""
         sets = [plan.claim_set for plan in self.claim_sets]
         return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
     @property
     def refusals(self) -> Refusals:
-        """What the API server rejects of the planned objects, for documents."""
+        """The API server's reasons for rejecting planned objects, as documents show them."""
         return entries([*(owner for plan in self for owner in plan.refused), *self.refused])
 
     def _document(self) -> AllocationDocument:
@@ -93,12 +93,12 @@ def plan_claim_sets(
     jobs: int = 1,
     refusals: OwnerRefusals | None = None,
 ) -> AllocationPlan:
-    """Plan the claim sets of an input; `view` is the view of the same input.
+    """Plan the claim sets of an input. `view` must be the view of this input.
 
-    `explain` adds the reasons to each plan, `suggest` also the changes that would make its set fit; `refusals` are the
-    known rejections by the API server. With several `jobs`, this number of processes shares the claim sets (also on
-    other machines: `docs/scale.md`), which does not change the answers; reasons are computed in this process. Raises
-    UsageError for an unknown node or owner, InputError for input without nodes.
+    If `explain` is set, each plan has the reasons for its result; if `suggest` is set, it also has the changes that
+    would make its claim set fit. `refusals` are the known rejections by the API server. The claim sets are shared
+    between `jobs` processes (or machines: `docs/scale.md`), which does not change the results; reasons are always
+    computed in this process. Raises UsageError for an unknown node or owner, and InputError for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
@@ -179,7 +179,7 @@ _NOTHING: list[Any] = []
 
 
 class PlannedSets:
-    """A converter of one result's plans to documents."""
+    """Converts the plans of one result to documents."""
 
     def __init__(self) -> None:
         self._shared: dict[tuple[int, int, bool], _Shared] = {}
@@ -258,9 +258,9 @@ def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], 
 
 
 class ExplainedSets:
-    """An explainer of the planner's plans, one by one.
+    """Adds reasons to plans, one plan at a time.
 
-    With `suggests`, it also finds changes that would make sets fit.
+    If `suggests` is set, it also finds changes that would make claim sets fit.
     """
 
     def __init__(self, planner: SetPlanner, inventory: Inventory, *, suggests: bool) -> None:
@@ -302,9 +302,10 @@ class ExplainedSets:
 
 
 def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
-    """Return the plans of all claim sets, in order, searching only the first of each group of equal ones, with `jobs`.
+    """Return the plans of all claim sets, in order. The planner runs in `jobs` processes.
 
-    If a search ends with an error, the other sets in the group are searched too, as each error names its claims.
+    Of claim sets with equal requests, only the first is searched, and its plan is used for the others. If this search
+    ends with an error, the others are searched too, because an error names the claims.
     """
     first_of: dict[Hashable, int] = {}
     firsts = [first_of.setdefault(_key(claim_set), at) for at, claim_set in enumerate(sets)]

@@ -19,10 +19,10 @@ class AllocateOptions(ClaimSetOptions, total=False):
         bool,
         Flag(
             "--together",
-            ("Plan all pending claims, including the claims of pods and workloads, as one set on one node."),
+            ("Plan all pending claims for one node together, including the claims of pods and workloads."),
         ),
     ]
-    explain: Annotated[bool, Flag("--explain", "Add the reason codes for each node.")]
+    explain: Annotated[bool, Flag("--explain", "Add reason codes for each node to the output.")]
     jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]
     competing: bool
     probe: Probe | None
@@ -30,18 +30,21 @@ class AllocateOptions(ClaimSetOptions, total=False):
 
 @spelled_out
 def allocate(cluster: LoadedCluster, *owners: str, **options: Unpack[AllocateOptions]) -> AllocationPlan:
-    """Return where the claim sets fit and the devices they get, each set alone, against the present cluster.
+    """Return where the claim sets fit and which devices they get.
 
-    `owners` are pods, workloads and claims, named as in kubectl ("deploy/serve", "po train", "train", with their
-    namespace "default/train" or "pod/default/train"), in the namespace `namespace` or in any; each is planned
-    regardless of its controller. Without owners, everything selected by `namespace` and the labels of `selector` is
-    planned. `together` joins all of it into one set. Nodes that are cordoned, tainted or excluded by the pod's own
-    rules are not considered to fit, unless `devices_only` is set. `explain` fills the `reasons` of nodes that do not
-    fit. `max_steps` limits one search, and `timeout` limits the total seconds; unfinished answers are Undecided. `jobs`
-    processes share the claim sets. `competing` adds the result of scheduling all their pods together, including
-    replicas (not with `nodes`, `together` or `devices_only`). Without Node objects, `infer_nodes` creates them from the
-    slices. `progress` is called for every answer, and `probe` is called for every step if there is a single search.
-    Raises UsageError for an unknown owner or node, InputError for input without nodes.
+    Each set is planned alone, against the present cluster.
+
+    `owners` are pods, workloads and claims, named as in kubectl ("deploy/serve", "po train", "train", or with their
+    namespace "default/train" or "pod/default/train"). They are in the namespace `namespace`, or in any namespace if it
+    is not set, and are planned regardless of their controllers. Without owners, everything that `namespace` and the
+    label selector `selector` select is planned. If `together` is set, all of this forms one claim set. Nodes that are
+    cordoned, tainted or excluded by the pod's own rules are not considered to fit, unless `devices_only` is set.
+    `explain` fills the `reasons` of nodes that do not fit. `max_steps` limits each search, and `timeout` limits the
+    total time in seconds; results of unfinished searches are Undecided. The claim sets are shared between `jobs`
+    processes. `competing` adds the result of scheduling all their pods together, including replicas (not with `nodes`,
+    `together` or `devices_only`). If there are no Node objects, `infer_nodes` creates them from the slices. `progress`
+    is called for every result, and `probe` is called for every step if there is only one search. Raises UsageError for
+    an unknown owner or node, and InputError for input without nodes.
     """
     from dra_plan.arguments import at_least_one, truth
     from dra_plan.questions.allocate.answer import plan_claim_sets

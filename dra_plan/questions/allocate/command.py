@@ -41,7 +41,7 @@ def allocate(
         bool,
         typer.Option(
             "--trace",
-            help="Show the search step by step, for one workload on one node (--node).",
+            help="Show the search step by step. Requires a single workload and a single node (--node).",
         ),
     ] = False,
     require_fit: options.CompetingFit = False,
@@ -51,17 +51,17 @@ def allocate(
     report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Show where claims fit and which devices they get.
+    """Show on which nodes claims fit, and which devices they get.
 
     Examples:
       dra-plan allocate manifests/
       dra-plan allocate cluster.json job.yaml --require-fit
       dra-plan allocate --live pod/train -o wide
 
-    dra-plan plans each pod, workload and standalone claim separately, as if it were the only one that is pending. To
-    make them compete for devices, use `schedule`. PATH is a file, a directory, or - for standard input. The files
-    contain the cluster (nodes, slices, classes, claims in use) and the pods to plan, in any order. Arguments that are
-    not files are names, as in kubectl: pod/train, deploy/serve, po train, train.
+    Plans each pod, workload and standalone claim separately, as if nothing else were pending. To make pods compete for
+    devices, use `schedule`. PATH is a file, a directory, or - for standard input. The files contain the cluster
+    (nodes, slices, classes, claims in use) and the pods to plan, in any order. Arguments that are not files are names,
+    as in kubectl: pod/train, deploy/serve, po train, train.
 
     """
     from dra_plan.cli.inputs import opened, options_of

@@ -14,9 +14,9 @@ from dra_plan.releases import Target
 def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target, question: Question) -> AllocationPlan:
     """Return the plan with the result of scheduling all selected pods in turn, including the replicas of workloads.
 
-    Return the plan unchanged if no pods were planned, or if only some nodes, one set, or only devices were. Objects
-    that the API server rejects are omitted because the plan already lists them. Raises the same errors as
-    `schedule_pods`.
+    The plan is returned unchanged if there are no pods, or if the question is about certain nodes, one joint claim set
+    or devices only. Objects that the API server rejects are omitted because the plan already lists them. Raises the
+    same errors as `schedule_pods`.
     """
     if question.nodes or question.together or question.devices_only:
         return plan

@@ -21,7 +21,7 @@ from dra_plan.text.naming import claim_set_name, node_list
 
 
 def page(answer: AllocationPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `allocate`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "allocate", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_allocation(made, answer, inventory, view)
@@ -29,7 +29,7 @@ def page(answer: AllocationPlan, inventory: Inventory | None, view: View | None)
 
 
 def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | None, view: View | None) -> None:
-    """Add the claim sets, and the nodes on which each fits."""
+    """Add the claim sets to the page, each with the nodes on which it fits."""
     document = answer.document
     made.headline = headline(document.claim_sets, max((len(one.nodes) for one in document.claim_sets), default=0))
     for number, one in enumerate(document.claim_sets):

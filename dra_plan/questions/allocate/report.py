@@ -19,7 +19,7 @@ RULES = {
 
 
 def content(document: AllocationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the result of each claim set, and the warnings."""
+    """Return the result for each claim set, and the warnings, as the content of CI reports."""
     more = refusals.checks(document.refusals) + [_left(pod, origins) for pod in left_over(gate, document)]
     found, told = document.claim_sets, document.warnings
     return claim_sets.content(found, told, gate, origins, command="allocate", anchor=anchor, more=more, rules=RULES)

@@ -20,7 +20,7 @@ from dra_plan.text.words import counted, listed
 
 
 def allocation(document: AllocationDocument) -> str:
-    """Return `KIND/NAMESPACE/NAME node/NODE` for every node that fits."""
+    """Return a line `KIND/NAMESPACE/NAME node/NODE` for every node on which a claim set fits."""
     return "".join(
         shown.line(f"{owner_name(claim_set)} node/{node}") + "\n"
         for claim_set in document.claim_sets
@@ -29,7 +29,7 @@ def allocation(document: AllocationDocument) -> str:
 
 
 def footer(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[Part]:
-    """Return sentences about copies, rivals, and unchecked rules; nothing if none of them matters.
+    """Return the sentences about copies, competing pods and unchecked rules; the list is empty if none are relevant.
 
     `groups` are the claim sets, grouped by equal results.
     """
@@ -93,7 +93,10 @@ Groups = list[list[PlannedClaimSet]]
 
 
 def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
-    """Return the short table: whether and where the sets fit, an example with devices, and the nodes that reject."""
+    """Return the short table.
+
+    It shows whether and where claim sets fit, an example with devices, and the rejecting nodes.
+    """
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     groups = stories.alike(document.claim_sets)
     if groups:
@@ -118,7 +121,7 @@ def _summary(groups: Groups) -> Table:
 
 
 def in_the_way(claim_set: PlannedClaimSet) -> str:
-    """Return why the set fits nowhere, short enough for a cell: an error, its devices' nodes, the rules against it."""
+    """Return why the claim set fits on no node, in a form that is short enough for a table cell."""
     if claim_set.outcome is Outcome.REFUSED:
         return REFUSED
     if claim_set.outcome is Outcome.UNKNOWN:
@@ -215,7 +218,7 @@ def _codes(node: PlannedNode) -> str:
 
 
 def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
-    """Return every node of every claim set, one row per device that it would allocate."""
+    """Return a table of every node for every claim set, with one row for each device that would be allocated."""
     headers = ("WORKLOAD", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
     made = Table(headers, grouped=4, flexible=(4, 5, 6, 7, 8))
     for claim_set in document.claim_sets:

@@ -42,7 +42,7 @@ class _Event(NamedTuple):
 
 
 class SearchTrace(Probe):
-    """Records one search; `lines` returns the trace."""
+    """Records the events of one search. `lines` returns the trace."""
 
     def __init__(self, most: int = MOST_EVENTS) -> None:
         self._most, self._left_out = most, 0
@@ -51,7 +51,10 @@ class SearchTrace(Probe):
         self._restarted = False
 
     def lines(self) -> Iterator[str]:
-        """Yield a line for each event, indented by the number of devices taken; equal rejections share a line."""
+        """Yield a line for each event, indented by the number of devices that are taken.
+
+        Equal rejections share a line.
+        """
         if self._restarted:
             yield "started again with pruning, because the plain search takes long"
         named = _TraceNames(self._events)
@@ -73,28 +76,28 @@ class SearchTrace(Probe):
             self._add(want, slot, "not ", device, after)
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """Record a want that was abandoned before any device was tried."""
+        """Record that a request was given up before any device was tried."""
         if isinstance(reason, NothingMatches):
             self._add(want, slot, "no device of the node matches")
         else:
             self._add(want, slot, (f"{reason.need} devices for the claim, which can have at most {reason.limit}"))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record a taken device; the search continues below it."""
+        """Record that a device was taken; the events that follow are indented below it."""
         self._add(want, slot, "take ", device)
         self._depth += 1
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record a released device, because nothing was found below it."""
+        """Record that a device was released, because the search below it found no solution."""
         self._depth -= 1
         self._add(want, slot, "give ", device, " back")
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Record that there is no solution from this slot on."""
+        """Record that the search has no solution from this slot onwards."""
         self._add(want, slot, "pruned: there is no solution from here on")
 
     def restarted(self) -> None:
-        """Discard everything recorded before."""
+        """Discard everything that was recorded before."""
         self._events.clear()
         self._depth = self._left_out = 0
         self._restarted = True
@@ -118,7 +121,7 @@ def ending(outcome: Outcome, steps: int) -> str:
 
 
 def with_trace(trace: SearchTrace, form: Format[AllocationDocument]) -> Format[AllocationDocument]:
-    """Return the format with the trace of the document's only claim set on its only node in front."""
+    """Return a format that prints the trace before the document, which has only one claim set and one node."""
     return Format(lambda document, screen: chain([_text(trace, document, screen)], form.parts(document, screen)))
 
 

@@ -35,7 +35,7 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True, slots=True)
 class ThenBound:
-    """The result of kube-scheduler once the new nodes exist."""
+    """The result of kube-scheduler after the new nodes have been added."""
 
     bound: Mapping[str, str] = field(default_factory=dict)
     """The outcome of each pod of the plan, by key."""
@@ -50,7 +50,10 @@ class ThenBound:
 
     @property
     def missing(self) -> list[str]:
-        """Return the planned pods that get no node, unless as many other pods run on the new nodes instead."""
+        """Return the planned pods that get no node.
+
+        The list is empty if at least as many other pods run on the new nodes instead.
+        """
         left = sorted(name for name, outcome in self.bound.items() if outcome != "Bound")
         return left if len(left) > self.others else []
 
@@ -102,7 +105,7 @@ def _known(group: ScalingGroup) -> KnownGroup:
 
 @dataclass(frozen=True, repr=False)
 class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
-    """The result of `autoscale` with the karpenter engine."""
+    """The result of `autoscale` with the engine karpenter."""
 
     target: Target
     groups: Sequence[ScalingGroup]
@@ -134,9 +137,9 @@ class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
 
 
 def provision_cluster(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterPlan:
-    """Return the result of Karpenter's provisioning: each group is an instance type of its NodePool.
+    """Return the result of Karpenter's provisioning, in which each group is an instance type of its NodePool.
 
-    Raises UsageError for a group without a template, because its nodes are unknown.
+    Raises UsageError for a group without a template, because it is unknown what its nodes are like.
     """
     without = next((group.name for group in file.groups if group.template is None), None)
     if without is not None:
@@ -178,7 +181,7 @@ def _scale_up(up: ScaleUp, plan: AutoscalePlan) -> ScaleUpDocument:
 
 
 def autoscale_cluster(inventory: Inventory, target: Target, file: GroupsFile, question: Question) -> AutoscalePlan:
-    """Return the result of one loop of the Cluster Autoscaler, and the helped pods that kube-scheduler then binds."""
+    """Return the result of one loop of the Cluster Autoscaler, with the pods that kube-scheduler would then bind."""
     quirks = AUTOSCALER if target.quirk_mode == "upstream" else FIXED_AUTOSCALER
     loop = run_loop(inventory, target, file, quirks)
     then = _then(inventory, target, file, loop, quirks, question) if loop.up.plan else ThenBound()

@@ -18,13 +18,13 @@ ENGINES = ("cluster-autoscaler", "karpenter")
 
 
 class AutoscaleOptions(Bounded, Allotted, total=False):
-    """The options that describe the groups and limit kube-scheduler's searches."""
+    """The options that describe the node groups and limit kube-scheduler's searches."""
 
     group: Annotated[
         str | Iterable[str],
         Flag(
             "--group",
-            "A node group whose new nodes are copies of NODE, or of the node in FILE; can be repeated.",
+            "Add a node group whose new nodes are copies of NODE, or of the node in FILE. Can be repeated.",
             metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,
@@ -34,7 +34,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--expander",
-            "How the autoscaler chooses among node groups that could grow (default: the first group).",
+            "Use this expander to choose among node groups that could grow (default: the first group).",
             metavar="NAME",
             complete="least-waste|most-pods|least-nodes|random|price|priority",
         ),
@@ -44,7 +44,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--engine",
-            "The autoscaler to simulate: cluster-autoscaler (default) or karpenter.",
+            "Simulate this autoscaler: cluster-autoscaler (default) or karpenter.",
             metavar="NAME",
             complete="cluster-autoscaler|karpenter",
         ),
@@ -58,12 +58,13 @@ def autoscale(
 ) -> AutoscalePlan | KarpenterPlan:
     """Return the result of one loop of the Cluster Autoscaler: groups that grow, and nodes that could be removed.
 
-    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`; `group` are additional
-    groups, each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either, groups are detected from node labels.
-    `expander` chooses among several groups that could grow: least-waste, most-pods or least-nodes; for random, price
-    and priority, the answer notes that the input does not determine the choice. With the `engine` karpenter, each group
-    is an instance type of its NodePool, and the answer lists the NodeClaims that Karpenter creates. Raises InputError
-    for invalid groups, UsageError if no group is known, or one has no template for Karpenter.
+    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`. `group` are additional
+    groups, each as NAME[=NODE|FILE][,min=N][,max=N][,current=N]. If neither is given, groups are detected from node
+    labels. `expander` says how to choose among several groups that could grow: least-waste, most-pods or least-nodes;
+    for random, price and priority, the result notes that the input does not determine the choice. If `engine` is
+    karpenter, each group is an instance type of its NodePool, and the result lists the NodeClaims that Karpenter
+    creates. Raises InputError for invalid groups, and UsageError if no group is known or a group has no template for
+    Karpenter.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import autoscale_cluster, provision_cluster

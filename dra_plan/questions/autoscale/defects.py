@@ -26,7 +26,7 @@ MOST_NAMED = 3
 def defects_that_decide(
     inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult
 ) -> Iterator[tuple[AutoscalerDefect, str]]:
-    """Yield the defects without which the result differs, with the difference; each defect is fixed alone."""
+    """Yield the defects that change the result, each with the difference that fixing only this defect makes."""
     candidates = set(_possible(inventory, file))
     if not candidates or _alike(found, _without(inventory, target, file, *candidates)):
         return
@@ -40,7 +40,7 @@ def defects_that_decide(
 def notices(inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult) -> Iterator[Notice]:
     """Yield a warning for each defect that affects the result.
 
-    If the cluster is too large, a warning that says this.
+    If the cluster is too large to check this, yield a warning that says so.
     """
     pending = sum(map(is_unschedulable, inventory.pods))
     if pending * len(inventory.nodes) > MOST_COMPARED:

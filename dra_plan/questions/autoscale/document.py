@@ -34,7 +34,7 @@ class KnownGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class GroupOption(DocumentPart, frozen=True, kw_only=True):
-    """The pods that one group could help, and the number of nodes."""
+    """The pods that one group could help, and the number of new nodes that they need."""
 
     group: Text
     nodes: Amount
@@ -43,7 +43,7 @@ class GroupOption(DocumentPart, frozen=True, kw_only=True):
 
 
 class GroupResize(DocumentPart, frozen=True, kw_only=True):
-    """The size of a group before and after."""
+    """The size of a group before and after the change."""
 
     group: Text
     from_: Amount
@@ -51,7 +51,7 @@ class GroupResize(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
-    """Pending pods and groups; pods are NAMESPACE/NAME."""
+    """The pending pods, and the groups that grow for them. Pods are named NAMESPACE/NAME."""
 
     result: Result
     error: Annotated[str, Meta(description="What ended the loop, or dropped all pending pods.")] = ""
@@ -90,7 +90,7 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):
-    """The nodes that could be removed, one after another."""
+    """The nodes that could be removed one after another."""
 
     error: str = ""
     removable: list[str] = []
@@ -111,7 +111,7 @@ BoundElsewhere: a claim is bound to another NodeClaim in flight."""
 
 
 class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
-    """One node that Karpenter would launch; prices decide its type later."""
+    """A node that Karpenter would launch. The prices, which are not known here, decide its instance type."""
 
     node_pool: Text
     instance_types: Annotated[list[str], Meta(description="The instance types that still fit all its pods.")]
@@ -119,7 +119,7 @@ class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
-    """The result of Karpenter's provisioning, as far as it is recorded; pods are NAMESPACE/NAME."""
+    """The recorded part of Karpenter's provisioning result. Pods are named NAMESPACE/NAME."""
 
     node_claims: list[NodeClaimDocument] = []
     on_nodes: Annotated[dict[str, str], Meta(description="Pods that need no new node, with their node.")] = {}

@@ -29,7 +29,7 @@ THRESHOLD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class NodeTemplate:
-    """A new node in a group, with everything that is on it from the start."""
+    """A new node in a group, with everything that is on the node from the start."""
 
     node: Node
     slices: tuple[ResourceSlice, ...] = ()
@@ -39,11 +39,11 @@ class NodeTemplate:
 
 @dataclass(frozen=True, slots=True)
 class ScalingGroup:
-    """One node group; sizes are numbers of nodes, `current` is the target size.
+    """A node group. Its sizes are numbers of nodes, and `current` is the target size.
 
-    `told_by` is the node label or annotation that names the group; `unknown` are the limits (min, max) that the input
-    does not contain: 0 and `MOST_SIZE` are used for them. For Karpenter, a group is an instance type of its
-    `node_pool`, or a separate NodePool; higher weights come first.
+    `told_by` is the node label or annotation that names the group. `unknown` are the limits (min, max) that the input
+    does not contain, so that 0 and `MOST_SIZE` are used for them. For Karpenter, a group is an instance type of its
+    `node_pool`, or a separate NodePool; groups with higher weights come first.
     """
 
     name: str
@@ -64,9 +64,9 @@ EXPANDERS = ("least-waste", "most-pods", "least-nodes", "random", "price", "prio
 
 @dataclass(frozen=True, slots=True)
 class AutoscalerOptions:
-    """The relevant flags of the Cluster Autoscaler; a total of 0 nodes means no limit.
+    """The flags of the Cluster Autoscaler that affect the result. A total of 0 nodes means that there is no limit.
 
-    If there is no expander, the first group that could grow is chosen.
+    If no expander is set, the first group that could grow is chosen.
     """
 
     most_nodes: int = 0
@@ -78,7 +78,7 @@ class AutoscalerOptions:
 
 @dataclass(frozen=True, slots=True)
 class GroupsFile:
-    """The groups in file order, with the autoscaler's options."""
+    """The node groups of a file, in file order, with the autoscaler's options."""
 
     groups: tuple[ScalingGroup, ...]
     options: AutoscalerOptions = field(default_factory=AutoscalerOptions)
@@ -91,7 +91,7 @@ def read_groups(path: str) -> GroupsFile:
 
 
 def groups_of(value: Any, where: str = "groups") -> GroupsFile:
-    """Return the groups of a decoded file; `where` is the prefix of the message of an InputError."""
+    """Return the groups of a decoded file. Raises InputError for invalid groups; the message starts with `where`."""
     if not isinstance(value, Mapping) or not isinstance(value.get("nodeGroups"), list):
         raise InputError(f"{where}: expected a map with a list of nodeGroups")
     groups = tuple(_group(each, f"{where}: nodeGroups[{at}]") for at, each in enumerate(value["nodeGroups"]))

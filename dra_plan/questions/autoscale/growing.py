@@ -19,9 +19,9 @@ MOST_GROWN = 20_000
 
 
 def nodes_needed(inventory: Inventory, target: Target, loop: LoopResult, question: Question) -> int | None:
-    """Return the smallest number of new nodes of the growing group with which all helped pods of the plan are bound.
+    """Return the smallest number of new nodes of the growing group with which all pods of the plan are bound.
 
-    Return None if the cluster is too large, or no node of the group can be copied.
+    Return None if the cluster is too large, or if no node of the group can be copied.
     """
     chosen = loop.up.chosen
     if chosen is None or len(chosen.pods) * (len(inventory.nodes) + chosen.nodes) > MOST_GROWN:

@@ -36,7 +36,7 @@ TOPOLOGY = "topology spread and pod affinity are not simulated for Karpenter"
 
 @dataclass(slots=True)
 class NodeClaim:
-    """A future node: of one NodePool, with the instance types on which all its pods still fit."""
+    """A future node in one NodePool, with the instance types on which all its pods still fit."""
 
     pool: str
     types: dict[str, ClusterSnapshot]
@@ -45,7 +45,7 @@ class NodeClaim:
 
 @dataclass(slots=True)
 class KarpenterRun:
-    """The result of a run; pods are NAMESPACE/NAME."""
+    """The result of a run of Karpenter. Pods are named NAMESPACE/NAME."""
 
     claims: list[NodeClaim] = field(default_factory=list)
     on_nodes: dict[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class KarpenterRun:
 
 
 def provision(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterRun:
-    """Return Karpenter's result for the pods that kube-scheduler found unschedulable."""
+    """Return Karpenter's result for the pods that kube-scheduler has marked unschedulable."""
     return _Provisioner(inventory, target, file).run()
 
 

@@ -18,7 +18,7 @@ WHY: dict[WhyNoNode, str] = {
 
 
 def karpenter_parts(of: KarpenterDocument) -> Iterator[Part]:
-    """Yield the created NodeClaims, then the pods without a NodeClaim."""
+    """Yield the NodeClaims that Karpenter creates, and then the pods without a NodeClaim."""
     made = Table(("NODEPOOL", "INSTANCE TYPES", "PODS"), flexible=(1, 2))
     for one in of.node_claims:
         made.add(one.node_pool, " or ".join(one.instance_types), ", ".join(one.pods))

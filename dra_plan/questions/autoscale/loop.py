@@ -22,7 +22,7 @@ NOT_REACHED = "not reached"
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """Both halves of a loop."""
+    """The results of both halves of a loop, which are scaling up and scaling down."""
 
     up: ScaleUp
     down: ScaleDown
@@ -64,7 +64,7 @@ def _upcoming(group: ScalingGroup, inventory: Inventory) -> int:
 
 
 def unready_nodes(inventory: Inventory, groups: Iterable[ScalingGroup]) -> list[str]:
-    """Return nodes that are not ready, or have fewer complete pools of a driver than their group's template."""
+    """Return the nodes that are not ready, or have fewer complete pools of a driver than their group's template."""
     nodes = {node.metadata.name: node for node in inventory.nodes}
     found = []
     for group in groups:

@@ -26,7 +26,7 @@ Bound = Mapping[str, DrawnPod]
 
 
 def page(answer: AutoscalePlan | KarpenterPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `autoscale`. It has a picture if the cluster can be drawn."""
     document = answer.document
     made = begin(document, "autoscale", FORMATS)
     made.picks_title, made.gets_word, made.opens_on = "What is done, groups and pods", "given", 0

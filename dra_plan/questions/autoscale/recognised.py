@@ -45,7 +45,7 @@ _SIZES = re.compile(r",(min|max|current)=([^,]*)$")
 
 
 class Membership(NamedTuple):
-    """The group of a node, the label or annotation that names it, and the zone if relevant."""
+    """The group of a node, the label or annotation that names this group, and the zone if it is relevant."""
 
     group: str
     by: str
@@ -53,7 +53,10 @@ class Membership(NamedTuple):
 
 
 def membership(node: Node) -> Membership | None:
-    """Return the group that the node's labels or annotations name; None if there is none, and for Karpenter nodes."""
+    """Return the group that the node's labels or annotations name, or None if they name no group.
+
+    The result is also None for nodes that Karpenter has created.
+    """
     labels = node.metadata.labels or {}
     if KARPENTER in labels:
         return None
@@ -67,7 +70,7 @@ def membership(node: Node) -> Membership | None:
 
 
 def recognised(inventory: Inventory) -> list[ScalingGroup]:
-    """Return the groups that nodes name, in node order. Raises InputError if there are more than `MOST_GROUPS`."""
+    """Return the groups that the nodes name, in node order. Raises InputError if there are more than `MOST_GROUPS`."""
     found: dict[Membership, list[str]] = {}
     for node in inventory.nodes:
         member = membership(node)
@@ -91,11 +94,10 @@ def recognised(inventory: Inventory) -> list[ScalingGroup]:
 
 
 def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander: str | None = None) -> GroupsFile:
-    """Return the groups of a file (a path, or its content) and of `--group`; without either, those that nodes name.
+    """Return the groups in a file (given as a path, or as its content) and in `--group` options.
 
-    The `expander` overrides the one in the file.
-
-    Raises InputError and UsageError, the latter if no group is known.
+    If neither is given, return the groups that the nodes name. The `expander` overrides the one in the file. Raises
+    InputError for invalid groups, and UsageError if no group is known.
     """
     found = GroupsFile(())
     if file is not None:
@@ -124,7 +126,8 @@ def _expander(name: str) -> str:
 def given_groups(options: Iterable[str], inventory: Inventory) -> list[ScalingGroup]:
     """Return the groups of `--group NAME[=NODE|FILE][,min=N][,max=N][,current=N]`.
 
-    Raises UsageError for a wrong format, unknown names and duplicate names; InputError for files.
+    Raises UsageError for a wrong format and for unknown or duplicate names, and InputError for files that can't be
+    read.
     """
     known = {group.name: group for group in recognised(inventory)}
     found: dict[str, ScalingGroup] = {}
@@ -195,5 +198,5 @@ def _template(path: str) -> NodeTemplate:
 
 
 def of_karpenter(inventory: Inventory) -> Sequence[str]:
-    """Return the nodes that Karpenter has created, which belong to no group."""
+    """Return the nodes that Karpenter has created, which do not belong to any group."""
     return [node.metadata.name for node in inventory.nodes if KARPENTER in (node.metadata.labels or {})]

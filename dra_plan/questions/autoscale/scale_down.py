@@ -29,19 +29,22 @@ NOT_UNDERUTILIZED, NO_PLACE, UNEXPECTED = "NotUnderutilized", "NoPlaceToMovePods
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """The utilization of a node, from 0 to 1, and its resource: DRIVER/POOL, cpu or memory."""
+    """The utilization of a node, from 0 to 1, and the resource that it refers to: DRIVER/POOL, cpu or memory."""
 
     share: float
     resource: str
 
 
 class UnknownUtilizationError(Exception):
-    """A node whose utilization cannot be determined."""
+    """Raised when the utilization of a node cannot be determined."""
 
 
 @dataclass(slots=True)
 class ScaleDown:
-    """The nodes that could be removed, in order; why others stay; where pods would move (NAMESPACE/NAME to node)."""
+    """The nodes that could be removed, in order, why other nodes stay, and the node to which each pod would move.
+
+    Pods are named NAMESPACE/NAME.
+    """
 
     error: str = ""
     removable: list[str] = field(default_factory=list)
@@ -56,7 +59,7 @@ def scale_down(
     options: AutoscalerOptions,
     upcoming: Sequence[str] = (),
 ) -> ScaleDown:
-    """Return the result for the nodes of the groups, one candidate after another; the snapshot is modified."""
+    """Return which nodes of the groups could be removed, examined one after another. The snapshot is modified."""
     found = ScaleDown()
     candidates = [name for group in groups for name in group.nodes if name in snapshot.nodes]
     for name in candidates:
@@ -113,7 +116,7 @@ def _moves(snapshot: ClusterSnapshot, pods: Sequence[Pod], targets: Sequence[str
 
 
 def utilization(snapshot: ClusterSnapshot, name: str) -> Utilization:
-    """Return the utilization of a node. Raises UnknownUtilizationError."""
+    """Return the utilization of a node. Raises UnknownUtilizationError if it cannot be determined."""
     slices = [piece for piece in snapshot.inventory.slices if piece.spec.node_name == name]
     if slices and snapshot.quirks.devices_hide_requests:
         return _of_devices(snapshot, name, slices)
@@ -206,18 +209,18 @@ def _of_pool(pieces: Sequence[ResourceSlice], driver: str, pool: str, allocated:
 
 
 class EvictionRules:
-    """The pods that keep a node from being removed, by the autoscaler's drainability rules."""
+    """Decides which pods keep a node from being removed, by the autoscaler's drainability rules."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory, self._index = inventory, Index(inventory)
         self._workloads = {(one.kind, one.metadata.namespace, one.metadata.name) for one in inventory.workloads}
 
     def moves(self, pod: Pod) -> bool:
-        """Return whether the pod needs another node if its node is removed."""
+        """Return whether the pod has to move to another node if its node is removed."""
         return not (_is_mirror(pod) or _is_daemon(pod) or _is_over(pod) or pod.metadata.deletion_timestamp)
 
     def blocks(self, pods: Sequence[Pod]) -> str:
-        """Return what blocks the removal of the node, in the autoscaler's words; "" if nothing does."""
+        """Return what blocks the removal of the node, in the autoscaler's words, or "" if nothing does."""
         for pod in pods:
             if self.moves(pod) and (why := self._why(pod)):
                 return f"BlockedByPod: {pod.key} ({why})"

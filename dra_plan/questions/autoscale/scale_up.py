@@ -34,19 +34,22 @@ AT_MAX = f"{SKIPPED}max node group size reached"
 
 @dataclass(frozen=True, slots=True)
 class EqualPods:
-    """Pods with one controller that are equal to the autoscaler; the first represents all."""
+    """Pods of one controller that the autoscaler considers equal. The first pod represents all of them."""
 
     pods: tuple[Pod, ...]
 
     @property
     def first(self) -> Pod:
-        """The representative pod."""
+        """The pod that represents all equal pods."""
         return self.pods[0]
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleOption:
-    """The scale-up option of one group: the number of nodes, and the pods; `similar` groups share them if enabled."""
+    """A way to scale up one group, with the number of new nodes and the pods that they would run.
+
+    If balancing is enabled, the new nodes are shared with the `similar` groups.
+    """
 
     group: ScalingGroup
     nodes: int
@@ -56,7 +59,7 @@ class ScaleOption:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """The size of a group before and after."""
+    """The size of a group before and after the change."""
 
     group: str
     before: int
@@ -65,7 +68,7 @@ class Resize:
 
 @dataclass(slots=True)
 class ScaleUp:
-    """The result of the loop's first half; pod names are NAMESPACE/NAME."""
+    """The result of the scale-up half of the loop. Pods are named NAMESPACE/NAME."""
 
     result: str = ""
     error: str = ""
@@ -85,7 +88,7 @@ class ScaleUp:
 
 
 class ScaleUpLoop:
-    """Queries the snapshot, which afterwards contains the pods that fit on existing nodes."""
+    """Runs the scale-up half of the loop. Afterwards, the snapshot contains the pods that fit on existing nodes."""
 
     def __init__(
         self,
@@ -98,7 +101,7 @@ class ScaleUpLoop:
         self.found = ScaleUp()
 
     def run(self, upcoming: Sequence[str]) -> ScaleUp:
-        """Return the results of the pending pods; `upcoming` are nodes of the snapshot that do not exist yet."""
+        """Return the results for the pending pods. `upcoming` are nodes of the snapshot that do not exist yet."""
         found = self.found
         pending = self._placed(self._pending(), upcoming)
         if not pending:
@@ -299,25 +302,28 @@ def is_unschedulable(pod: Pod) -> bool:
 
 
 class EqualRefused:
-    """Pods that fit on no node, by controller; equal pods are not tried again."""
+    """Remembers pods that fit on no node, by controller, so that equal pods are not tried again."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[Pod]] = {}
 
     def has(self, pod: Pod) -> bool:
-        """Return whether an equal pod of the same controller was rejected."""
+        """Return whether an equal pod of the same controller has been recorded as fitting on no node."""
         controller = pod.metadata.controller
         return controller is not None and any(_are_equal(each, pod) for each in self._known.get(controller.uid, ()))
 
     def add(self, pod: Pod) -> None:
-        """Record that no node fits the pod."""
+        """Record that the pod fits on no node."""
         controller = pod.metadata.controller
         if controller is not None:
             self._known.setdefault(controller.uid, []).append(pod)
 
 
 def equal_pods(pods: Sequence[Pod]) -> list[EqualPods]:
-    """Group the pods of one controller with equal labels and spec; bare pods and DaemonSet pods are not grouped."""
+    """Group the pods that have the same controller and equal labels and specs.
+
+    Bare pods and DaemonSet pods are not grouped.
+    """
     found: list[list[Pod]] = []
     by_controller: dict[str, list[list[Pod]]] = {}
     for pod in pods:
@@ -349,7 +355,7 @@ def _are_equal(one: Pod, other: Pod) -> bool:
 
 
 class Estimator:
-    """Packs pods on new nodes of one group: by cpu and memory, not by devices, which only decide whether a pod fits."""
+    """Packs pods on new nodes of one group, ordered by cpu and memory. Devices only decide whether a pod fits."""
 
     def __init__(self, snapshot: ClusterSnapshot, group: ScalingGroup, templates: Templates, room: int) -> None:
         self._snapshot, self._group, self._templates, self._room = snapshot, group, templates, room
@@ -359,7 +365,7 @@ class Estimator:
         self._used: set[str] = set()
 
     def estimate(self, equal: Sequence[EqualPods]) -> tuple[int, list[Pod]]:
-        """Return the number of nodes that get a pod, and the pods. Raises TooManyUsersError."""
+        """Return the number of new nodes that get a pod, and the pods on them. Raises TooManyUsersError."""
         placed: list[Pod] = []
         for one in sorted(equal, key=lambda each: (-self._devices(each.first), -self._score(each.first))):
             self._pack(one, placed)
@@ -427,7 +433,7 @@ _MEMORY_TOLERANCE, _FREE_TOLERANCE = 0.015, 0.05
 
 
 def are_similar(one: Added, other: Added, quirks: AutoscalerQuirks) -> bool:
-    """Return whether the autoscaler considers new nodes of two groups similar, regardless of their devices."""
+    """Return whether the autoscaler considers new nodes of two groups similar. It ignores their devices."""
     if not quirks.similar_without_devices and _devices(one) != _devices(other):
         return False
     mine, theirs = one.node, other.node
@@ -462,7 +468,10 @@ def _alike(one: Mapping[str, Any], other: Mapping[str, Any], *, exact: bool) -> 
 
 
 def balanced(groups: Iterable[ScalingGroup], nodes: int) -> list[Resize]:
-    """Return the groups that change when this number of nodes is added, as evenly as their limits allow."""
+    """Return the new sizes of the groups when this number of nodes is distributed as evenly as their limits allow.
+
+    Groups whose size does not change are omitted.
+    """
     sizes: list[list[Any]] = [[group, group.current] for group in groups if group.most > group.current]
     nodes = min(nodes, sum(group.most - size for group, size in sizes))
     sizes.sort(key=lambda each: each[0].current)

@@ -30,7 +30,7 @@ FITS = "fits"
 
 
 class TooManyUsersError(Exception):
-    """A claim that would be reserved for more pods than allowed, which is an internal error in the autoscaler."""
+    """Raised when a claim would be reserved for more pods than allowed, an internal error of the autoscaler."""
 
     def __init__(self, pod: Pod, claim: ResourceClaim) -> None:
         self.pod, self.claim = pod, claim
@@ -42,7 +42,7 @@ class TooManyUsersError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A future node, with its slices and the pods and claims that come with it."""
+    """A future node, with its slices and with the pods and claims that it brings along."""
 
     node: Node
     slices: tuple[ResourceSlice, ...] = ()
@@ -63,7 +63,7 @@ class _Trial(NamedTuple):
 
 
 class ClusterSnapshot:
-    """A modifiable cluster; `forked` returns a copy with the same content."""
+    """A cluster that can be modified. `forked` returns a copy with the same content."""
 
     def __init__(self, inventory: Inventory, target: Target, common: Common, quirks: AutoscalerQuirks) -> None:
         self._target, self._common, self.quirks = target, common, quirks
@@ -77,7 +77,7 @@ class ClusterSnapshot:
         """The node of each pod placed here, by key."""
 
     def forked(self) -> ClusterSnapshot:
-        """Return a copy with the same content; later changes to it do not affect this one."""
+        """Return a copy with the same content. Changes to the copy do not affect the original."""
         return ClusterSnapshot(self.content(), self._target, self._common, self.quirks)
 
     def content(self) -> Inventory:
@@ -88,16 +88,17 @@ class ClusterSnapshot:
         return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
 
     def announce(self, nodes: Iterable[Added]) -> None:
-        """Announce nodes that may be added, so that their slices are gathered together, at the cost of one node.
+        """Announce nodes that may be added later, so that their slices are all gathered at once.
 
-        No other node can reach these slices, so no answer changes before a node is added.
+        This costs no more than gathering the slices of one node. No other node can reach these slices, so announcing
+        them changes no result.
         """
         self._announced |= {one.node.metadata.name: one for one in nodes}
         ahead = (piece for one in self._announced.values() for piece in one.slices)
         self._cluster.set_slices([*self._slices, *ahead])
 
     def add(self, added: Added) -> None:
-        """Add a new node, with everything that comes with it."""
+        """Add a new node, with its slices, pods and claims."""
         if added.slices and added.node.metadata.name not in self._announced:
             self.announce([added])
         self.inventory = _with(self.inventory, [added])
@@ -112,7 +113,7 @@ class ClusterSnapshot:
 
     @property
     def nodes(self) -> list[str]:
-        """Return the node names in input order, new ones last."""
+        """Return the node names in input order, followed by the names of new nodes."""
         return [node.metadata.name for node in self.inventory.nodes]
 
     def pods_on(self, node: str) -> list[Pod]:
@@ -121,7 +122,7 @@ class ClusterSnapshot:
         return [self._cluster.pods[uid] for uid in found if uid in self._cluster.pods]
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return a claim in its present state."""
+        """Return a claim in its present state, or None if it does not exist."""
         return self._cluster.claims.get(namespace, name)
 
     def priority(self, pod: Pod) -> int:
@@ -129,17 +130,20 @@ class ClusterSnapshot:
         return self._cluster.info(pod).priority
 
     def requested(self, pod: Pod, resource: str) -> int:
-        """Return the pod's request of a resource, in the scheduler's units."""
+        """Return the amount of a resource that the pod requests, in the scheduler's units."""
         return self._cluster.info(pod).requests.get(resource, 0)
 
     def claim_names(self, pod: Pod) -> list[str]:
-        """Return the names of the pod's claims, as far as known."""
+        """Return the names of the pod's claims that are known."""
         made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
         names = (entry.resource_claim_name or made.get(entry.name) for entry in pod.spec.resource_claims)
         return [name for name in names if name]
 
     def devices(self, pod: Pod) -> int:
-        """Return the number of devices that the pod's claims want; "all" counts as one, alternatives as the first."""
+        """Return the number of devices that the pod's claims request.
+
+        A request for all devices counts as one device, and of alternatives only the first counts.
+        """
         requests = [each for claim in self._claims_of(pod) if claim is not None for each in claim.spec.devices.requests]
         exact = [each.exactly or next(iter(each.first_available), None) for each in requests]
         return sum((each.count or 1) for each in exact if each is not None)
@@ -147,16 +151,19 @@ class ClusterSnapshot:
     # Tests and placements
 
     def why_not(self, pod: Pod, node: str) -> str:
-        """Return why the pod does not fit on the node, in kube-scheduler's words; FITS if it does."""
+        """Return why the pod does not fit on the node, in kube-scheduler's words, or FITS if it does."""
         trial = self._trial(pod)
         return (self._refusal(trial, pod, node) or FITS) if isinstance(trial, _Trial) else trial
 
     def put(self, pod: Pod, node: str) -> bool:
-        """Place the pod on the node, with its devices, if it fits. Raises TooManyUsersError."""
+        """Place the pod on the node and allocate its devices, if it fits; return whether it does.
+
+        Raises TooManyUsersError.
+        """
         return self.put_on_any(pod, (node,)) is not None
 
     def put_on_any(self, pod: Pod, nodes: Iterable[str]) -> str | None:
-        """Place the pod on the first node that fits, and return the node's name; None if none does.
+        """Place the pod on the first node on which it fits, and return this node's name, or None if it fits on none.
 
         Raises TooManyUsersError.
         """
@@ -214,7 +221,7 @@ class ClusterSnapshot:
         return None
 
     def free_idle_claims(self, pod: Pod) -> bool:
-        """Deallocate claims of the pod that nothing uses, as kube-scheduler does; return False if there is none."""
+        """Deallocate the pod's claims that nothing uses, as kube-scheduler does. Return whether there were any."""
         idle = [
             claim
             for claim in self._claims_of(pod)
@@ -272,7 +279,10 @@ def _said(status: Status) -> str:
 
 
 def missing_claims(inventory: Inventory) -> str:
-    """Return why the autoscaler's loop ends at once: a bound or nominated pod lacks a claim; "" if none does."""
+    """Return why the autoscaler's loop ends immediately, or "" if it does not.
+
+    The loop ends if a claim of a bound or nominated pod is missing.
+    """
     index = Index(inventory)
     for pod in inventory.pods:
         if not (pod.spec.node_name or pod.status.nominated_node_name) or pod.status.phase in ("Succeeded", "Failed"):

@@ -38,18 +38,19 @@ NAME_FIELD = "metadata.name"
 
 
 class LoopAbortedError(Exception):
-    """An error that ends the whole loop, for all groups."""
+    """Raised when an error ends the whole loop, for all groups."""
 
 
 class NotCopiedError(Exception):
-    """A template that cannot be copied."""
+    """Raised when a template cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The templates by group; groups without a template are missing.
+    """The templates of the groups. A group without a template has no entry.
 
-    `starting` are DaemonSets whose pods take devices of each new node of a group, and the templates of their claims.
+    `starting` are the DaemonSets whose pods use devices on every new node of a group, and `claims` are the templates of
+    their claims.
     """
 
     by_group: Mapping[str, NodeTemplate]
@@ -57,7 +58,7 @@ class Templates:
     claims: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
 
     def of(self, group: ScalingGroup, number: int) -> Added | None:
-        """Return a new node in the group with its own name, or None if there is no template."""
+        """Return a new node in the group with a name of its own, or None if the group has no template."""
         template = self.by_group.get(group.name)
         if template is None:
             return None
@@ -189,7 +190,10 @@ def _daemon(workload: AnyWorkload, node: str) -> Pod:
 
 
 def copied(template: NodeTemplate, name: str, quirks: AutoscalerQuirks = AUTOSCALER) -> Added:
-    """Return a copy under another name. Raises NotCopiedError for slices and devices that are not the node's own."""
+    """Return a copy of a template under another name.
+
+    Raises NotCopiedError for slices and devices that do not belong only to the node.
+    """
     old = template.node.metadata.name
     pools = {}
     slices = []

@@ -28,7 +28,7 @@ MOST_GROUPS = 3
 
 
 def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
-    """Return the pending pods, and the nodes that could be removed."""
+    """Return the results for pending pods, and the nodes that could be removed."""
     if document.karpenter is not UNSET:
         return [*karpenter_parts(document.karpenter), *_told_groups(document), target(document)]
     return [
@@ -40,7 +40,7 @@ def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: AutoscaleDocument, screen: Screen | None) -> list[Part]:
-    """Return the same with every group's reason, and a row for each node."""
+    """Return the table with the reason for every group and a row for each node."""
     if document.karpenter is not UNSET:
         return table(document, screen)
     nodes = Table(("NODE", "USED", "OF", "SCALE DOWN"), flexible=(3,))
@@ -115,7 +115,8 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         yield from _choice(up)
     if up.needed is not None:
         yield (
-            f"These pods need {counted(up.needed, 'new node')} in group {up.chosen} with kube-scheduler (see `grow`)."
+            f"To bind all of these pods, kube-scheduler needs {counted(up.needed, 'new node')} in group {up.chosen} "
+            "(see `grow`)."
         )
     left = [pod for pod, outcome in up.then_bound.items() if outcome != "Bound"]
     if up.then_bound:
@@ -156,7 +157,7 @@ def _or(groups: list[str]) -> str:
 
 
 def names(document: AutoscaleDocument) -> str:
-    """Return the groups that grow, or the NodePools that get a node, one per line."""
+    """Return the groups that grow, or the NodePools that get a node. Each is on its own line."""
     if document.karpenter is not UNSET:
         return "".join(f"{shown.line(one.node_pool)}\n" for one in document.karpenter.node_claims)
     return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)

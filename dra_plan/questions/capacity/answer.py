@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -21,8 +22,9 @@ from dra_plan.claims.owners import is_waiting, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.obstacles import NextCopy
-from dra_plan.documents.suggestions import TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, PatchOperation, PodsGone, TriedChanges
 from dra_plan.errors import UsageError
+from dra_plan.explanation.suggest import patches
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
@@ -30,13 +32,14 @@ from dra_plan.planner.carried_out import carried_out
 from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.nodes import of_devices, of_preemption, with_nodes
 from dra_plan.planner.notices import of_new_fields
-from dra_plan.planner.obstacles import next_copy
+from dra_plan.planner.obstacles import holder_on, next_copy
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import OwnerRefusals, RefusedOwner, entries
 from dra_plan.planner.settling import outlook_of
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.capacity.copied import Copied, OwnPods, choose_copied, with_gangs
 from dra_plan.questions.capacity.document import (
+    MOST_GAINED,
     CapacityDocument,
     CopiedGang,
     CopiedOwner,
@@ -68,19 +71,27 @@ from dra_plan.scheduler.refusals import (
 )
 from dra_plan.scheduler.simulate import result_of
 from dra_plan.scheduler.simulation import Simulation
+from dra_plan.whatif.edits import belongs_to_node, depart
 
 __all__ = ["USUAL_LIMIT", "CapacityPlan", "Copied", "choose_copied", "count_copies"]
 
 
 class OwnedAlready(NamedTuple):
-    """The existing objects of copied owners: the keys of their claims, and namespace and name of their pending pods."""
+    """The existing objects of copied owners: the keys of their claims and pods, and the names of their pending pods.
+
+    Each pending pod is given by its namespace and name.
+    """
 
     claims: Set[str]
+    pods: Set[str]
     waiting: Set[tuple[str, str]]
 
 
 class Count(NamedTuple):
-    """The number of an owner's copies. If one more gang fits only in part, `fitting` of its pods fit."""
+    """The number of copies of an owner.
+
+    If only a part of one more gang fits, `fitting` is the number of its pods that fit.
+    """
 
     copies: Copies
     scheduled: ScheduledCopies
@@ -92,16 +103,33 @@ class Count(NamedTuple):
 MOST_COUNTED_AGAIN = 200
 """The number of copies above which they are not counted again after a change."""
 
+MOST_REMOVED = 3
+"""The number of running pods whose removal is tried."""
+
+
+class Gain(NamedTuple):
+    """The number of copies that a change brings, and the first node that then has more of them."""
+
+    more: int
+    node: str
+
+
+_CountedAgain = Callable[[Inventory], Gain | None]
+"""The copies that a changed input takes in addition; None if they are not counted."""
+
 
 class Counting:
-    """Counts copies on a cluster, and reports the end of each count to the fleet."""
+    """Counts copies on a cluster, and reports to the fleet when a count ends."""
 
     def __init__(self, inventory: Inventory, view: View, fleet: Fleet, max_steps: int | None, limit: int) -> None:
         self._inventory, self._view, self._fleet = inventory, view, fleet
         self._max_steps, self.limit = max_steps, limit
 
     def counted(self, parts: Sequence[tuple[Copied, int]], own: OwnedAlready) -> tuple[Simulation, list[Count]]:
-        """Count copies of owners in addition to the existing pods, with this number of each owner per set."""
+        """Count how many copies of the owners fit in addition to the existing pods.
+
+        Copies are created in sets; each part is an owner with the number of its copies in a set.
+        """
         templates = [(each.template, number) for each, number in parts]
         simulation, everyone = self._created(templates, own)
         found = []
@@ -109,36 +137,68 @@ class Counting:
             count = self._count(simulation, each.template, copies, everyone, own.claims)
             following = count.following
             if following is not None:
-                helps = [tried for tried in following.suggestions if self._raises(tried, templates, own, everyone)]
+                again = partial(self._gained, templates=templates, own=own, everyone=everyone)
+                helps = [*self._removals(following, again, own), *self._helpful(following, again, everyone)]
+                if len(parts) > 1:
+                    helps = [structs.replace(one, more=0) for one in helps]  # the gain is that of all owners
                 count = count._replace(following=structs.replace(following, suggestions=helps))
             found.append(count)
         return simulation, found
 
-    def _raises(
-        self,
-        tried: TriedChanges,
-        templates: Sequence[tuple[CopyTemplate, int]],
-        own: OwnedAlready,
-        everyone: Sequence[Copies],
-    ) -> bool:
-        """Return whether more copies fit with the changes; if this is unknown or takes long, whether none is a gang.
+    def _helpful(self, following: NextCopy, again: _CountedAgain, everyone: Sequence[Copies]) -> Iterator[TriedChanges]:
+        """Yield the changes with which more copies fit; of those that are not counted again, unless one is a gang.
 
         A change is tried for one more pod next to the others, but all copies are created from the template that has it.
         For gangs, an impossible change is dropped: what helps one pod may not help all of them.
         """
+        for tried in following.suggestions:
+            changed = carried_out(self._inventory, tried.patches) if not tried.feature_gates else None
+            gain = again(_without_users(changed, tried)) if changed is not None else None
+            if gain is not None and gain.more:
+                yield structs.replace(tried, more=gain.more)
+            elif gain is None and all(copies.size == 1 for copies in everyone):
+                yield tried
+
+    def _removals(self, following: NextCopy, again: _CountedAgain, own: OwnedAlready) -> Iterator[TriedChanges]:
+        """Yield the pods whose requests leave too little of a resource, if more copies fit without them."""
+        there = {pod.key: pod for pod in self._inventory.pods}
+        named = list(dict.fromkeys(one.pod for one in following.obstacles if one.pod))
+        for pod in [there[name] for name in named if name in there][:MOST_REMOVED]:
+            if belongs_to_node(pod) or pod.key in own.pods:
+                continue
+            gain = again(depart(self._inventory, [pod]).inventory)
+            if gain is not None and gain.more:
+                key = ("Pod", pod.metadata.namespace, pod.metadata.name)
+                yield TriedChanges(
+                    changes=[PodsGone(code="remove-pods", pods=[pod.key], on=pod.spec.node_name or "")],
+                    node=gain.node,
+                    more=gain.more,
+                    patches=[patches.of_object(key, "v1", [PatchOperation(op="remove", path="")])],
+                )
+
+    def _gained(
+        self,
+        changed: Inventory,
+        templates: Sequence[tuple[CopyTemplate, int]],
+        own: OwnedAlready,
+        everyone: Sequence[Copies],
+    ) -> Gain | None:
+        """Return how many more copies fit in the changed input; None if counting them again would take long."""
         bound = sum(copies.number for copies in everyone)
-        if bound >= MOST_COUNTED_AGAIN or tried.feature_gates:
-            return all(copies.size == 1 for copies in everyone)
-        changed = carried_out(self._inventory, tried.patches)
-        if changed is None:
-            return all(copies.size == 1 for copies in everyone)
+        if bound >= MOST_COUNTED_AGAIN:
+            return None
         view = View.of(changed, self._view.target)
-        again = Counting(changed, view, self._fleet, self._max_steps, bound + 1)
-        _, found = again._created(templates, own)
-        return sum(copies.number for copies in found) > bound
+        counting = Counting(changed, view, self._fleet, self._max_steps, bound + MOST_GAINED)
+        _, found = counting._created(templates, own)
+        before, after = [Counter(record.node for each in all_ for record in each.bound) for all_ in (everyone, found)]
+        node = next((node for node in after if after[node] > before[node]), "")
+        return Gain(max(0, sum(copies.number for copies in found) - bound), node)
 
     def daemons(self, workload: AnyWorkload, present: Sequence[Pod], own: OwnedAlready) -> Count:
-        """Return one pod for each node that may have one but has none: a DaemonSet creates no more."""
+        """Count the nodes that could run a pod of the DaemonSet but have none.
+
+        A DaemonSet creates one pod on each of them.
+        """
         simulation = self._simulation(lambda _pod: False)
         simulation.start()
         copies = Copies()
@@ -150,10 +210,7 @@ class Counting:
             else:
                 copies.refused = copies.refused or record
         template = CopyTemplate((copy_of(Copied.of_workload(workload).pod, 0),))
-        count = self._count(simulation, template, copies, [copies], own.claims)
-        if copies.refused is None:
-            count = count._replace(scheduled=structs.replace(count.scheduled, ended="EveryNode"))
-        return count
+        return self._count(simulation, template, copies, [copies], own.claims, every_node=True)
 
     def _created(
         self, templates: Sequence[tuple[CopyTemplate, int]], own: OwnedAlready
@@ -195,8 +252,12 @@ class Counting:
         copies: Copies,
         everyone: Sequence[Copies],
         own: Set[str],
+        *,
+        every_node: bool = False,
     ) -> Count:
         scheduled = _told(copies, simulation, everyone)
+        if every_node and copies.refused is None:
+            return Count(copies, structs.replace(scheduled, ended="EveryNode"))
         if scheduled.ended in ("Limit", "Undecided"):
             self._fleet.cut_short()
         refused = copies.refused
@@ -213,9 +274,20 @@ class Counting:
                 self._fleet.cut_short()
                 return Count(copies, scheduled)
         found = refusals(simulation, refused.pod)
-        devices = self._fleet.ended(state, found)
+        devices = self._fleet.ended(state, found, partial(holder_on, simulation))
         following = next_copy(simulation, refused, found, numbers, self._max_steps, own)
         return Count(copies, scheduled, following, fitting, devices)
+
+
+def _without_users(changed: Inventory, tried: TriedChanges) -> Inventory:
+    """Return the input without the pods whose claims are released: a claim is in use as long as they run."""
+    users = {
+        f"{one.release.namespace}/{name}"
+        for one in tried.changes
+        if isinstance(one, ClaimReleased)
+        for name in one.pods
+    }
+    return depart(changed, [pod for pod in changed.pods if pod.key in users]).inventory
 
 
 def _told(copies: Copies, simulation: Simulation, everyone: Sequence[Copies]) -> ScheduledCopies:
@@ -271,7 +343,7 @@ USUAL_LIMIT = 10_000
 
 @dataclass(frozen=True, repr=False)
 class CapacityPlan(PrintedAnswer[CapacityDocument]):
-    """The result of `capacity`. Iterating yields an item for each owner."""
+    """The result of `capacity`. Iterating over it yields an item for each owner."""
 
     target: Target
     limit: int
@@ -287,6 +359,11 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def without_full_daemons(self) -> CapacityPlan:
+        """Return the answer without the DaemonSets that have a pod on every node, unless nothing else was counted."""
+        others = tuple(each for each in self.items if each.scheduled.ended != "EveryNode" or each.scheduled.copies)
+        return replace(self, items=others) if others else self
 
     def __repr__(self) -> str:
         return f"<CapacityPlan for {self.target.version}: {counted(len(self), 'owner')}>"
@@ -328,12 +405,11 @@ def count_copies(
     mix: bool = False,
     seeks: bool | None = None,
 ) -> CapacityPlan:
-    """Count the copies of each pod separately, in addition to the bound pods; pending pods are ignored.
+    """Count the copies of each pod separately, in addition to the bound pods. Pending pods are ignored.
 
-    If `mix` is set, all pods are counted together, in proportion to their owners' replicas. If `seeks` is set, the
-    search for the best possible number is thorough. By default, it takes a few seconds, and is skipped for a mix.
-
-    Raises InputError for input without nodes, UsageError for a limit below 1.
+    If `mix` is set, all pods are counted together, in proportion to their owners' replicas. By default, the search for
+    the best possible number takes a few seconds, and is skipped for a mix; if `seeks` is set, it is thorough. Raises
+    InputError for input without nodes, and UsageError for a limit below 1.
     """
     if limit < 1:
         raise UsageError(f"limit: {limit} is not a number of copies: it must be at least 1")
@@ -458,4 +534,5 @@ def _alone(counting: Counting, seeking: Seeking | None, copied: Copied, own: Own
 
 
 def _already(own: OwnPods, owners: Sequence[CopiedOwner]) -> OwnedAlready:
-    return OwnedAlready(own.claims(owners), own.waiting(owners))
+    pods = frozenset(pod.key for owner in owners for pod in own.of(owner))
+    return OwnedAlready(own.claims(owners), pods, own.waiting(owners))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False):
-    """The options for the number and the way of counting copies."""
+    """The options that say how copies are counted, and how many at most."""
 
     mix: Annotated[bool, Flag("--mix", "Count complete sets of all workloads, in proportion to their replicas.")]
     possible: Annotated[
@@ -20,8 +20,8 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
         Flag(
             "--possible/--no-possible",
             (
-                "Search for the best placement without a time limit, or not at all. By default, "
-                "search for a few seconds; with --mix, do not search."
+                "Search longer for the best placement (--possible), or do not search (--no-possible). "
+                "By default, the search takes at most a few seconds, and there is no search with --mix."
             ),
         ),
     ]
@@ -31,14 +31,15 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
 @spelled_out
 @within_its_time
 def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: Unpack[CapacityOptions]) -> CapacityPlan:
-    """Return the number of copies of pods that fit in addition to the bound pods, each owner alone.
+    """Return the number of copies of pods that fit in addition to the bound pods. Each owner is counted alone.
 
-    `owners` are names of pods and workloads, or pods as plain dicts; without them, the pending pods and the workloads
-    of the input, or of `namespace`. Copies are created one after another, as many as kube-scheduler binds and quotas
-    allow, and at most `limit` (10,000). Other pending pods are ignored. With `mix`, all owners are counted together, in
-    proportion to their replicas. The best possible number is searched for during a few seconds (not for a mix);
-    thoroughly if `possible` is true, and not at all if it is false. Raises UsageError for an unknown owner, InputError
-    for a pod that cannot be decoded and for input without nodes.
+    `owners` are names of pods and workloads, or pods as plain dicts. If none are given, these are the pending pods and
+    the workloads of the input, or of the namespace `namespace`, but no DaemonSets that have a pod on every node.
+    Copies are created one after another until kube-scheduler or a quota rejects one, or there are `limit` (10,000).
+    Other pending pods are ignored. With `mix`, all owners are counted together, in proportion to their replicas. By
+    default, the search for the best possible number takes a few seconds (and is skipped for a mix); it is thorough if
+    `possible` is true, and skipped if it is false. Raises UsageError for an unknown owner, and InputError for a pod
+    that cannot be decoded and for input without nodes.
     """
     from dra_plan.arguments import at_least_one, required, truth
     from dra_plan.manifests.decode import from_dicts
@@ -58,4 +59,4 @@ def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: U
     seeks = None if possible is None else truth(possible, "possible")
     most = answer.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
     counted = answer.count_copies(inventory, cluster.target, copied, asked, limit=most, mix=mix, seeks=seeks)
-    return cluster.with_edits(counted)
+    return cluster.with_edits(counted if owners or mix else counted.without_full_daemons())

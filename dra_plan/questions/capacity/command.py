@@ -38,7 +38,7 @@ def capacity(
             "--at-least",
             min=0,
             metavar="N",
-            help="Exit with status 1 unless at least N copies fit (COPIES; pending replicas are included).",
+            help="Exit with status 1 if COPIES is less than N.",
         ),
     ] = 0,
     allow_empty: Annotated[
@@ -55,10 +55,10 @@ def capacity(
       dra-plan capacity --live deploy/serve
       dra-plan capacity cluster.json deploy/serve --at-least 10
 
-    For each pod or workload, dra-plan creates copies of the pod one at a time, in addition to the running pods, until
-    kube-scheduler rejects a copy. POSSIBLE is the number of copies that fit if nodes and devices are chosen in the best
-    possible way. If no names are given, all pending pods and all workloads are counted. PATH is a file, a directory, or
-    - for standard input.
+    Adds copies of a pod to the cluster, one at a time, until kube-scheduler rejects a copy. COPIES is the number of
+    copies that kube-scheduler binds. Pending replicas are counted as copies, but running pods are not. POSSIBLE is the
+    number of copies that fit with the best choice of nodes and devices. If no names are given, the copies of each
+    pending pod and of each workload are counted separately. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

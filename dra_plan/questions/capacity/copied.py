@@ -29,7 +29,7 @@ GROUP = "PodGroup"
 
 
 class OwnPods:
-    """The existing pods of owners."""
+    """Finds the existing pods of owners."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -40,7 +40,7 @@ class OwnPods:
         self._pods = {(pod.metadata.namespace, pod.metadata.name): pod for pod in inventory.pods}
 
     def of(self, owner: CopiedOwner) -> list[Pod]:
-        """Return the owner's pods; for a pod, all pods of its workload."""
+        """Return the owner's pods. If the owner is a pod of a workload, return all pods of the workload."""
         if owner.kind == GROUP:
             return [pod for pod in self._pods.values() if group_key(pod) == (owner.namespace, owner.name)]
         workload = self._workload(owner)
@@ -54,12 +54,15 @@ class OwnPods:
         return next((each for each in found if getattr(each, "part", "") == owner.part), None)
 
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
-        """Return the keys of the owners' pods' claims, because releasing one of them means one fewer copy."""
+        """Return the keys of the claims that the owners' pods use.
+
+        Releasing one of these claims would mean one copy less.
+        """
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])
 
     def waiting(self, owners: Iterable[CopiedOwner]) -> frozenset[tuple[str, str]]:
-        """Return namespace and name of the owners' pending pods, which copies replace."""
+        """Return the namespaces and names of the owners' pending pods, which the copies replace."""
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset((pod.metadata.namespace, pod.metadata.name) for pod in pods if is_waiting(pod))
 
@@ -73,9 +76,10 @@ class OwnPods:
         return found
 
     def replicas(self, owner: CopiedOwner) -> OwnerReplicas | None:
-        """Return the number of wanted pods of a workload, and of those without a node; None if it has no such number.
+        """Return the number of replicas that the workload should have, and how many of them have no node.
 
-        Pods of an object with several templates cannot be assigned to one of them, so the result is then None.
+        Return None for an owner without such a number, and for an object with several pod templates, because its pods
+        cannot be assigned to one of them.
         """
         workload = self._workload(owner)
         if workload is None or isinstance(workload, CronJob) or workload.kind == "DaemonSet":
@@ -89,7 +93,7 @@ class OwnPods:
 
 @dataclass(frozen=True)
 class Copied:
-    """A pod to copy, and its owner."""
+    """A pod that is copied, and its owner."""
 
     owner: CopiedOwner
     pod: Pod
@@ -100,17 +104,17 @@ class Copied:
 
     @property
     def template(self) -> CopyTemplate:
-        """Return the template of one copy."""
+        """Return the template from which each copy is created."""
         return self.gang if self.gang is not None else CopyTemplate((self.pod,))
 
     @classmethod
     def of_pod(cls, pod: Pod) -> Copied:
-        """Return the subject for a pod, regardless of its state, because its copies are new."""
+        """Return the value for a pod in any state; the state does not matter because copies are new pods."""
         return cls(CopiedOwner(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name), pod)
 
     @classmethod
     def of_workload(cls, workload: AnyWorkload) -> Copied:
-        """Return the subject for the pods that the workload creates."""
+        """Return the value for the pods that the workload creates."""
         metadata, template = workload.metadata, pod_template(workload)
         pod = Pod(
             metadata=ObjectMeta(
@@ -130,8 +134,8 @@ class Copied:
 def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | None) -> list[Copied]:
     """Return the pods and workloads that the names refer to, in input order.
 
-    If no names are given, these are the pending pods and the workloads without a controller in the input. Raises
-    UsageError for an unknown name, and for a claim.
+    If no names are given, these are the pending pods and the workloads that have no controller in the input. Raises
+    UsageError for an unknown name, and for the name of a claim.
     """
     index = Index(inventory)
     named = set(find(names, Known(inventory), namespace)) if names else None
@@ -153,9 +157,10 @@ def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | N
 
 
 def with_gangs(copied: Sequence[Copied], index: Index, target: Target) -> list[Copied]:
-    """Return the owners, with the whole gang if the pod is in one; a group of several workloads is its own owner.
+    """Return the owners. If an owner's pod belongs to a gang, the whole gang is copied.
 
-    If the gang scheduling gates are off, each pod is scheduled alone.
+    A pod group with several workloads is itself the owner. If the gang scheduling gates are off, each pod is scheduled
+    alone.
     """
     if not target.features.gang_scheduling:
         return list(copied)

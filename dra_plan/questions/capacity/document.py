@@ -19,20 +19,23 @@ from dra_plan.documents.base import (
     UndecidedNodes,
     one_of,
 )
-from dra_plan.documents.obstacles import NextCopy
+from dra_plan.documents.obstacles import LargestPod, NextCopy
 from dra_plan.documents.refusals import Refusals
 from dra_plan.documents.suggestions import SHAPES
 
+MOST_GAINED = 20
+"""The number of copies that are counted beyond those without a suggested change."""
+
 
 class NodeCopies(DocumentPart, frozen=True, kw_only=True):
-    """The number of copies on a node; for gangs, the number of their pods."""
+    """The number of copies on a node. If the copies are gangs, this is the number of their pods."""
 
     name: Text
     copies: Amount
 
 
 class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
-    """The result of kube-scheduler for copies that are created one after another, until it rejects one."""
+    """The result of creating copies one after another until kube-scheduler rejects one."""
 
     copies: Amount
     nodes: Annotated[list[NodeCopies], Meta(description="The nodes that hold copies, in the order of the input.")]
@@ -75,7 +78,7 @@ class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
 
 
 class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
-    """The largest number of copies that fit in addition to running pods, regardless of the scheduler's choices."""
+    """The largest number of copies that fit in addition to running pods, whichever nodes and devices are chosen."""
 
     copies: Annotated[Amount, Meta(description=("The number of copies in the placement; with --mix, of whole sets."))]
     at_most: Annotated[
@@ -106,14 +109,14 @@ class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
 
 
 class MixedShare(DocumentPart, frozen=True, kw_only=True):
-    """The number of copies of an owner in a set."""
+    """The number of copies of one owner in a set."""
 
     owner: CopiedOwner
     copies: Annotated[int, Meta(ge=1)]
 
 
 class MixCapacity(DocumentPart, frozen=True, kw_only=True):
-    """All owners together, in proportion to their replicas."""
+    """The result of counting all owners together, in proportion to their replicas."""
 
     shares: list[MixedShare]
     sets: Annotated[Amount, Meta(description="Whole sets that the scheduler binds, created in turn.")]
@@ -122,7 +125,7 @@ class MixCapacity(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
-    """The wanted number of pods of a workload."""
+    """The number of replicas of a workload, and how many of them have no node."""
 
     wanted: Amount
     missing: Annotated[
@@ -131,7 +134,10 @@ class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
 
 
 class CopiedGang(DocumentPart, frozen=True, kw_only=True):
-    """The gang that forms a copy: a new pod group with all its pods. It is counted when all of them are bound."""
+    """A gang that is copied as a whole.
+
+    A copy is a new pod group with all its pods, and counts if all its pods are bound.
+    """
 
     pod_group: Annotated[Text, Meta(description="The group that is copied, in the owner's namespace.")]
     pods: Annotated[int, Meta(ge=1, description="How many pods a copy has.")]
@@ -150,7 +156,7 @@ class CopiedGang(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
-    """The devices of one driver and model that the copies of an owner use, and those that they could not use."""
+    """The devices of one driver and model that an owner's copies use, and the devices that the copies could not use."""
 
     driver: Text
     model: ModelName = ""
@@ -162,7 +168,7 @@ class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
-    """The number of copies of one pod, of one workload's pods or of one gang that fit."""
+    """The number of copies of one pod, one workload's pods or one gang that fit."""
 
     owner: CopiedOwner
     gang: Annotated[CopiedGang | None, Meta(description="Null if each pod is scheduled alone.")] = None
@@ -194,12 +200,12 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> int:
-        """Return the number of copies that the owner's own pods without a node take."""
+        """Return how many of the copies stand for the owner's own pods that have no node."""
         return pending_copies(self.gang, self.replicas)
 
 
 def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
-    """Return the number of copies that the owner's own pods without a node take."""
+    """Return how many of the copies stand for the owner's own pods that have no node."""
     if gang is not None:
         return int(gang.waiting == gang.pods)
     return replicas.missing if replicas is not None else 0
@@ -210,7 +216,7 @@ PARTS = SHAPES
 
 
 class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The number of copies of pods that fit in addition to existing pods, each owner alone."""
+    """The number of copies of pods that fit in addition to existing pods. Each owner is counted alone."""
 
     kind: Literal["CapacityPlan"] = "CapacityPlan"
     limit: Annotated[int, Meta(ge=1, description="The largest number of copies that was tried.")]
@@ -222,7 +228,7 @@ class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 class StrandedFor(DocumentPart, frozen=True, kw_only=True):
-    """The reason why idle devices are unusable for all owners in question."""
+    """The reason why idle devices are unusable for all counted owners."""
 
     code: Annotated[
         str,
@@ -237,10 +243,16 @@ class StrandedFor(DocumentPart, frozen=True, kw_only=True):
     ]
     message: Annotated[str, Meta(description="For node: the scheduler's reason there.")] = ""
     devices: Annotated[int, Meta(ge=1)]
+    node: Annotated[str, Meta(description="The node that reaches most of them.")] = ""
+    other_nodes: Annotated[Amount, Meta(description="The number of other nodes that reach some of them.")] = 0
+    resource: Annotated[str, Meta(description="For node: the resource of which that node has too little left.")] = ""
+    left: Annotated[str, Meta(description="What is left of it there.")] = ""
+    pod: LargestPod = ""
+    used: Annotated[str, Meta(description="What this pod requests of it.")] = ""
 
 
 class WithheldDevices(DocumentPart, frozen=True, kw_only=True):
-    """Devices that are neither idle nor used up."""
+    """Devices that are neither idle nor used up, and the reason."""
 
     code: Annotated[
         str,
@@ -289,6 +301,6 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class FleetFigures(DocumentPart, frozen=True, kw_only=True):
-    """The devices that nodes of the cluster reach, by driver, model and profile."""
+    """The devices that the cluster's nodes reach, by driver, model and profile."""
 
     kinds: list[IdleDevices]

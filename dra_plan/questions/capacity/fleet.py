@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import Pool, PoolDevice, SelectorError, View
@@ -14,9 +14,10 @@ from dra_plan.allocator.reasons import AllocationError
 from dra_plan.allocator.requests import Want
 from dra_plan.api.core import Node
 from dra_plan.planner import pools
+from dra_plan.planner.obstacles import ResourceHolder
 from dra_plan.planner.pools import DeviceKind, PoolRemainder
 from dra_plan.questions.capacity.document import FleetFigures, IdleDevices, OwnerDevices, StrandedFor, WithheldDevices
-from dra_plan.scheduler.framework.status import NoDevices
+from dra_plan.scheduler.framework.status import NoDevices, Reason, ResourceShort
 from dra_plan.scheduler.refusals import Refusals
 
 _Cause = tuple[str, str]
@@ -69,8 +70,20 @@ class _OwnerCount:
         ]
 
 
+@dataclass
+class _Stranded:
+    """The number of devices that are idle for one cause, and by node, how many of them it reaches."""
+
+    devices: int = 0
+    nodes: Counter[str] = field(default_factory=Counter)
+
+
+_PLENTY = ResourceHolder("", "", "")
+"""The answer for a node that lacks no resource."""
+
+
 class Fleet:
-    """The devices that the nodes reach. After the end of each count, it knows the devices left over by all counts."""
+    """The devices that the nodes reach, and which of them are left over at the end of all counts."""
 
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view
@@ -83,6 +96,8 @@ class Fleet:
         """The devices left over by all finished counts, and the reasons; None before the first one."""
         self._fits: dict[PoolID, dict[str, int]] = {}
         self._idle: dict[PoolID, list[_Unit]] = {}
+        self._short: dict[tuple[str, str], ResourceHolder] = {}
+        """What the last count found left of the resource that a node lacks, by node and message."""
         self._known = True
         for node in nodes:
             self._see(node)
@@ -124,17 +139,27 @@ class Fleet:
     # -- how counts end ------------------------------------------------------------------------------------------------
 
     def cut_short(self) -> None:
-        """Record that a count ended before a copy was rejected, so that its leftover devices are unknown."""
+        """Record that a count ended before a copy was rejected, so that the devices it leaves over are unknown."""
         self._known = False
 
-    def ended(self, state: AllocatedState, refusals: Refusals) -> list[OwnerDevices]:
-        """Record the end of a count, with the devices in use, and the obstacles to one more copy.
+    def ended(
+        self,
+        state: AllocatedState,
+        refusals: Refusals,
+        holder: Callable[[str, ResourceShort], ResourceHolder],
+    ) -> list[OwnerDevices]:
+        """Record that a count ended, with the devices that are in use and the obstacles to one more copy.
 
-        Return the devices that this count used, and those that it could not use.
+        `holder` returns how much of a resource is left on a node, and which pod uses it. Return the devices that this
+        count used, and the devices that it could not use.
         """
         view = self._view.with_state(state)
         wants = [want for ready in view.requests(refusals.claims) for wants in ready.requests for want in wants]
-        in_the_way = {name: _besides_devices(refusals, name) for name in refusals.of_nodes}
+        besides = {name: _besides_devices(refusals, name) for name in refusals.of_nodes}
+        in_the_way = {name: reason.text if reason is not None else "" for name, reason in besides.items()}
+        for name, reason in besides.items():
+            if reason is not None and isinstance(reason.about, ResourceShort):
+                self._short[name, reason.text] = holder(name, reason.about)
         left: dict[PoolID, dict[DeviceID, _Cause]] = {}
         own = _OwnerCount()
         for pool_id, seen in self._pools.items():
@@ -169,10 +194,10 @@ class Fleet:
     # -- figures -------------------------------------------------------------------------------------------------------
 
     def figures(self) -> FleetFigures:
-        """Return the idle devices, and those of them that are unusable."""
+        """Return the idle devices, with those that no owner can use."""
         idle: Counter[DeviceKind] = Counter()
         on_nodes: dict[DeviceKind, Counter[str]] = {}
-        reasons: dict[DeviceKind, Counter[_Cause]] = {}
+        stranded: dict[DeviceKind, dict[_Cause, _Stranded]] = {}
         for pool_id, seen in self._pools.items():
             for kind, number, device in self._idle_units(seen):
                 idle[kind] += number
@@ -181,7 +206,9 @@ class Fleet:
                     numbers[node] += number
             left = self._left[pool_id] if self._left is not None else {}
             for kind, number, device in self._units([seen.idle[name] for name in left], self._fits.get(pool_id, {})):
-                reasons.setdefault(kind, Counter())[left[device.id]] += number
+                there = stranded.setdefault(kind, {}).setdefault(left[device.id], _Stranded())
+                there.devices += number
+                there.nodes.update(dict.fromkeys(seen.nodes[device.id], number))
         known = self._known and self._left is not None
         return FleetFigures(
             kinds=[
@@ -190,12 +217,38 @@ class Fleet:
                     self._totals[kind],
                     idle[kind],
                     self._withheld.get(kind, {}),
-                    reasons.get(kind, {}) if known else None,
+                    self._reasons(stranded.get(kind, {})) if known else None,
                     on_nodes.get(kind, {}),
                 )
                 for kind in sorted(self._totals)
             ]
         )
+
+    def _reasons(self, of: Mapping[_Cause, _Stranded]) -> list[StrandedFor]:
+        """Return the reasons, that of most devices first; each names the node that reaches most of them."""
+        found = []
+        for (code, message), there in sorted(of.items(), key=lambda pair: (-pair[1].devices, pair[0])):
+            if not there.devices:
+                continue
+            if code == "not-wanted":
+                found.append(StrandedFor(code=code, devices=there.devices))
+                continue
+            node = next(name for name, number in there.nodes.items() if number == max(there.nodes.values()))
+            short = self._short.get((node, message), _PLENTY)
+            found.append(
+                StrandedFor(
+                    code=code,
+                    message=message,
+                    devices=there.devices,
+                    node=node,
+                    other_nodes=len(there.nodes) - 1,
+                    resource=short.resource,
+                    left=short.left,
+                    pod=short.pod,
+                    used=short.used,
+                )
+            )
+        return found
 
     def _idle_units(self, seen: _SeenPool) -> Sequence[_Unit]:
         """Return the pool's devices that are idle before any count, computed once for all of them."""
@@ -223,11 +276,10 @@ def _figures(
     devices: int,
     idle: int,
     withheld: Mapping[str, int],
-    reasons: Mapping[_Cause, int] | None,
+    reasons: list[StrandedFor] | None,
     on_nodes: Mapping[str, int],
 ) -> IdleDevices:
     most = max(on_nodes.values(), default=0)
-    told = sorted((reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
     return IdleDevices(
         driver=kind.driver,
         model=kind.model,
@@ -238,10 +290,8 @@ def _figures(
             WithheldDevices(code="withheld" if message else "shared", message=message, devices=number)
             for message, number in sorted(withheld.items(), key=lambda pair: (-pair[1], pair[0]))
         ],
-        stranded=None
-        if reasons is None
-        else sum(number for (code, _), number in reasons.items() if code != "not-wanted"),
-        reasons=[StrandedFor(code=code, message=message, devices=number) for (code, message), number in told if number],
+        stranded=None if reasons is None else sum(each.devices for each in reasons if each.code != "not-wanted"),
+        reasons=reasons or [],
         most_on_one_node=most,
         node=next((node for node, number in on_nodes.items() if number == most), ""),
     )
@@ -255,10 +305,10 @@ def _still_idle(view: View, seen: _SeenPool) -> list[PoolDevice]:
     return [device for name, device in seen.idle.items() if name not in state.dedicated and name not in state.shared]
 
 
-def _besides_devices(refusals: Refusals, node: str) -> str:
-    """Return the obstacles on a node other than devices, in the scheduler's words; "" if there are none."""
+def _besides_devices(refusals: Refusals, node: str) -> Reason | None:
+    """Return the first obstacle on a node other than devices, if there is any."""
     reasons = (reason for status in refusals.of_nodes[node] for reason in status.reasons)
-    return next((reason.text for reason in reasons if not isinstance(reason.about, NoDevices)), "")
+    return next((reason for reason in reasons if not isinstance(reason.about, NoDevices)), None)
 
 
 def _cause(device: PoolDevice, wants: Sequence[Want], in_the_way: Sequence[str]) -> _Cause:

@@ -30,7 +30,7 @@ from dra_plan.text import words
 
 
 def page(answer: CapacityPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `capacity`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "capacity", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_capacity(made, answer.document)
@@ -38,7 +38,7 @@ def page(answer: CapacityPlan, inventory: Inventory | None, view: View | None) -
 
 
 def fill_capacity(made: Page, document: CapacityDocument) -> None:
-    """Add the owners whose copies fit, and the distribution over nodes."""
+    """Add the owners to the page, with the number of copies on each node."""
     made.picks_title, made.gets_word = "Who is copied", "in a copy"
     made.headline = _room(document)
     made.marks_devices = any(_placed(item, document) for item in document.items)

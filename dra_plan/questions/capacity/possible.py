@@ -32,7 +32,7 @@ MOST_DOMAINS = 50
 
 
 class Share(NamedTuple):
-    """An owner, a pod that is copied for it, and the number of its copies in a set."""
+    """An owner, a pod that is copied for the owner, and the number of the pod's copies in a set."""
 
     owner: CopiedOwner
     pod: Pod
@@ -40,7 +40,7 @@ class Share(NamedTuple):
 
 
 class ScheduledSets(NamedTuple):
-    """The scheduler's result for copies: whole sets, and the copies of each owner."""
+    """The scheduler's result, as a number of whole sets and the number of copies of each owner."""
 
     simulation: Simulation
     copies: Sequence[tuple[CopiedOwner, Copies]]
@@ -48,7 +48,7 @@ class ScheduledSets(NamedTuple):
 
 
 def shares_of(copied: Copied, number: int) -> list[Share]:
-    """Return this number of copies of the owner as single pods; equal pods of a gang once."""
+    """Return the shares that make up this number of copies of the owner. Equal pods of a gang form one share."""
     if copied.gang is None:
         return [Share(copied.owner, copied.pod, number)]
     alike: dict[bytes, list[Pod]] = {}
@@ -62,8 +62,8 @@ def shares_of(copied: Copied, number: int) -> list[Share]:
 class Seeking:
     """Searches for the best placement of copies on a cluster.
 
-    Unless `thorough`, this takes a few seconds at most: searches share a step limit, and a placement of a large number
-    of pods is not carried out; the bounds may then be further apart than necessary.
+    Unless `thorough` is set, this takes a few seconds at most: searches share a step limit, and the placement of a
+    large number of pods is not carried out. The bounds may then be further apart than necessary.
     """
 
     def __init__(self, inventory: Inventory, view: View, max_steps: int | None, *, thorough: bool) -> None:
@@ -72,10 +72,10 @@ class Seeking:
     def possible(
         self, copied: Sequence[tuple[Copied, int]], scheduled: ScheduledSets, limit: int
     ) -> PossibleCopies | None:
-        """Return the largest number of sets that fit in addition, at least the `scheduled` ones, without evictions.
+        """Return the largest number of sets that fit without evictions. At least the `scheduled` sets fit.
 
-        Return None if it cannot be determined: for gangs that have their own claims, or for several owners one of which
-        must stay in one domain.
+        Return None if the number cannot be determined. This is the case for gangs that have their own claims, and for
+        several owners if one of them must stay in one domain.
         """
         gangs = [each.gang.group for each, _ in copied if each.gang is not None and each.gang.group is not None]
         if any(group.spec.resource_claims for group in gangs) and self._view.target.features.group_claims:

@@ -10,7 +10,9 @@ from msgspec import UNSET
 
 from dra_plan import shown
 from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
+from dra_plan.documents.suggestions import PodsGone, TriedChanges
 from dra_plan.questions.capacity.document import (
+    MOST_GAINED,
     CapacityDocument,
     CopiedGang,
     IdleDevices,
@@ -42,14 +44,14 @@ _ENDS = {
 
 
 def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """Return one row per owner: the copies, and the scarce resource; then messages, and details of each owner."""
+    """Return a table with the copies and the scarce resource of each owner, followed by messages and details."""
     fleet = parts(document)
     told = [*refusals.paragraphs(document.refusals), _owners(document), *_captions(document)]
     return [*told, *details(document), *fleet, target(document)]
 
 
 def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every node that holds copies."""
+    """Return the table, with every node that holds copies."""
     fleet = parts(document)
     told = [*_captions(document), *nodes(document), *details(document)]
     refused = refusals.paragraphs(document.refusals)
@@ -57,12 +59,12 @@ def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
 
 
 def details(document: CapacityDocument) -> list[Part]:
-    """Return the total of all owners; the distribution of each one's copies, and the obstacles of one more."""
+    """Return the result for all owners together, and for each owner how copies are distributed and what limits them."""
     return [*_mix(document), *_stories(document)]
 
 
 def nodes(document: CapacityDocument) -> list[Part]:
-    """Return a table of the nodes that hold copies, if there are any."""
+    """Return a table of the nodes that hold copies. The list is empty if no node holds one."""
     made = Table(("WORKLOAD", "NODE", "COPIES", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)
@@ -108,11 +110,10 @@ def _captions(document: CapacityDocument) -> list[Part]:
     if not document.items:
         return []
     mixed = document.mix is not UNSET
-    turns = " in turn" if mixed else ""
-    is_first = any(item.pending for item in document.items)
-    pending = " (the first ones stand for pending replicas)" if is_first else ""
-    copies = f"COPIES: the number that kube-scheduler would bind{turns}, one at a time, besides running pods{pending}."
-    best = " POSSIBLE: the number that fits with the best choice of nodes and devices."
+    turns = ", each in turn" if mixed else ""
+    pending = ", including pending replicas" if any(item.pending for item in document.items) else ""
+    copies = f"COPIES: how many more pods like this kube-scheduler can bind, one after another{turns}{pending}."
+    best = " POSSIBLE: how many would fit with the best choice of nodes and devices."
     sought = any(item.possible is not None for item in document.items)
     gangs = " A gang is copied with all its pods." if any(item.gang is not None for item in document.items) else ""
     return [copies + (best if sought else "") + gangs, *_said(document.items)]
@@ -166,7 +167,7 @@ def _number(item: OwnerCapacity) -> str:
 
 
 def at_least(items: Sequence[OwnerCapacity]) -> str:
-    """Return the prefix of a number of copies that may be larger, with a trailing space."""
+    """Return "at least " if the number of copies may be larger than what was counted, or ""."""
     return "at least " if any(item.scheduled.ended in OPEN_ENDS for item in items) else ""
 
 
@@ -207,7 +208,7 @@ def _left_over(item: OwnerCapacity) -> Iterator[str]:
         if one.stranded
     ]
     if left:
-        yield f"  stranded for this workload alone: {listed(left)}"
+        yield f"  idle devices that no further copy can use: {listed(left)}"
 
 
 def _part(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
@@ -228,7 +229,7 @@ def _end(of: ScheduledCopies) -> Iterator[str]:
 
 
 def names(document: CapacityDocument) -> str:
-    """Return `KIND/NAMESPACE/NAME COPIES` for every owner."""
+    """Return a line `KIND/NAMESPACE/NAME COPIES` for every owner."""
     return "".join(shown.line(f"{copied_owner(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
 
 
@@ -239,7 +240,7 @@ MOST_OBSTACLES = 4
 """The number of obstacles shown; the rest is counted."""
 
 
-MOST_SUGGESTIONS = 3
+MOST_SUGGESTIONS = 4
 """The number of suggestions shown, the most plausible ones; documents have all of them."""
 
 
@@ -251,7 +252,7 @@ _LEFT_ALONE = "; its own pods keep their devices"
 
 
 def possible(of: PossibleCopies | None) -> str:
-    """Return `7` if the number is exact, else both bounds; an empty string if there was no search."""
+    """Return `7` if the number is exact, both bounds if it is not, and an empty string if there was no search."""
     if of is None:
         return ""
     if of.at_most is None:
@@ -264,7 +265,7 @@ OPEN_ENDS = ("Limit", "Undecided")
 
 
 def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[str]:
-    """Yield the number of replicas that already have a node, and how many of the copies the others take."""
+    """Yield how many replicas already have a node, and how many of the copies stand for the other replicas."""
     copies = scheduled.copies
     if of is None or not of.wanted:
         return
@@ -292,7 +293,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
 
 
 def better(item: OwnerCapacity) -> Iterator[str]:
-    """Yield the waste of the scheduler's first fit, and what the bound ignores."""
+    """Yield how many more copies a better placement would allow, and what the upper bound does not consider."""
     of = item.possible
     if of is not None and of.copies > item.scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
@@ -304,8 +305,18 @@ def better(item: OwnerCapacity) -> Iterator[str]:
         yield f"  the bound ignores {listed(of.besides)}"
 
 
+FEW_NODES = 3
+"""The number of nodes with copies that are named."""
+
+
 def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
-    """Return the distribution of copies, or of the given noun, over nodes: the number on each, and of such nodes."""
+    """Return how copies are distributed over nodes: by node, or for many nodes, each number and how many nodes have it.
+
+    `noun` says what is counted, if it is not copies.
+    """
+    if len(nodes) <= FEW_NODES:
+        by_number = sorted(nodes, key=lambda node: -node.copies)
+        return [f"{counted(node.copies, noun) if noun else node.copies} on {node.name}" for node in by_number]
     numbers = Counter(node.copies for node in nodes)
     return [
         f"{counted(copies, noun) if noun else copies} {'on 1 node' if many == 1 else f'each on {many} nodes'}"
@@ -314,7 +325,10 @@ def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
 
 
 def runs_out(of: NextCopy) -> str:
-    """Return the most frequent shortage of the nodes with copies; all of them if equally frequent."""
+    """Return what most of the nodes with copies are short of.
+
+    If several shortages are equally frequent, return all of them.
+    """
     first = [one for one in of.obstacles if one.nodes_with_copies == of.obstacles[0].nodes_with_copies]
     if not of.obstacles or not first[0].nodes_with_copies:
         first = of.obstacles[:1]
@@ -365,13 +379,28 @@ def lines(of: NextCopy) -> Iterator[str]:
     if len(of.obstacles) > MOST_OBSTACLES:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
-        yield f"  To fit one more: {suggestions.suggestion(tried, 'the new copy')}."
+        yield f"  To fit {_gain(tried.more)}: {_suggestion(tried)}."
     if of.sought and not of.suggestions:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
 
 
+def _suggestion(of: TriedChanges) -> str:
+    """Return the changes, and where the first copy then fits, unless it is where pods are removed."""
+    [first, *others] = of.changes
+    if isinstance(first, PodsGone) and first.on == of.node and not others:
+        return suggestions.change(first)
+    return suggestions.suggestion(of, "the new copy" if of.more <= 1 else "the first of them")
+
+
+def _gain(more: int) -> str:
+    """Return the number of copies that a change brings, which is counted up to a limit."""
+    if more <= 1:
+        return "one more"
+    return f"at least {more:,} more" if more >= MOST_GAINED else f"{more:,} more"
+
+
 def why_not_more(of: NextCopy) -> str:
-    """Return the first obstacle of one more copy, in short."""
+    """Return the first obstacle to one more copy, in short form."""
     first = of.obstacles[0]
     said = words.phrase(of.leading[0]) if first.kind == "Devices" and of.leading else _obstacle(first)
     return f"{WHY_NOT}: {said}"
@@ -380,7 +409,11 @@ def why_not_more(of: NextCopy) -> str:
 def _obstacle(of: CopyObstacle) -> str:
     """Return `cpu on 3 nodes with copies and 2 nodes without: 4 needed, 2 left at most`."""
     if of.kind == "Resource":
-        return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left{' at most' if _node_list(of) > 1 else ''}"
+        holder = f", {of.used} in use by pod {of.pod}" if of.pod else ""
+        if _node_list(of) > 1:
+            there = f" (on {of.node}{holder})" if holder else ""
+            return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left at most{there}"
+        return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left on {of.node}{holder}"
     return f"{'not enough suitable devices' if of.kind == 'Devices' else of.message} {_where(of)}"
 
 
@@ -392,8 +425,9 @@ def _where(of: CopyObstacle) -> str:
     with_, others = of.nodes_with_copies, of.other_nodes
     if not with_:
         return f"on {counted(others, 'node')} without copies"
-    told = f"on {counted(with_, 'node')} with copies"
-    return f"{told} and {counted(others, 'node')} without" if others else told
+    if not others:
+        return f"on {counted(with_, 'node')} with copies"
+    return f"on {counted(with_ + others, 'node')} ({with_:,} of them with copies)"
 
 
 def _devices(of: NextCopy) -> Iterator[str]:
@@ -405,15 +439,17 @@ def _devices(of: NextCopy) -> Iterator[str]:
         told = [f"{words.cell(one)} on {counted(one.nodes, 'node')}" for one in of.leading[: words.MOST]]
         yield where + ", ".join(told)
     if of.in_use:
-        where = f" on the {counted(of.looked_at, 'checked node')}" if some else ""
+        where = f" on the {counted(of.looked_at, 'checked node')}" if some else " on these nodes"
+        others = of.nodes - refusing
+        rest = f"; {counted(others, 'node')} with enough devices {'is' if others == 1 else 'are'} not counted"
         copied = sum(one.by_copies for one in of.in_use)
-        share = "all" if copied == sum(one.devices for one in of.in_use) else f"{copied:,} of them"
+        share = "all" if copied == sum(one.devices for one in of.in_use) else f"{copied:,}"
         by = f" ({share} by the copies)" if copied else ""
-        yield f"suitable devices in use{where}: {listed(list(_used(of.in_use)))}{by}"
+        yield f"suitable devices in use{where}: {listed(list(_used(of.in_use)))}{by}{rest if others else ''}"
 
 
 def parts(document: CapacityDocument) -> list[Part]:
-    """Return one row per driver and model, and nothing for a cluster without devices."""
+    """Return a table with a row for each driver and model, or nothing for a cluster without devices."""
     fleet = document.fleet
     profiles = any(kind.profile for kind in fleet.kinds)
     headers = (
@@ -454,7 +490,7 @@ def _notes(document: CapacityDocument) -> Iterator[Part]:
 
 
 def withheld(of: IdleDevices) -> str:
-    """Return the wording for devices that are neither idle nor used up."""
+    """Return the text for devices that are neither idle nor used up."""
     told = [f"{one.devices:,} {f'({one.message})' if one.message else 'shared, with room left'}" for one in of.withheld]
     return listed(told)
 
@@ -470,20 +506,24 @@ def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]
 def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
     """Return why idle devices are unusable, with the number of devices for each reason."""
     what = "copy" if document.mix is UNSET else "set"
-    return ", ".join(f"{reason.devices:,}: {_why(reason, what)}" for reason in of.reasons)
+    return ", ".join(_why(reason, what) for reason in of.reasons)
 
 
-def _why(reason: StrandedFor, what: str) -> str:
-    match reason.code:
-        case "not-wanted":
-            return "not requested"
-        case "node":
-            return f"on nodes that reject the pods ({reason.message})"
-    return f"too few left on each node for one more {what}"
+def _why(of: StrandedFor, what: str) -> str:
+    if of.code == "not-wanted":
+        return f"{of.devices:,} not requested"
+    is_one = not of.other_nodes
+    where = f"{of.devices:,} on {of.node if is_one else counted(of.other_nodes + 1, 'node')}"
+    if of.code != "node":
+        return f"{where}: too few left{'' if is_one else ' on each'} for one more {what}"
+    if not of.resource:
+        return f"{where}: {of.message}"
+    there = where if is_one else f"{where} ({of.message}), such as {of.node}"
+    return f"{there}: {of.left} {of.resource} left{f', {of.used} in use by pod {of.pod}' if of.pod else ''}"
 
 
 def copied_owner(owner: CopiedOwner) -> str:
-    """Return KIND/NAMESPACE/NAME, with the field of the pod template if the owner has several."""
+    """Return KIND/NAMESPACE/NAME. If the owner has several pod templates, the field of the copied template is added."""
     return with_part(named(owner), owner.part)
 
 

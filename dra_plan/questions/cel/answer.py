@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class DeviceAsked(NamedTuple):
-    """A device on which the expression is evaluated, and the name of its node; "" if no node is named."""
+    """A device on which the expression is evaluated, and the name of its node, or "" if the device names no node."""
 
     name: DeviceName
     whole: PoolDevice
@@ -39,7 +39,7 @@ class DeviceAsked(NamedTuple):
 
     @property
     def device(self) -> Device:
-        """The device as in its slice."""
+        """The device as its slice publishes it."""
         return self.whole.device
 
 
@@ -88,10 +88,12 @@ def report_selector(
     kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
 ) -> SelectorReport:
-    """Return the properties of an expression, and its results on each device, or on one with all partial values.
+    """Return the properties of an expression and its results on each device.
 
-    The expression is compiled as in the scheduler; rejections by the API server on create become warnings. Raises
-    CelCompileError for an expression that the scheduler rejects, UsageError for a device that the input does not have.
+    If `device` is given, only this device is evaluated, and the result includes the value of every sub-expression. The
+    expression is compiled as in the scheduler; if the API server would reject it on create, there is a warning. Raises
+    CelCompileError for an expression that the scheduler rejects, and UsageError for a device that the input does not
+    have.
     """
     from dra_plan.cel import compile_selector
     from dra_plan.cel.environment import environment
@@ -163,7 +165,7 @@ def _fails_on(selector: Selector, devices: Sequence[DeviceAsked]) -> PoolDevice 
 
 
 def parse_device(text: str) -> DeviceName:
-    """Parse DRIVER/POOL/DEVICE; a pool's name may contain slashes. Raises UsageError for anything else."""
+    """Parse DRIVER/POOL/DEVICE, in which the pool's name may contain slashes. Raises UsageError for other forms."""
     return DeviceName(**named_device(text)._asdict())
 
 

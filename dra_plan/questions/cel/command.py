@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 def cel(
     context: typer.Context,
     expression: Annotated[
-        str, typer.Argument(metavar="EXPRESSION", help="The expression; - reads it from standard input.")
+        str,
+        typer.Argument(
+            metavar="EXPRESSION", help=("The expression. If this is -, the expression is read from standard input.")
+        ),
     ],
     *,
     device: Annotated[
@@ -31,7 +34,7 @@ def cel(
             "--device",
             autocompletion=completing.devices,
             metavar="DRIVER/POOL/DEVICE",
-            help="Evaluate only this device, and show the value of every sub-expression.",
+            help="Evaluate the expression only on this device, and show the value of every sub-expression.",
         ),
     ] = None,
     output: options.Output = "table",
@@ -43,12 +46,12 @@ def cel(
       dra-plan cel 'device.attributes["d"].model == "A100"' slices.yaml
       dra-plan cel - slices.yaml --device gpu.example.com/n1/gpu-0 < expr.cel
 
-    Prints the type of EXPRESSION, the cost estimated by the API server, and the attributes and capacities that the
-    expression reads. If PATH contains resource slices, the command also shows which devices match. With --device, it
-    shows the value of every sub-expression for one device. PATH is a file, a directory, or - for standard input.
+    Prints the type of EXPRESSION, the API server's cost estimate, and the attributes and capacities that the expression
+    reads. If PATH contains resource slices, the output also shows which devices match. --device shows the value of
+    every sub-expression for one device. PATH is a file, a directory, or - for standard input.
 
-    The exit status is 1 if the expression fails on every device, and 2 if it does not compile; with --device, it is 0
-    for any result. An expression that matches no device is not an error.
+    The exit status is 2 if the expression does not compile, and 1 if it fails with an error on every device. With
+    --device, the exit status is 0 for any result. An expression that matches no device is not an error.
 
     """
     from dra_plan.cli.printing import print_document

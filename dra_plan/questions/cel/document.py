@@ -18,7 +18,7 @@ class SelectorRead(DocumentPart, frozen=True, kw_only=True):
 
 
 class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
-    """The result of an expression on a device: `match` and `cost`, or `error`."""
+    """The result of an expression on a device: either `match` and `cost`, or `error`."""
 
     driver: str
     pool: str
@@ -32,7 +32,7 @@ class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
 
 
 class PartValue(DocumentPart, frozen=True, kw_only=True):
-    """A sub-expression: its value or error; neither if it was not evaluated."""
+    """A sub-expression with its value or its error, or with neither if it was not evaluated."""
 
     expression: str
     value: str | None = None
@@ -44,7 +44,7 @@ ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["v
 
 
 class MeantSelector(DocumentPart, frozen=True, kw_only=True):
-    """The probably intended expression, for an expression that is true for no device or fails on some devices."""
+    """The expression that was probably intended. The given one is true for no device, or fails on some devices."""
 
     said: Annotated[list[Text], Meta(description=("The values that devices have for the names that it reads."))]
     expression: Annotated[

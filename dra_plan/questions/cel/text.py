@@ -21,15 +21,15 @@ INDENT = "  "
 
 
 def table(document: SelectorDocument, screen: Screen | None) -> list[Part]:
-    """Return the properties of the expression, then the devices with their results, and the values of its parts on one.
+    """Return the expression's properties, the results for devices, and the values of sub-expressions on one device.
 
-    On a screen, devices of a pool with equal results share a row.
+    On a terminal, devices of a pool with equal results share a row.
     """
     return _parts(document, together=screen is not None)
 
 
 def wide(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with a row for every device."""
+    """Return the table with a row for every device."""
     return _parts(document, together=False)
 
 
@@ -131,7 +131,7 @@ def _flat(part: PartValue, depth: int) -> Iterator[tuple[int, PartValue]]:
 
 
 def names(document: SelectorDocument) -> str:
-    """Return `DRIVER/POOL/DEVICE` for every matching device."""
+    """Return a line `DRIVER/POOL/DEVICE` for every matching device."""
     return "".join(f"{shown.line(device_name(device))}\n" for device in document.devices if device.match)
 
 

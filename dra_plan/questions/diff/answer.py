@@ -53,7 +53,7 @@ from dra_plan.releases import DEFECTS, Features, Quirks, Target, target
 
 
 class State(NamedTuple):
-    """One side of the comparison: objects, the target that sees them, and the changes that led to them."""
+    """One side of the comparison: its objects, the target that sees them, and the changes that led to this state."""
 
     inventory: Inventory
     view: View
@@ -64,7 +64,7 @@ class State(NamedTuple):
 class ClusterDiff(PrintedAnswer[DiffDocument]):
     """The result of `diff`.
 
-    Iterating yields the differences, which are claim sets, pods, pools, devices and selectors.
+    Iterating over it yields the differences, which are claim sets, pods, pools, devices and selectors.
     """
 
     before: State
@@ -121,7 +121,9 @@ def _compared(state: State, unsettled: UnsettledCluster | None) -> ComparedState
 
 
 def compare(before: State, after: State, question: Question) -> ClusterDiff:
-    """Run the same query on both states, and return the differences. Raises the errors of `allocate` and `schedule`.
+    """Run the same query on both states, and return the differences.
+
+    Raises the same errors as `allocate` and `schedule`.
 
     If `together` is set, only the claims are compared, and not the pods.
     """
@@ -171,7 +173,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
 
 
 def broken_selectors(before: State, after: State) -> Iterator[ChangedSelector]:
-    """Yield the selectors in use that match no device in the second state, or stop with an error on more devices."""
+    """Yield the selectors in use that match no device in the second state, or that fail on more devices there."""
     changed = changed_selectors((before.inventory, before.view), (after.inventory, after.view))
     yield from (each for each in with_usage(changed, before.inventory) if each.lost or each.stops)
 
@@ -334,7 +336,7 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
 def reasons(
     claim_set: ClaimSet, before: AllocationPlan, after: AllocationPlan, view: View, selectors: Sequence[ChangedSelector]
 ) -> list[DiffReason]:
-    """Return all known reasons for the differences. `view` is the view of the first state."""
+    """Return all known reasons why the results for a claim set differ. `view` is the view of the first state."""
     return [
         *_defects("defect-ended", claim_set, before, after.target.quirks),
         *_defects("defect-began", claim_set, after, before.target.quirks),
@@ -401,7 +403,12 @@ Ask = Callable[[Target, Sequence[ChangedClaimSet]], AllocationPlan]
 def with_switches(
     changed: Sequence[ChangedClaimSet], before: AllocationPlan, after: Target, ask: Ask
 ) -> list[ChangedClaimSet]:
-    """Return the changed claim sets; those without a known reason get the switches that caused the change."""
+    """Return the changed claim sets.
+
+    For those without a known reason, the switches that caused the change are the reason.
+
+    Switches are feature gates and known defects that differ between the two targets.
+    """
     decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
     open_ = [one for one in decided if not one.reasons][:MOST_SETS]
     found: dict[object, list[DiffReason]] = {}

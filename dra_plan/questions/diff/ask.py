@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 
 
 class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=False):
-    """The options that select the subjects of the comparison."""
+    """The options that select what is compared."""
 
-    together: Annotated[bool, Flag("--together", "Compare all pending claims as one set; pods are not compared.")]
+    together: Annotated[
+        bool,
+        Flag("--together", ("Compare whether all pending claims fit on one node together. Pods are not compared.")),
+    ]
 
 
 @spelled_out
@@ -36,9 +39,9 @@ def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: 
     """Return the differences of `other` from this cluster: claim sets, pods, pools, devices and selectors.
 
     `other` may have different objects, be an edit of this cluster, or have the same objects under another release
-    (`at`). If controllers would act after a pass of the scheduler, both are settled, and pods that end are matched with
-    their replacements. The other arguments and the errors are those of `allocate`; with `together` pods are not
-    scheduled.
+    (`at`). If controllers would act after a pass of the scheduler, both clusters are settled, and pods that end are
+    matched with their replacements. If `together` is set, pods are not scheduled. The other arguments and the errors
+    are those of `allocate`.
     """
     from dra_plan.arguments import required
     from dra_plan.loaded import LoadedCluster

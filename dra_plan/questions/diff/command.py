@@ -38,12 +38,16 @@ def diff(
     before: Annotated[
         list[str] | None,
         typer.Option(
-            "--before", metavar="PATH", help=("The first state of the cluster; can be repeated. Requires --after.")
+            "--before",
+            metavar="PATH",
+            help=("Read the first state of the cluster from PATH. Requires --after. Can be repeated."),
         ),
     ] = None,
     after: Annotated[
         list[str] | None,
-        typer.Option("--after", metavar="PATH", help="The second state of the cluster; can be repeated."),
+        typer.Option(
+            "--after", metavar="PATH", help=("Read the second state of the cluster from PATH. Can be repeated.")
+        ),
     ] = None,
     restarted: Annotated[
         bool,
@@ -53,20 +57,29 @@ def diff(
     ] = False,
     to_kubernetes_version: Annotated[
         str | None,
-        typer.Option("--to-kubernetes-version", metavar="VERSION", help=("Kubernetes release for the second state.")),
+        typer.Option(
+            "--to-kubernetes-version", metavar="VERSION", help=("Use this Kubernetes release for the second state.")
+        ),
     ] = None,
     to_feature_gates: Annotated[
         list[str] | None,
-        typer.Option("--to-feature-gates", metavar="A,B=false", help=("Feature gates for the second state.")),
+        typer.Option(
+            "--to-feature-gates", metavar="A,B=false", help=("Turn these feature gates on or off in the second state.")
+        ),
     ] = None,
     to_quirks: Annotated[
-        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help=("Quirks mode for the second state."))
+        str | None,
+        typer.Option(
+            "--to-quirks",
+            metavar="upstream|fixed",
+            help=("Reproduce known bugs in the second state (upstream), or do not reproduce them (fixed)."),
+        ),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Compare two cluster states.
+    """Compare two states of a cluster.
 
     Examples:
       dra-plan diff cluster.json new-class.yaml
@@ -74,12 +87,14 @@ def diff(
       dra-plan diff cluster.json --drain each
       dra-plan diff cluster.json --to-kubernetes-version 1.37
 
-    BEFORE is a file or directory that describes a cluster, to which the CHANGE files are applied. If the CHANGE files
-    contain nodes, they are a complete second state. --before and --after always name complete states. If no CHANGE is
-    given, the what-if options and the --to-... options define the second state. With --live, the first state is the
-    live cluster. The command compares the claims that fit, the nodes that kube-scheduler chooses for pods, the pools,
-    and the devices that selectors match. --drain each drains one node at a time. --drain each-by LABEL drains all nodes
-    with the same label value together. The exit status is 1 if a pod or claim loses its node or its devices.
+    BEFORE is a file or directory that contains a cluster. The second state is the cluster after the CHANGE files are
+    applied. If the CHANGE files contain nodes and slices, they are a complete second state instead. Without CHANGE, the
+    what-if options and the --to-... options define the second state. With --live, the first state is the live cluster.
+    --before and --after always name complete states.
+
+    The output shows which claims no longer fit, which pods get other nodes or devices, and how pools and selectors
+    change. --drain each drains one node at a time. --drain each-by LABEL drains all nodes with the same value of a
+    label together. The exit status is 1 if a pod or claim loses its node or its devices.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected

@@ -52,7 +52,10 @@ Key = tuple[object, ...]
 def changed_claim_sets(
     before: AllocationPlan, after: AllocationPlan, why: Callable[[ClaimSet], list[DiffReason]]
 ) -> Iterator[ChangedClaimSet]:
-    """Yield the sets that differ, in the order of the first state, then the new ones; `why` returns their reasons."""
+    """Yield the claim sets that differ. `why` returns the reasons for a difference.
+
+    The sets of the first state come first, in their order, followed by new ones.
+    """
     old, new = _by_key(before), _by_key(after)
     for key in dict.fromkeys((*old, *new)):
         was, now = (found[1] if found is not None else None for found in (old.get(key), new.get(key)))
@@ -163,7 +166,7 @@ MOST_VALUES = 3
 
 
 def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
-    """Return request, driver, pool and name of the devices that the claims get."""
+    """Return the request, driver, pool and name of each device that the claims get."""
     return [
         (result.request, result.driver, result.pool, result.device)
         for claim in node.claims
@@ -172,7 +175,7 @@ def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
 
 
 def allocation(node: PlannedNode) -> list[Any]:
-    """Return the whole allocation as plain values, without share IDs, which are new each time."""
+    """Return the whole allocation as plain values, without share IDs, which differ in every run."""
     plain: list[Any] = msgspec.to_builtins(node.claims)
     for claim in plain:
         for result in claim["allocation"]["devices"].get("results", ()):
@@ -181,12 +184,18 @@ def allocation(node: PlannedNode) -> list[Any]:
 
 
 def refusal(node: PlannedNode) -> str:
-    """Return why the set does not fit here: the message of the first rejecting filter; "" if it fits."""
+    """Return why the claim set does not fit on the node: the message of the first filter that rejects the node.
+
+    The text is empty if the set fits.
+    """
     return node.excluded_by[0].message if node.excluded_by else node.message
 
 
 def said(node: PlannedNode | None, other: PlannedNode | None) -> str | None:
-    """Return the devices or the rejection; if the other answer has the same devices, with the differing values."""
+    """Return the devices that a claim set gets on the node, or why it does not fit there.
+
+    If the `other` state has the same devices, the values that differ are added.
+    """
     if node is None:
         return None
     if node.excluded_by or node.outcome is not Outcome.FITS:
@@ -225,7 +234,7 @@ PodKey = tuple[str, str]
 def changed_pods(
     old: Mapping[PodKey, ComparedPod], new: Mapping[PodKey, ComparedPod], asked: Callable[[str, str], bool]
 ) -> Iterator[ChangedPod]:
-    """Yield the selected pods that differ, in the order of the first state, then the new ones."""
+    """Yield the selected pods that differ. Pods of the first state come first, in their order, followed by new ones."""
     holders, held = _holders(new), _holders(old)
     for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
         change = _pod_change(old.get(key), new.get(key))
@@ -259,7 +268,7 @@ def _takers(pod: PodKey, here: Mapping[PodKey, ComparedPod], holders: Mapping[st
 
 
 def pod_states(document: ScheduleDocument) -> Mapping[PodKey, ComparedPod]:
-    """Return the pods that the scheduler handles, without finished ones."""
+    """Return the pods that the scheduler handles, without those that have finished."""
     devices = _devices(document)
     return {(pod.namespace, pod.name): _pod_state(pod, devices) for pod in document.pods if pod.outcome != "Skipped"}
 
@@ -305,7 +314,7 @@ def _pod_change(before: ComparedPod | None, after: ComparedPod | None) -> PodCha
 
 
 def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
-    """Yield the pools whose newest generations differ, those of the first state first."""
+    """Yield the pools whose newest generations differ. Pools of the first state come first."""
     if before.slices is after.slices:
         return
     old, new = before.gatherer, after.gatherer
@@ -317,7 +326,7 @@ def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
 
 
 def published(view: View, pool: PoolID) -> dict[str, Device]:
-    """Return the devices of the newest generation of a pool, by name."""
+    """Return the devices of a pool's newest generation, by name."""
     newest = view.gatherer.newest(pool)
     return {device.name: device for slice_ in newest.slices for device in slice_.object.spec.devices}
 
@@ -378,9 +387,10 @@ Asked = Callable[[ClaimHolder], bool]
 
 
 def held_devices(pools: Iterable[ChangedPool], before: View, after: View, asked: Asked) -> Iterator[HeldDevice]:
-    """Yield lost devices, allocated in the second state and gone, and gained ones, allocated in the first and new.
+    """Yield the allocated devices that only one of the states publishes. `pools` are the pools that differ.
 
-    `pools` are the pools that differ.
+    A lost device is allocated in the second state, but no longer published there. A gained device is allocated in the
+    first state, but published only in the second.
     """
     gone: dict[PoolID, set[str]] = {}
     new: dict[PoolID, set[str]] = {}
@@ -411,9 +421,9 @@ def _held(
 
 
 def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
-    """Return a result's pods by their initial names; in settled clusters, with how they ended.
+    """Return the result's pods by their initial names. In a settled cluster, this includes how pods ended.
 
-    The replacement of an ended pod is not listed under its own name, which may be a placeholder.
+    The replacement of an ended pod is not listed under its own name, because this may be a placeholder.
     """
     states, settled = pod_states(plan.document), plan.settled
     if settled is None:

@@ -63,7 +63,7 @@ HeldDeviceChange = Literal["Lost", "Gained"]
 
 
 class DiffReason(DocumentPart, frozen=True, kw_only=True):
-    """The reason why an answer differs."""
+    """A reason why two results differ."""
 
     code: Annotated[
         str,
@@ -96,7 +96,7 @@ class DiffReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComparedState(DocumentPart, frozen=True, kw_only=True):
-    """One of the two sides: its release, and its edits."""
+    """One of the two states, with its release and its edits."""
 
     target: AnswerTarget
     what_if: Annotated[list[AppliedEdit], Meta(description="Changes to the input.")] = []
@@ -125,7 +125,7 @@ class ComparedSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedNode(DocumentPart, frozen=True, kw_only=True):
-    """A node whose answer for a claim set differs, or that exists in only one state (the other side is null)."""
+    """A node on which the results for a claim set differ. If only one state has the node, the other side is null."""
 
     name: Text
     before: Annotated[
@@ -140,7 +140,7 @@ class ChangedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
-    """A claim set whose answer differs."""
+    """A claim set for which the results differ."""
 
     change: SetChange
     before: ComparedSet | None
@@ -150,7 +150,7 @@ class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
 
 
 class PodEnding(DocumentPart, frozen=True, kw_only=True):
-    """The end of a pod, because of a taint, for another pod or by its controller."""
+    """The end of a pod. It is caused by a taint, by another pod or by the pod's controller."""
 
     by: Annotated[str, Meta(description="Why it ends.")]
     second: Annotated[float, Meta(description="The time in seconds from now.")]
@@ -161,7 +161,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in one of the states, or its replacement there."""
+    """A pod in one of the states, or the pod that replaces it there."""
 
     outcome: ComparedOutcome
     node_name: str | None
@@ -218,7 +218,10 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Iterator[str]:
-    """Yield the reasons of undecided changes, for each undecided state: Unknown, or a search cut short."""
+    """Yield a reason for each undecided state: missing objects (Unknown), or a search that was cut short.
+
+    Only undecided changes are considered.
+    """
     for one in changes:
         for state in (one.before, one.after) if one.change == "Undecided" else ():
             if isinstance(state, ComparedSet):
@@ -229,7 +232,7 @@ def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Itera
 
 
 class HeldDevice(DocumentPart, frozen=True, kw_only=True):
-    """A device that is allocated to a claim, and that drivers publish in only one of the states."""
+    """A device that is allocated to a claim but published in only one of the states."""
 
     change: Annotated[
         HeldDeviceChange,
@@ -247,7 +250,7 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedField(DocumentPart, frozen=True, kw_only=True):
-    """A field of an object that differs."""
+    """A field of an object that differs between the states."""
 
     field: Annotated[
         str, Meta(description="taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE; one entry per taint.")
@@ -257,7 +260,7 @@ class ChangedField(DocumentPart, frozen=True, kw_only=True):
 
 
 class DifferentNode(DocumentPart, frozen=True, kw_only=True):
-    """A node that only one of the states has, or that differs, without nodes that what-if options change."""
+    """A node that differs, or that only one of the states has. Nodes that what-if options change are left out."""
 
     name: Text
     change: Literal["New", "Gone", "Changed"]
@@ -265,7 +268,10 @@ class DifferentNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The differences between two states of a cluster, or two releases. `target` is that of the second state."""
+    """The differences between two states of a cluster, or between two releases.
+
+    `target` is the target of the second state.
+    """
 
     kind: Literal["ClusterDiff"] = "ClusterDiff"
     before: ComparedState

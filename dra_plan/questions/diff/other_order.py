@@ -28,10 +28,10 @@ def lost_in_reverse(
     plan: SchedulePlan,
     scheduled: Callable[[Inventory], SchedulePlan],
 ) -> Iterator[Notice]:
-    """Yield a warning for each pod that has a node in this plan, but not with the recreated pods in reverse order.
+    """Yield a warning for each pod that would lose its node if the recreated pods came in reverse order.
 
-    The `edits` led to the state `after`, and `scheduled` returns its plan. Nothing is scheduled if fewer than two pods
-    are recreated, or if one of them has no node anyway.
+    The `edits` led to the state `after`, and `scheduled` returns the plan for a state. Nothing is scheduled if fewer
+    than two pods are recreated, or if one of them has no node in this order either.
     """
     left = {(pod.namespace, pod.name) for edit in edits for pod in edit.pending}
     returning = [at for at, pod in enumerate(after.pods) if pod_key(pod) in left]

@@ -34,7 +34,7 @@ CYCLE = 10
 
 
 class AskedState:
-    """One of the two states, scheduled again without some pending pods; `spent` is the total cost so far."""
+    """One of the two states, which is scheduled again without some pending pods. `spent` is the total cost so far."""
 
     def __init__(self, inventory: Inventory, view: View, plan: SchedulePlan, question: Question) -> None:
         self._inventory, self._view, self._question = inventory, view, question
@@ -56,7 +56,7 @@ class AskedState:
         return self._size + CYCLE * self._waiting
 
     def kind(self, key: PodKey) -> Hashable:
-        """Return a key that is equal for pods that would get the same result, each as the only pending pod."""
+        """Return a key that is equal for pods that would get the same result as the only pending pod."""
         if key not in self._kinds:
             pod = self._pods.get(key)
             self._kinds[key] = key if pod is None else self._kind_of(pod)
@@ -71,14 +71,14 @@ class AskedState:
         return metadata.namespace, msgspec.json.encode(plain, order="sorted")
 
     def alone(self, key: PodKey) -> Place | None:
-        """Return where the pod goes if it is the only pending one."""
+        """Return where the pod goes if it is the only pending pod."""
         kind = self.kind(key)
         if kind not in self._alone:
             self._alone[kind] = self._asked(key, lambda pod: _key(pod) == key, 1)
         return self._alone[kind]
 
     def without(self, key: PodKey, others: Collection[PodKey]) -> Place | None:
-        """Return where the pod goes if those others are not pending."""
+        """Return where the pod goes if the other pods are not pending."""
         chosen = choice(self._inventory, self._view.target, self._question)
         return self._asked(key, lambda pod: chosen(pod) and _key(pod) not in others, self._waiting)
 
@@ -115,11 +115,12 @@ MOST_PASSES = 2
 
 
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
-    """Return the changed pods, and, for lost pods, whether they would be bound as the only pending pod.
+    """Return the changed pods, with the other pods that are the reason for their change.
 
-    Pods that have its devices in the other state are listed if they are the reason, which means that without them, or
-    without all others, the result is the same in both states. The reason is already known for pods that end in a state
-    or are held back, so these are not checked. There is no reason why one of several equal pods gets a certain node.
+    Another pod is a reason if it has the changed pod's devices in the other state, and if the result is the same in
+    both states without this pod, or without all such pods. For lost pods, the result also says whether they would be
+    bound as the only pending pod. Pods that end in a state or are held back are not checked, because their reason is
+    already known. No reason is given for which of several equal pods gets a certain node.
     """
     found = list(changed)
     most = max(MOST_SPENT, MOST_PASSES * (before.cost + after.cost))

@@ -53,7 +53,7 @@ Answers = Mapping[str, Mapping[str, AnswerOnNode]]
 
 
 def page(answer: ClusterDiff, _inventory: Inventory | None, _view: View | None) -> Page:
-    """Return a result's page, with both states if both can be drawn."""
+    """Return the page for a result of `diff`. It shows both states if both can be drawn."""
     made = begin(answer.document, "diff", FORMATS)
     before, after = answer.before, placed(answer)
     pictures = drawn(before.inventory, before.view, "Before"), drawn(after.inventory, after.view, "After")
@@ -89,7 +89,7 @@ def _devices(claim: ResourceClaim) -> list[str]:
 
 
 def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
-    """Add a pick for every difference; `scenes` are the states before and after, or empty."""
+    """Add a pick for every difference to the page. `scenes` are the states before and after, or empty."""
     document = answer.document
     endless = list(diff.unsettled(document))
     after = structs.replace(document.after, unsettled="")

@@ -201,7 +201,7 @@ def _attributes(view: View) -> set[str]:
 
 
 class Tried(NamedTuple):
-    """The results of expressions on the devices of a cluster: the number of matches, and any error."""
+    """The results of expressions on a cluster's devices, which are the number of matches and any error."""
 
     matched: int = 0
     erring: int = 0
@@ -232,7 +232,7 @@ def _tried(view: View, expressions: Sequence[str]) -> Tried:
 
 
 def with_usage(changed: Iterable[ChangedSelector], before: Inventory) -> Iterator[ChangedSelector]:
-    """Yield the selectors with the number of devices that claims have of their classes."""
+    """Yield the selectors, each with the number of allocated devices that claims request through its classes."""
     used: Counter[str] | None = None
     for one in changed:
         used = _used_of_classes(before.claims) if used is None else used

@@ -64,13 +64,13 @@ MOST_FIELDS = 4
 
 
 def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """Return the differences; pods and pools with equal differences are merged, with their number."""
+    """Return the differences. Pods and pools with equal differences are merged, and their number is given."""
     parts: list[Part] = [*_tables(document), *_other_messages(document), *_reasons(document), *_not_known(document)]
     return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
 def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every node for every claim set."""
+    """Return the table, with every node for every claim set."""
     made = Table(("WORKLOAD", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
     for one in document.claim_sets:
         for node in one.nodes:
@@ -182,7 +182,7 @@ def _places(states: Sequence[ComparedPod | None]) -> str:
         return place
     moments = sorted({(state.ended.second, state.ended.time) for state in there if state.ended is not None})
     times = " to ".join(dict.fromkeys(when(*moment) for moment in (moments[0], moments[-1])))
-    ends = f"end {times} ({first.ended.by})"
+    ends = f"are terminated {times} ({first.ended.by})"
     return f"{ends}, recreated: {place}" if first.ended.recreated_as else f"{ends}; {NOT_MADE}"
 
 
@@ -205,7 +205,7 @@ def _not_known(document: DiffDocument) -> Iterator[str]:
 
 
 def unsettled(document: DiffDocument) -> Iterator[str]:
-    """Yield that the clusters never settle, with the pods that are the reason."""
+    """Yield a sentence for each state that never settles, with the pods that prevent it."""
     states = [("before", document.before), ("after", document.after)]
     said = {word: _endless(state) for word, state in states if state.unsettled}
     if len(said) == 2 and said["before"] == said["after"]:
@@ -232,7 +232,7 @@ def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
         return "not there"
     if state.ended is None:
         return _place(state, whole=whole)
-    ends = f"ends {when(state.ended.second, state.ended.time)} ({state.ended.by})"
+    ends = f"is terminated {when(state.ended.second, state.ended.time)} ({state.ended.by})"
     if not state.ended.recreated_as:
         return f"{ends}; {NOT_MADE}"
     return f"{ends}, recreated: {_place(state, whole=whole)}"
@@ -313,7 +313,7 @@ def _selectors(document: DiffDocument) -> Table:
 
 
 def change(word: str) -> str:
-    """Return the wording of a change."""
+    """Return the word for a change."""
     return CHANGES.get(word, word)
 
 
@@ -349,7 +349,7 @@ def _reason(reason: DiffReason, document: DiffDocument) -> str:
 
 
 def ends(document: DiffDocument) -> Iterator[str]:
-    """Yield the number of changes of each kind, the releases, and the edits."""
+    """Yield the number of changes of each kind, the releases, and the edits, as sentences."""
     counts = Counter(one.change for one in document.claim_sets)
     pods = Counter(pod.change for pod in document.pods)
     held = Counter(word for _, word in _by_claim(document))
@@ -372,12 +372,12 @@ def ends(document: DiffDocument) -> Iterator[str]:
 
 
 def markdown(document: DiffDocument, screen: Screen | None) -> str:
-    """Return the same as Markdown tables, for a merge request."""
+    """Return the differences as Markdown tables, for a merge request."""
     return markdown_parts(table(document, screen))
 
 
 def names(document: DiffDocument) -> str:
-    """Return `KIND/NAMESPACE/NAME CHANGE` for claim sets, pods, nodes and allocated claims."""
+    """Return a line `KIND/NAMESPACE/NAME CHANGE` for each claim set, pod, node and allocated claim that differs."""
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
     pods = [f"pod/{pod.namespace}/{pod.name} {pod.change}" for pod in document.pods]
     claims = [f"resourceclaim/{'/'.join(holder[:2])} {word}" for holder, word in _by_claim(document)]

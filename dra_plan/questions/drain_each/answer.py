@@ -39,7 +39,7 @@ Records = Mapping[tuple[str, str], PodRecord]
 
 @dataclass(frozen=True, repr=False)
 class DrainList(PrintedAnswer[DrainsDocument]):
-    """The result of `diff --drain each`; iterating yields the nodes, most harmful first."""
+    """The result of `diff --drain each`. Iterating over it yields the nodes, the most harmful first."""
 
     target: Target
     nodes: tuple[DrainedNode, ...]
@@ -67,10 +67,12 @@ class DrainList(PrintedAnswer[DrainsDocument]):
 def drain_each(
     inventory: Inventory, target: Target, question: Question, jobs: int = 1, by: str | None = None
 ) -> DrainList:
-    """Drain each node that the question names (or every node, if it names none) in turn, with `jobs` processes.
+    """Drain the nodes of the question one after another, or every node if it names none.
 
-    With `by`, a label, drain all nodes with the same value together. Raises UsageError for unknown nodes and owners,
-    and for a label that no node has, InputError for input without nodes.
+    The work is done by `jobs` processes.
+
+    If `by` names a label, all nodes with the same value of this label are drained together. Raises UsageError for
+    unknown nodes and owners and for a label that no node has, and InputError for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DrainEachOptions(PodOptions, Stepwise, total=False):
-    """The options that select the pods to check, and the nodes to drain."""
+    """The options that select the pods to check and the nodes to drain."""
 
     nodes: Names
     by: str | None
@@ -22,11 +22,14 @@ class DrainEachOptions(PodOptions, Stepwise, total=False):
 @spelled_out
 @within_its_time
 def drain_each(cluster: LoadedCluster, *owners: str, **options: Unpack[DrainEachOptions]) -> DrainList:
-    """Return the pods that would have no node if a node were drained: each of `nodes` in turn, or each node.
+    """Return the pods that would have no node if a node were drained.
 
-    With `by`, a label, all nodes with the same value are drained together, as in an N+1 check per rack. A row contains
-    the pods that `diff` reports with `drain`. `jobs` processes share the nodes. The other arguments and the errors are
-    those of `schedule`; also UsageError for an unknown node or label, InputError for input without nodes.
+    Each of `nodes`, or each node, is drained in turn.
+
+    If `by` names a label, all nodes with the same value of this label are drained together, as in an N+1 check per
+    rack. A row contains the pods that `diff` reports with `drain`. The nodes are shared between `jobs` processes. The
+    other arguments and the errors are those of `schedule`. In addition, an unknown node or label raises UsageError, and
+    input without nodes raises InputError.
     """
     from dra_plan.arguments import at_least_one
     from dra_plan.questions.drain_each.answer import drain_each

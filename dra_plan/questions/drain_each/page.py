@@ -24,7 +24,7 @@ MOST_NODES = 300
 
 
 def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `diff --drain each`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "diff", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_drains(made, answer.document)
@@ -32,7 +32,7 @@ def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> P
 
 
 def fill_drains(made: Page, document: DrainsDocument) -> None:
-    """Add the losses common to all drains, then those of each node."""
+    """Add the losses that all drains have in common to the page, and then the losses for each node."""
     made.picks_title, made.answers_title, made.opens_on = "Nodes, the worst first", "If it is drained", 0
     made.gets_word, made.harm_word = "has to move", "is lost"
     harmful = [node for node in document.nodes if node.lost or node.gone]
@@ -69,9 +69,9 @@ def _headline(harmful: list[DrainedNode], document: DrainsDocument) -> str:
 
 def _said(node: DrainedNode) -> tuple[str, str]:
     if node.lost:
-        return picks.BAD, f"{words.counted(len(node.lost), 'pod')} without a place"
+        return picks.BAD, f"{words.counted(len(node.lost), 'pod')} left pending"
     if node.gone:
-        return picks.OTHER, f"{words.counted(len(node.gone), 'pod')} gone"
+        return picks.OTHER, f"{words.counted(len(node.gone), 'pod')} not recreated"
     if node.absent:
         return picks.OTHER, f"{words.counted(len(node.absent), 'pod')} not in the input"
     if node.undecided:
@@ -82,7 +82,7 @@ def _said(node: DrainedNode) -> tuple[str, str]:
 def _numbers(node: DrainedNode) -> str:
     parts = [
         (node.moved, f"{words.counted(node.moved, 'pod')} would be bound to other nodes"),
-        (len(node.gone), (f"{words.counted(len(node.gone), 'pod')} would be gone, because nothing recreates them")),
+        (len(node.gone), f"{words.counted(len(node.gone), 'pod')} would be terminated and not recreated"),
         (node.gained, f"{words.counted(node.gained, 'pod')} that cannot be scheduled now would be scheduled"),
         (len(node.undecided), f"{words.counted(len(node.undecided), 'pod')} undecided"),
     ]
@@ -108,8 +108,8 @@ def _add_all(made: Page, document: DrainsDocument, drawn: Scene | None) -> None:
         BarRow(
             node.name,
             [
-                Segment(len(node.lost), picks.BAD, f"{len(node.lost)} without a place"),
-                Segment(len(node.gone), picks.OTHER, f"{len(node.gone)} gone"),
+                Segment(len(node.lost), picks.BAD, f"{len(node.lost)} left pending"),
+                Segment(len(node.gone), picks.OTHER, f"{len(node.gone)} not recreated"),
                 Segment(node.moved, picks.GOOD, f"{node.moved} moved"),
                 Segment(len(node.undecided), picks.OTHER, f"{len(node.undecided)} undecided"),
                 Segment(len(node.absent), picks.OTHER, f"{len(node.absent)} not in the input"),
@@ -151,7 +151,7 @@ def _marks(node: DrainedNode, word: str, drawn: Scene, running: Running) -> dict
         if without_place:
             mark.harms[at] = f"{words.listed(without_place)} could not be scheduled"
         elif without_maker:
-            mark.harms[at] = f"{words.listed(without_maker)} would be gone"
+            mark.harms[at] = f"{words.listed(without_maker)} would be terminated and not recreated"
         elif pods:
             mark.gets[at] = words.listed(pods)
     return {place.number: mark}

@@ -14,14 +14,14 @@ from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import NAMES, held, target, why_undecided
 from dra_plan.text.words import NOT_MADE, counted, listed
 
-_HEADERS = ("LEFT PENDING", "GONE", "MOVED", "PODS", "MESSAGE")
+_HEADERS = ("LEFT PENDING", "NOT RECREATED", "MOVED", "PODS", "MESSAGE")
 
 
-GONE = "not recreated: a bare pod, or evicted for another pod"
+GONE = "a pod without a controller, or evicted for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows for each node whose pods would be left pending or gone, and the names of the other nodes."""
+    """Return rows for each node whose pods would be left pending or deleted, and the names of the other nodes."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
     if not harmful and not any(node.undecided for node in document.nodes):
         return [f"{none_lost(document)}.", *_held_up(document), target(document)]
@@ -68,12 +68,12 @@ def _undecided(document: DrainsDocument) -> Iterator[str]:
     for pods_named, nodes in alike.items():
         where = listed(nodes, NAMES + 1)
         yield (
-            f"Drain of {where}: undecided whether {pods_named} would have a place, because {why_undecided(document)}."
+            f"Drain of {where}: undecided whether {pods_named} would be scheduled, because {why_undecided(document)}."
         )
 
 
 def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each node, and below it one for each pod without a node."""
+    """Return a row for each node, followed by a row for each pod that would have no node."""
     made = Table((_heading(document), *_HEADERS), flexible=(0, 4, 5))
     for node in document.nodes:
         for row in _rows(node, short=False):
@@ -88,9 +88,10 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
 
 
 def none_lost(document: DrainsDocument) -> str:
-    """Return that no drain costs a pod its node, without the full stop: of existing pods, if the input lacks some.
+    """Return a sentence that says that no drain makes a pod lose its node, without the full stop.
 
-    If this is undecided for some pods, return that instead.
+    If the input lacks some pods, the sentence is only about pods of the input. If the result is undecided for some
+    pods, the sentence says this instead.
     """
     unclear = dict.fromkeys((pod.namespace, pod.name) for node in document.nodes for pod in node.undecided)
     if unclear:
@@ -101,7 +102,7 @@ def none_lost(document: DrainsDocument) -> str:
 
 
 def drained(document: DrainsDocument) -> str:
-    """Return the number of nodes, or of groups of nodes, that are drained in turn."""
+    """Return the number of nodes, or of groups of nodes, that are drained one after another."""
     number = len(document.nodes)
     if not document.by:
         return counted(number, "node")
@@ -126,7 +127,7 @@ def _rows(node: DrainedNode, *, short: bool) -> Iterator[list[str]]:
 
 
 def _message(pod: LostPod) -> str:
-    return f"ends ({pod.ended_by}); {NOT_MADE}" if pod.ended_by else pod.message or ""
+    return f"is terminated ({pod.ended_by}); {NOT_MADE}" if pod.ended_by else pod.message or ""
 
 
 def _lost(pod: LostPod) -> str:
@@ -142,7 +143,7 @@ def _said(messages: list[str]) -> str:
 
 
 def names(document: DrainsDocument) -> str:
-    """Return `NODE NUMBER` with the number of pods without a node, for every node."""
+    """Return a line `NODE NUMBER` for every node, with the number of pods that would have no node."""
     return "".join(f"{shown.line(f'{node.name} {len(node.lost)}')}\n" for node in document.nodes)
 
 

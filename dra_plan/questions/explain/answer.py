@@ -86,7 +86,10 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"
 
     def _completed(self, of: OwnerVerdict, sets: Sequence[ExplainedClaimSet]) -> OwnerVerdict:
-        """Return a good verdict with the kinds of which the input has only a part; others with claims left over."""
+        """Return a good verdict with the kinds of which the input has only a part; others with claims left over.
+
+        If the cluster has said that no node can take the pod, a yes of a part of it is none.
+        """
         if self.left_over and of.verdict == "Unschedulable":
             own = next((one for one in sets if one.owner == of.object), None)
             named = {(one.namespace, one.name): one for one in named_holders(of, own)}
@@ -94,7 +97,11 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         told = [one for one in self.plan.notices if one.is_partial and one.code not in self.ignored]
         if not told or of.verdict not in GOOD:
             return of
-        return structs.replace(of, partial=sorted({kind for one in told for kind in one.brings or ()}))
+        of = structs.replace(of, partial=sorted({kind for one in told for kind in one.brings or ()}))
+        last = of.last_message
+        if last is None or last.same_today or last.reason != "Unschedulable":
+            return of
+        return structs.replace(of, verdict="Unknown", missing=of.partial)
 
     def _document(self) -> ExplanationDocument:
         from dra_plan.explanation.document import SetParts
@@ -159,12 +166,13 @@ def explain_claim_sets(
     plan = _with_chosen_nodes(plan, judged or ())
     told = {(one.namespace, one.name) for one in judged or () if one.kind == "Pod"}
     waiting = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) in told and is_waiting(pod)]
+    limits = any(one.kind == "Pod" and one.verdict != "Unschedulable" for one in judged or ())
     return Explanation(
         plan,
         tuple(_device(view, nodes, sets, text) for text in devices),
         tuple(explained),
         room,
-        (*gate_notices(inventory, view.target), *lacking, *of_volumes(inventory, waiting)),
+        (*gate_notices(inventory, view.target), *lacking, *of_volumes(inventory, waiting, limits=limits)),
         left_over=left_over(inventory),
         drivers=DriverPods(inventory),
         not_pending=0 if judged or sets or question.owners else _placed(inventory, question),

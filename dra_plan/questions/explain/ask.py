@@ -20,7 +20,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
         Names,
         Flag(
             "--device",
-            "Show the result of every check for this device; can be repeated.",
+            "Show the result of every check for this device. Can be repeated.",
             metavar="DRIVER/POOL/DEVICE",
             complete="devices",
             kind=list[str] | None,
@@ -30,7 +30,10 @@ class ExplainOptions(ClaimSetOptions, total=False):
         bool,
         Flag(
             "--together",
-            ("Explain all pending claims, including the claims of pods and workloads, as one set on one node."),
+            (
+                "Explain whether all pending claims fit on one node together, including the claims of "
+                "pods and workloads."
+            ),
         ),
     ]
     moves: Annotated[
@@ -41,7 +44,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
         str | Mapping[str, Any] | None,
         Flag(
             "--groups",
-            "File with node groups, for which the output also shows what the Cluster Autoscaler would do.",
+            "Read node groups from this file, and also show what the Cluster Autoscaler would do with them.",
             metavar="FILE",
             kind=str | None,
         ),
@@ -50,7 +53,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
         Names,
         Flag(
             "--group",
-            "Node group that adds copies of NODE, or of the node in FILE; can be repeated.",
+            "Also consider a node group whose new nodes are copies of NODE, or of the node in FILE. Can be repeated.",
             metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from dra_plan.api.core import Node, Pod
@@ -10,9 +10,11 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
 from dra_plan.api.well_known import KUEUE_QUEUE, OUT_OF_SERVICE, UNREACHABLE
 from dra_plan.api.workloads import AnyWorkload
+from dra_plan.claims.index import only_nodes
 from dra_plan.claims.owners import ended
+from dra_plan.claims.pod_claims import named_claims
 from dra_plan.documents.base import DeviceName
-from dra_plan.documents.verdicts import AwaitedCondition, LeavingClaim, VolumeElsewhere
+from dra_plan.documents.verdicts import AwaitedCondition, ClaimOfLostNode, LeavingClaim, VolumeElsewhere
 from dra_plan.near import the_nearest
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
@@ -117,6 +119,30 @@ def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
         for name in single
         if name in (use.name for use in pod_volumes(other).claims)
     ]
+
+
+def claims_of_lost_nodes(inventory: Inventory, pod: Pod, nodes: Container[str]) -> list[ClaimOfLostNode]:
+    """Return the claims of the pod whose devices can only be used on nodes that are not among these `nodes`."""
+    pods = {one.metadata.name: one for one in inventory.pods if one.metadata.namespace == pod.metadata.namespace}
+    found = []
+    for claim in _claims_of(inventory, pod):
+        lost = list(only_nodes(claim.allocation.node_selector)) if claim.allocation is not None else []
+        if lost and not any(name in nodes for name in lost):
+            users = [pods[name] for name in _users(claim) if name in pods and name != pod.metadata.name]
+            made = ClaimOfLostNode(
+                claim=claim.metadata.name,
+                node_name=lost[0],
+                pods=[one.metadata.name for one in users],
+                deleted=bool(users) and all(one.metadata.deletion_timestamp for one in users),
+                finalizers=list(dict.fromkeys(name for one in users for name in one.metadata.finalizers or ())),
+            )
+            found.append(made)
+    return found
+
+
+def _claims_of(inventory: Inventory, pod: Pod) -> list[ResourceClaim]:
+    names, namespace = named_claims(pod), pod.metadata.namespace
+    return [one for one in inventory.claims if one.metadata.namespace == namespace and one.metadata.name in names]
 
 
 def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:

@@ -10,20 +10,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from msgspec import structs
+
 from dra_plan.api.core import Node
-from dra_plan.documents.suggestions import TriedChanges
+from dra_plan.claims.sets import ClaimSet
+from dra_plan.documents.suggestions import CountLowered, PatchOperation, TriedChanges
+from dra_plan.explanation.names import TEMPLATE
+from dra_plan.explanation.suggest import patches
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.questions.explain.reasons import RunQuestion
+from dra_plan.questions.explain.editing import OwnedPods
+from dra_plan.questions.explain.reasons import DeviceAttempt, RunQuestion
 
 MOST_NODES = 50
 """The number of nodes of one kind on which the search is repeated."""
 
 
 class ClaimChanges:
-    """The changes that would make the claims of one pod fit."""
+    """The changes that would make the claims of one pod fit.
 
-    def __init__(self, plan: ClaimSetPlan | None, about: RunQuestion) -> None:
-        self._plan, self._about = plan, about
+    `attempt` is its last failed attempt; `pods` are the owner's pods.
+    """
+
+    def __init__(
+        self, plan: ClaimSetPlan | None, about: RunQuestion, attempt: DeviceAttempt | None, pods: OwnedPods
+    ) -> None:
+        self._plan, self._about, self._attempt, self._pods = plan, about, attempt, pods
 
     @cached_property
     def known(self) -> list[TriedChanges]:
@@ -33,7 +44,40 @@ class ClaimChanges:
         if self._plan is None or self._plan.explanation is None:
             return []
         found: list[TriedChanges] = SetParts().of(self._plan.explanation)["suggestions"]
-        return found
+        return list(map(self._of_all_claims, found))
+
+    def later(self, names: Sequence[str]) -> list[TriedChanges]:
+        """Return the changes found on these nodes as they were at the last attempt, after other pods took devices."""
+        attempt, about = self._attempt, self._about
+        if attempt is None or attempt.has_more:
+            return []
+        from dra_plan.explanation import explainer
+        from dra_plan.explanation.document import suggestion
+
+        nodes = {node.metadata.name: node for node in attempt.nodes}
+        free = {claim.key for claim in about.inventory.claims if claim.allocation is None}
+        told = explainer.explain_refusing(
+            attempt.view,
+            about.inventory,
+            ClaimSet(claims=attempt.claims, allocated=attempt.allocated),
+            [nodes[name] for name in names if name in nodes][:MOST_NODES],
+            max_steps=about.max_steps,
+            suggests=True,
+            kept=[claim for claim in attempt.view.claims if claim.allocation is not None and claim.key in free],
+        ).told
+        return [self._of_all_claims(suggestion(one)) for one in told.suggestions]
+
+    def _of_all_claims(self, of: TriedChanges) -> TriedChanges:
+        """Return the changes with the patches of templates also made in the claims that pending pods have from them."""
+        known = {(patch.object.kind, patch.object.namespace, patch.object.name) for patch in of.patches}
+        made = [
+            patches.of_object(key, patch.object.api_version, _of_claim(patch.patch), recreate=True)
+            for patch in of.patches
+            if patch.object.kind == TEMPLATE
+            for key in self._pods.claims_from(patch.object.name)
+            if key not in known
+        ]
+        return structs.replace(of, patches=[*of.patches, *made]) if made else of
 
     def on(self, nodes: Sequence[Node]) -> list[TriedChanges]:
         """Return the changes found on these nodes alone, one change each."""
@@ -56,5 +100,24 @@ class ClaimChanges:
             max_steps=about.max_steps,
             deadline=about.deadline,
         )
-        found = (suggestion(one) for one in told.suggestions)
+        found = (self._of_all_claims(suggestion(one)) for one in told.suggestions)
         return [one for one in found if len(one.changes) == 1]
+
+
+def _of_claim(operations: Sequence[PatchOperation]) -> list[PatchOperation]:
+    """Return the operations on a template as operations on a claim with the same specification."""
+    return [structs.replace(one, path=one.path.removeprefix("/spec")) for one in operations]
+
+
+def asking_less(of: TriedChanges) -> TriedChanges | None:
+    """Return a change of a count with one device less; None for other changes, and for less than half."""
+    [first, *more] = of.changes
+    if more or not isinstance(first, CountLowered) or first.from_ is None or 2 * (first.to - 1) < first.from_:
+        return None
+    to = first.to - 1
+
+    def lowered(one: PatchOperation) -> PatchOperation:
+        return structs.replace(one, value=to) if one.path.endswith("/count") else one
+
+    made = [structs.replace(patch, patch=list(map(lowered, patch.patch))) for patch in of.patches]
+    return structs.replace(of, changes=[structs.replace(first, to=to)], patches=made)

@@ -48,7 +48,7 @@ def explain(
             "-o",
             autocompletion=completing.explanations,
             metavar="FORMAT",
-            help="text, markdown, json, yaml or jsonpath=TEMPLATE.",
+            help="The output format: text, markdown, json, yaml or jsonpath=TEMPLATE.",
         ),
     ] = "text",
     verbose: Annotated[
@@ -56,7 +56,7 @@ def explain(
         typer.Option(
             "--verbose",
             "-v",
-            help=("Show all groups of nodes. By default, the text is shortened to fit on one screen."),
+            help=("Show all groups of nodes. By default, the text is shortened to fit on a screen."),
         ),
     ] = False,
     report: options.Reports = None,
@@ -70,13 +70,13 @@ def explain(
       dra-plan explain cluster.json deploy/serve --require-fit
       dra-plan explain cluster.json pod/train --moves 2
 
-    The first line of the output is the verdict. For example, no node fits, the pod is held or rejected, the pod waits
-    for other pods, or the pod would be scheduled. Then the output lists the reasons why nodes reject the pod: taints,
-    labels, CPU and memory, volumes, ports, quotas, and each device. Every suggestion has been tried, and the output
-    names the node on which the pod would then fit. PATH is a file, a directory, or - for standard input. Arguments that
-    are not files are names, as in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
+    The first line of the output is the verdict: for example, that no node fits, that the pod is waiting for something,
+    or that the pod would be scheduled. The lines below say why nodes reject the pod. Reasons can be taints, labels, CPU
+    and memory, volumes, ports, quotas and devices. Every suggestion has been tried, and names the node on which the pod
+    would then fit. PATH is a file, a directory, or - for standard input. Arguments that are not files are names, as in
+    kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
 
-    The exit status is 0 regardless of the verdict, unless --require-fit is set.
+    Unless --require-fit is set, the exit status is 0 for any verdict.
 
     """
     from dra_plan.cli.inputs import keep_until_exit, node_groups, opened, options_of

@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import structs
 
 from dra_plan.api.core import Container, Namespace, Pod, PodSpec
-from dra_plan.api.inventory import Inventory
+from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import ADMIN_ACCESS
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, pod_template
 from dra_plan.claims.index import Index, owner_of
@@ -49,6 +50,24 @@ class OwnedPods:
             return []
         pods = self._index.pods_of(self.object)
         return [owner_of(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
+
+    def claims_from(self, template: str) -> list[ObjectKey]:
+        """Return the claims without devices that pending pods of a workload have from this template, unchanged."""
+        made = self._index.template(self._owner.namespace, template)
+        names = {(owner.namespace, owner.name) for owner in self.waiting} if made is not None else set()
+        pods = (pod for pod in self.inventory.pods if (pod.metadata.namespace, pod.metadata.name) in names)
+        generated = self._index.generated_claims
+        claims = (
+            generated.of(pod, entry.name)
+            for pod in pods
+            for entry in pod.spec.resource_claims
+            if entry.resource_claim_template_name == template
+        )
+        return [
+            (ResourceClaim.__name__, claim.metadata.namespace, claim.metadata.name)
+            for claim in claims
+            if claim is not None and made is not None and claim.allocation is None and claim.spec == made.spec.spec
+        ]
 
     def editing(self, edit: EditSpec) -> Callable[[Inventory], Inventory]:
         """Return a function that edits the pod spec of the owner and of its pending pods, which are recreated."""

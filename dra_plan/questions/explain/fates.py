@@ -12,6 +12,7 @@ from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import HeldBy, OtherPod, Verdict
 from dra_plan.planner.owners import POD
+from dra_plan.planner.rivals import other_pod
 from dra_plan.questions.explain.reasons import VerdictRun
 from dra_plan.scheduler.attempts import IN_ORDER, PodRecord
 from dra_plan.scheduler.framework import plugin_names
@@ -90,7 +91,7 @@ class Fates:
             namespace, _, name = eviction.victim.partition("/")
             found = self._pods.get(Owner(POD, namespace, name))
             if found is not None:
-                yield other_pod(run, found, eviction.node)
+                yield other_pod(found, run.priority(found), eviction.node)
 
     def _held(self, record: PodRecord) -> Fate:
         held_by = _HOLDERS.get(record.held_by, "Plugin")
@@ -116,9 +117,3 @@ class Fates:
                 yield f"resourceclaim/{namespace}/{name}"
             elif template is not None and is_unmade(pod, entry) and self._index.template(namespace, template) is None:
                 yield f"resourceclaimtemplate/{namespace}/{template}"
-
-
-def other_pod(run: VerdictRun, pod: Pod, node: str) -> OtherPod:
-    """Return a pod that affects the explained one, with its priority in the run, and the node concerned."""
-    metadata = pod.metadata
-    return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=run.priority(pod), node_name=node)

@@ -8,11 +8,10 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
 from dra_plan.documents.node_obstacles import RefusingNodes
-from dra_plan.documents.suggestions import PatchOperation, PodsGone
+from dra_plan.documents.suggestions import PodsGone
 from dra_plan.documents.verdicts import OwnerVerdict
-from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.bindings import is_unreachable, users_of
-from dra_plan.questions.explain.obstacle_remedies import Remedy
+from dra_plan.questions.explain.obstacle_remedies import Remedy, deletions, departed
 
 MOST_NODES = 3
 """The number of nodes whose pods are tried to be gone."""
@@ -47,12 +46,4 @@ def _gone(name: str, node: Node | None, pods: Sequence[Pod]) -> Remedy:
     """Return the remedy that these pods of a node are gone; if the node does not report, they have to be forced."""
     code = "force-delete-pods" if is_unreachable(node) else "await-pods"
     told = PodsGone(code=code, pods=[pod.key for pod in pods], on=name)
-    keys = [("Pod", pod.metadata.namespace, pod.metadata.name) for pod in pods]
-    made = tuple(patches.of_object(key, "v1", [PatchOperation(op="remove", path="")]) for key in keys)
-
-    def apply(of: Inventory) -> Inventory:
-        from dra_plan.whatif.edits import depart  # most inputs have no such pods
-
-        return depart(of, [pod for pod in of.pods if pod.key in told.pods]).inventory
-
-    return Remedy((told,), apply, patches=made)
+    return Remedy((told,), lambda of: departed(of, told.pods), patches=deletions(told.pods))

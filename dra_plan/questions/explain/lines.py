@@ -20,6 +20,7 @@ from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.devices import devices_of
 from dra_plan.text.naming import consumed, device_name, named
+from dra_plan.text.placed import STARTING
 from dra_plan.text.words import counted, listed, scheduler_says
 
 NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use any."
@@ -168,12 +169,21 @@ def unplanned_lines(of: UnplannedOwner, start: Iterable[str] = (), *, headed: bo
 
 
 _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
-    "Bound": lambda of: f"already bound to {of.node_name}",
+    "Bound": lambda of: f"already bound to {of.node_name}{_failing(of)}",
     "Finished": lambda of: f"has finished{f' ({of.phase})' if of.phase else ''} and holds no devices",
     "Deleting": lambda of: f"is being deleted{f', on {of.node_name}' if of.node_name else ''}",
     "Allocated": lambda of: f"already allocated{_users(of)}",
     "WithoutClaims": lambda of: f"does not use any resource claims{'' if _is_served(of) else _NO_DEVICES}",
 }
+
+
+def _failing(of: UnplannedOwner) -> str:
+    """Return the container that does not start, or crashes, if the kubelet says why."""
+    for one in of.waiting:
+        if one.reason not in STARTING:
+            what = "crashes" if one.reason == CRASHING else "does not start"
+            return f", but its container {one.name} {what} ({one.reason})"
+    return ""
 
 
 _NO_DEVICES = ", so there are no devices to choose for it"

@@ -24,6 +24,7 @@ from dra_plan.questions.explain.owners import (
     Telling,
     edits_generated,
     explained,
+    help_heading,
     is_told_by_what_it_has,
     nothing_helps,
     one_line,
@@ -163,8 +164,9 @@ def _suggestion_lines(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None
     if told:
         kept = MOST_HELP if folded and len(told) > MOST_HELP + 1 else len(told)
         numbered = [f"{number}. {escaped(line)}" for number, line in enumerate(told, start=1)]
+        title, tried = help_heading(told, verdict)
         yield ""
-        yield "**What would make it fit** (each was tried):"
+        yield f"**{title}**{tried}:"
         yield ""
         yield from numbered[:kept]
         if kept < len(told):
@@ -173,7 +175,7 @@ def _suggestion_lines(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None
         if edits_generated(of, verdict):
             yield ""
             yield ANEW.strip()
-    elif of is not None and (said := nothing_helps(of, verdict)):
+    elif said := nothing_helps(of, verdict):
         yield ""
         yield said
 

@@ -6,28 +6,25 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
 from dra_plan.allocator import Outcome
-from dra_plan.api import quantity
-from dra_plan.api.core import LimitRange, Node, Pod
+from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
-from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import PoolName
-from dra_plan.documents.devices import RemovedDevices
+from dra_plan.documents.devices import DecidingClause, RemovedDevices
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.documents.reasons import LeadingReason, NotTogether
-from dra_plan.documents.stories import AbsentName, MissingDriver
+from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere, UnreadyPod
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.questions.explain.peaks import parts
+from dra_plan.questions.explain.obstacle_details import OnNodes, blocking_pod, obstacle_on
 from dra_plan.questions.explain.reasons import DeviceAttempt, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.status import (
@@ -41,11 +38,9 @@ from dra_plan.scheduler.framework.status import (
     VolumesFull,
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
-from dra_plan.scheduler.obstacles import node_obstacle
-from dra_plan.scheduler.plugins.node_checks import untolerated
 
 if TYPE_CHECKING:
-    from dra_plan.explanation.elements import BlockingSet
+    from dra_plan.explanation.driver_pods import DriverPods
     from dra_plan.explanation.funnel import Funnel, NodeOffer
     from dra_plan.explanation.groups import NodeGroup
 
@@ -83,22 +78,50 @@ class DeviceReason(NamedTuple):
     most: int
     request: str = ""
     offer: NodeOffer | None = None
-    blocking: BlockingSet | None = None
-    """The requirements that cannot be met together, if each request alone could be met."""
+    group: NodeGroup | None = None
+    """The node and others with the same findings."""
 
     def together(self) -> NotTogether | None:
         """Return the requirements that cannot be met together on the node, with the values of each side."""
         from dra_plan.explanation.collisions import not_together
 
-        if self.offer is None or self.blocking is None or not self.blocking.elements:
+        blocking = self.group.blocking if self.group is not None else None
+        if self.offer is None or blocking is None or not blocking.elements:
             return None
-        return not_together(self.offer, self.blocking)
+        return not_together(self.offer, blocking)
+
+    def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
+        """Return the part of a selector that is false on the most devices of `offers`, if it reads only one value.
+
+        They are the offers of this node and of others with the same leading reason.
+        """
+        from dra_plan.explanation.absent import decisive_parts_of
+        from dra_plan.explanation.hints import clause
+
+        if self.group is None or self.offer is None or self.leading.code != "selector-false" or self.leading.class_:
+            return None
+        is_group = {id(one) for one in offers} == {id(one) for one in self.group.offers}
+        parts = self.group.decisive_parts if is_group else decisive_parts_of(offers)
+        names = [each.want.full_name for each in self.offer.funnels]
+        found = [part for (at, _), each in parts.items() if names[at] == self.request for part in each]
+        most = max(found, key=lambda part: part.count, default=None)
+        return clause(most) if most is not None and len(most.found) == 1 and not most.error else None
 
     def missing_drivers(self) -> list[MissingDriver]:
         """Return the drivers that the claims want, and that publish only for other nodes."""
         from dra_plan.explanation.driver_pods import missing_drivers
 
         return missing_drivers(self.offer) if self.offer is not None else []
+
+    def pools_elsewhere(self) -> list[PoolElsewhere]:
+        """Return the pools whose devices are for nodes with other labels, if this one has no devices."""
+        from dra_plan.explanation.driver_pods import texts_in
+        from dra_plan.explanation.suggest.candidates import pools_elsewhere
+
+        if self.offer is None or self.leading.code != "no-devices":
+            return []
+        texts = {text for funnel in self.offer.funnels for text in texts_in(funnel.want)}
+        return pools_elsewhere(self.offer.placement, texts)
 
     def bad_pools(self) -> list[PoolName]:
         """Return the pools that end the attempt, if that is the obstacle."""
@@ -125,9 +148,14 @@ class DeviceReasons:
     """The obstacles of the claims of one pod, node by node."""
 
     def __init__(
-        self, plan: ClaimSetPlan | None, attempt: DeviceAttempt | None, inventory: Inventory, max_steps: int | None
+        self,
+        plan: ClaimSetPlan | None,
+        attempt: DeviceAttempt | None,
+        inventory: Inventory,
+        drivers: DriverPods,
+        max_steps: int | None,
     ) -> None:
-        self._inventory, self._max_steps = inventory, max_steps
+        self._inventory, self._drivers, self._max_steps = inventory, drivers, max_steps
         self._found: dict[str, DeviceReason] = {}
         self._attempt = attempt
         self.absent: list[AbsentName] = []
@@ -146,6 +174,16 @@ class DeviceReasons:
         name = self._attempt.resource_of(found.leading.request)
         return found._replace(leading=structs.replace(found.leading, request=name), request=found.leading.request)
 
+    @property
+    def are_elsewhere(self) -> bool:
+        """Return whether a claim has devices that a node cannot reach."""
+        return any(found.leading.code == "claim-elsewhere" for found in self._found.values())
+
+    def not_ready(self, node: Node) -> tuple[str, UnreadyPod] | None:
+        """Return a pod of a DaemonSet on the node that is not ready, and the driver that it is, or ""."""
+        found = self._found.get(node.metadata.name)
+        return self._drivers.unready_on(found.offer if found is not None else None, node)
+
     def _add(self, groups: Iterable[NodeGroup], fitting: frozenset[str]) -> None:
         from dra_plan.explanation.document import leading_reasons
 
@@ -156,7 +194,7 @@ class DeviceReasons:
                     name = node.metadata.name
                     at_most = most.get(reason.request, MANY)
                     taken = name in fitting
-                    found = DeviceReason(_there(reason, offer), taken, at_most, reason.request, offer, group.blocking)
+                    found = DeviceReason(_there(reason, offer), taken, at_most, reason.request, offer, group)
                     self._found.setdefault(name, found)
 
     def _look_at(self, attempt: DeviceAttempt, fitting: frozenset[str]) -> None:
@@ -221,29 +259,17 @@ def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
     return frozenset(answer.node for answer in answers if answer.outcome is Outcome.FITS)
 
 
-PODS = "pods"
-
-
 @dataclass(slots=True)
 class _AlikeNodes:
     nodes: list[str] = field(default_factory=list)
     refusals: list[tuple[NodeRefusal, ...]] = field(default_factory=list)
 
 
-class OnNodes(NamedTuple):
-    """The pod that nodes reject, the final pods of a node, and LimitRanges, finished pods and nodes of the input."""
-
-    pod: Pod
-    pods: Callable[[str], Iterable[Pod]]
-    limit_ranges: Sequence[LimitRange]
-    finished: Sequence[Pod]
-    nodes: Mapping[str, Node]
-
-
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
     """Return the groups, closest to fitting first: fewest reasons, then where devices may come free, then most nodes.
 
-    Nodes that are reserved for the control plane, or that are not ready, come last.
+    Nodes that are reserved for the control plane, or that are not ready, come after these, and then those that the pod
+    can never use.
     """
     groups: dict[Any, _AlikeNodes] = {}
     causes: dict[int, Any] = {}
@@ -252,17 +278,19 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     place = {name: at for at, name in enumerate(nodes)}
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
-        if id(refusals) not in causes:
-            causes[id(refusals)] = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals)
+        if id(refusals) not in causes or _differs_by_node(refusals):
+            causes[id(refusals)] = tuple(
+                (each.plugin, _texts(each), _keys(each.obstacles, name, there)) for each in refusals
+            )
         leading = _leading(refusals, name, of_devices)
-        key = causes[id(refusals)], _key_of(leading), _not_ready(there, name) if _has_none(leading) else ""
+        key = causes[id(refusals)], _key_of(leading), of_devices.not_ready(nodes[name]) if _has_none(leading) else None
         group = groups.setdefault(key, _AlikeNodes())
         group.nodes.append(name)
         group.refusals.append(refusals)
     told = [
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, of_devices, there))) for group in groups.values()
     ]
-    return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
+    return sorted(told, key=lambda one: (_is_out(one), _is_kept_free(one), _distance(one), _lack(one), -len(one.nodes)))
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
@@ -281,11 +309,18 @@ def _distance(of: RefusingNodes) -> int:
 
 
 def _lack(of: RefusingNodes) -> int:
-    """Return 0 if released devices may help on these nodes, 1 if too few match, 2 if there are none."""
+    """Return how far the nodes are: -1 if nominated pods have the room, 1 if too few devices match, 2 without any."""
+    if of.about and all(one.promised for one in of.about):
+        return -1
     about = [one for one in of.about if one.devices is not None]
     if any(one.devices is not None and one.devices.code == "no-devices" for one in about):
         return 2
     return int(any(one.never for one in about))
+
+
+def _is_out(of: RefusingNodes) -> bool:
+    """Return whether the pod is for other nodes: by its name, its volume, or the DaemonSet that created it."""
+    return any(one.is_of_volume or one.is_of_other_node for one in of.about)
 
 
 def _is_kept_free(of: RefusingNodes) -> bool:
@@ -309,15 +344,20 @@ def _key_of(found: DeviceReason | None) -> Any:
     return leading.code, leading.class_, leading.name, leading.request, leading.need, found.taken_before
 
 
-def _keys(obstacles: Iterable[Obstacle]) -> tuple[Any, ...]:
-    return tuple(map(_key, obstacles))
+def _differs_by_node(refusals: Iterable[NodeRefusal]) -> bool:
+    """Return whether the causes depend on the node too: whether its room is promised to another pod."""
+    return any(isinstance(one, ResourceShort) for each in refusals for one in each.obstacles)
 
 
-def _key(of: Obstacle) -> Any:
+def _keys(obstacles: Iterable[Obstacle], node: str, there: OnNodes) -> tuple[Any, ...]:
+    return tuple((_key(one, node, there), there.state_of(blocking_pod(one))) for one in obstacles)
+
+
+def _key(of: Obstacle, node: str, there: OnNodes) -> Any:
     """Return the parts of an obstacle that are equal on the nodes of a group."""
     match of:
         case ResourceShort(resource, asked, _, room):
-            return resource, asked, room < asked, room == 0
+            return resource, asked, room < asked, room == 0, there.is_promised(of, node)
         case LabelUnmet(key, operator, values):
             return key, operator, values
         case PortTaken(protocol, port):
@@ -337,117 +377,34 @@ def _key(of: Obstacle) -> Any:
 
 
 def _reasons(group: _AlikeNodes, of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeRefusalReason]:
-    nodes = there.nodes
     for place, refusal in enumerate(group.refusals[0]):
         same = [refusals[place] for refusals in group.refusals]
         own = [reason for reason in refusal.reasons if reason.about is not None]
-        here = [nodes[name] for name in group.nodes]
-        others = [_of_nodes_there(one, here, there) for one in _of_plugin(refusal, same, len(own), nodes)]
+        others = [*_of_plugin(group.nodes, refusal, same, len(own), there)]
         if refusal.plugin == plugin_names.DYNAMIC_RESOURCES:
             others += _devices(group.nodes, of_devices, there)
         for number, reason in enumerate(refusal.reasons):
             about = []
             if reason.about is not None:
                 at = own.index(reason)
-                made = node_obstacle([each.obstacles[at] for each in same], nodes)
-                about = [] if made is None else [_of_nodes_there(made, here, there)]
+                made = obstacle_on([each.obstacles[at] for each in same], group.nodes, there)
+                about = [] if made is None else [made]
             about += others if number == 0 else []
             yield NodeRefusalReason(plugin=refusal.plugin, message=reason.text, counted=place == 0, about=about)
 
 
-def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
-    """Return the obstacle; for too many pods, which is all that the scheduler reports, with the limit of a node.
-
-    An extended resource comes with its users, or with the amount that its device plugin lacks; a taint with the
-    toleration that the pod has instead; the name of another node with the DaemonSet that pins the pod to it.
-    """
-    if of.kind == "Taint" and of.taint is not None:
-        if of.taint.key == NODE_NOT_READY:
-            messages = {_unready_message(node) for node in nodes}
-            return structs.replace(of, message=messages.pop()) if len(messages) == 1 else of
-        if is_of_condition(of.taint.key):
-            return of  # that every pod tolerates some of these for a while says nothing
-        return structs.replace(of, near=near_toleration(there.pod.spec.tolerations, of.taint.key))
-    if of.kind == "Label" and of.label == "metadata.name":
-        maker = there.pod.metadata.controller
-        pins = maker is not None and maker.kind == "DaemonSet"
-        return structs.replace(of, near=f"DaemonSet {maker.name}" if maker is not None and pins else "")
-    if of.kind == "Affinity" and of.term == "affinity" and of.selector:
-        return structs.replace(of, finished=_finished(of.selector, there))
-    if of.kind == "Spread" and of.emptiest:
-        return structs.replace(of, tainted=_tainted(of, there))
-    if of.kind != "Resource":
-        return of
-    if of.resource == PODS:
-        limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
-        return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
-    of = structs.replace(of, parts=parts(there.pod, of.resource, there.limit_ranges))
-    if "/" not in of.resource:
-        return of
-    has = (nodes[0].status.capacity or {}).get(of.resource, "0")
-    if of.room == "0":
-        return structs.replace(of, unhealthy=has) if has != "0" else of
-    if len(nodes) == 1 and quantity.parse(has) > quantity.parse(of.room):
-        of = structs.replace(of, unhealthy=has)
-    holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
-    return structs.replace(of, holders=holders, varies=len(nodes) > 1)
-
-
-def _unready_message(node: Node) -> str:
-    """Return why the kubelet says that its node is not ready: of a chain of messages, the innermost."""
-    ready = next((one for one in node.status.conditions if one.type == "Ready" and one.status == "False"), None)
-    return _INNERMOST.sub("", ready.message).strip() if ready is not None else ""
-
-
-_INNERMOST = re.compile(r".*\bmessage:", re.DOTALL)
-
-
-def _tainted(of: NodeObstacle, there: OnNodes) -> int:
-    """Return the number of nodes in the emptiest domain of a spread, if the pod tolerates none of them."""
-    domain = [node for node in there.nodes.values() if (node.metadata.labels or {}).get(of.topology_key) == of.emptiest]
-    tolerations = there.pod.spec.tolerations
-    return len(domain) if all(untolerated(node.spec.taints, tolerations) for node in domain) else 0
-
-
-def _finished(selector: str, there: OnNodes) -> list[str]:
-    """Return the pods that the term would select if they had not finished."""
-    wanted, namespace = parse_selector(selector), there.pod.metadata.namespace
-    own = [pod for pod in there.finished if pod.metadata.namespace == namespace]
-    return [pod.key for pod in own if labels_match(wanted, pod.metadata.labels)]
-
-
-def _asks(pod: Pod, resource: str) -> bool:
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
-    return any(resource in one.resources.requests or resource in one.resources.limits for one in containers)
-
-
 def _of_plugin(
-    refusal: NodeRefusal, same: Sequence[NodeRefusal], own: int, nodes: Mapping[str, Node]
+    names: Sequence[str], refusal: NodeRefusal, same: Sequence[NodeRefusal], own: int, there: OnNodes
 ) -> Iterator[NodeObstacle]:
     """Yield the plugin's details besides its reasons."""
     for at in range(own, len(refusal.obstacles)):
-        made = node_obstacle([each.obstacles[at] for each in same], nodes)
+        made = obstacle_on([each.obstacles[at] for each in same], names, there)
         if made is not None:
             yield made
 
 
 def _has_none(found: DeviceReason | None) -> bool:
     return found is not None and found.leading.code == "no-devices"
-
-
-def _not_ready(there: OnNodes, node: str) -> str:
-    """Return the first pod of a DaemonSet on the node that is not ready, and why its container waits."""
-    for pod in there.pods(node):
-        controller = pod.metadata.controller
-        if controller is not None and controller.kind == "DaemonSet" and _is_unready(pod):
-            waiting = (one.state.waiting for one in pod.status.container_statuses)
-            why = next((one.reason for one in waiting if one is not None and one.reason), "")
-            return f"{pod.key}{f' ({why})' if why else ''}"
-    return ""
-
-
-def _is_unready(pod: Pod) -> bool:
-    return any(each.type == "Ready" and each.status != "True" for each in pod.status.conditions)
 
 
 def _nearest(known: Sequence[DeviceReason]) -> tuple[DeviceReason, list[RemovedDevices]]:
@@ -475,15 +432,23 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     drivers = known[0].missing_drivers()
     never = not known[0].taken_before and not drivers and (short or best.code == "no-devices")
     example, removed = (known[0], []) if never else _nearest(known)
+    offers = [reason.offer for reason in (known if len(known) == len(names) else known[:1]) if reason.offer is not None]
+    deciding = known[0].deciding(offers) if short and never and not most else None
+    is_without = _has_none(known[0]) or bool(drivers)
+    driver, unready = (of_devices.not_ready(there.nodes[names[0]]) if is_without else None) or ("", None)
     yield NodeObstacle(
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
         removed=removed,
+        deciding=deciding,
+        on=names[0] if deciding is not None and len(offers) < len(names) else "",
         together=example.together() if best.code == example.leading.code else None,
         room=str(most) if short and never else "",
         never=never,
         pools=known[0].bad_pools(),
+        pools_elsewhere=known[0].pools_elsewhere(),
         missing_drivers=drivers,
-        not_ready=_not_ready(there, names[0]) if _has_none(known[0]) or drivers else "",
+        not_ready=f"{unready.pod}{f' ({unready.reason})' if unready.reason else ''}" if unready is not None else "",
+        driver=driver,
     )

@@ -6,7 +6,7 @@ requested; a workload whose pods only partly find nodes gets fewer pods. `remedi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,14 +15,15 @@ from msgspec import structs
 from dra_plan.api.core import Node, Pod, Toleration
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass
-from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, REGION, UNSCHEDULABLE, ZONE
+from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, INSTANCE_TYPE, REGION, UNSCHEDULABLE, ZONE
 from dra_plan.api.workloads import CronJob, CustomWorkload, Job
 from dra_plan.claims.index import owner_of
-from dra_plan.claims.owners import wanted
+from dra_plan.claims.owners import ended, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    DevicesRepaired,
     NodeAdded,
     NodeAwaited,
     NodeLabelled,
@@ -31,6 +32,7 @@ from dra_plan.documents.suggestions import (
     NodeTaintMet,
     NodeUncordoned,
     ObjectPatch,
+    PatchOperation,
     PodRuleRelaxed,
     ReplicasLowered,
     ResourceLowered,
@@ -40,6 +42,7 @@ from dra_plan.documents.suggestions import (
 )
 from dra_plan.documents.verdicts import LabelConflict, OwnerVerdict
 from dra_plan.errors import UsageError
+from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import is_of_condition, may_recover
 from dra_plan.near import misspelt
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited
@@ -53,6 +56,7 @@ from dra_plan.questions.explain.spec_edits import (
     merging_requirements,
     preferring_distance,
     spreading_anyway,
+    with_domains,
     without_port,
 )
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
@@ -68,6 +72,10 @@ _ROUND = 1 << 20
 
 _PLACES = (ZONE, REGION)
 """Labels for the location of a node, which nobody can change."""
+
+
+_OF_SYSTEM = ("kubernetes.io/arch", "kubernetes.io/os", HOSTNAME, "metadata.name")
+"""Labels whose value a program depends on, and names of nodes."""
 
 
 _OF_PROVIDERS = (
@@ -97,6 +105,22 @@ class Remedy:
     patches: tuple[ObjectPatch, ...] = ()
 
 
+def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
+    """Return the input without these pods, by NAMESPACE/NAME, and what they held."""
+    if not pods:
+        return inventory
+    from dra_plan.whatif.edits import depart  # most inputs have no such pods, and start-up time matters
+
+    return depart(inventory, [pod for pod in inventory.pods if pod.key in pods]).inventory
+
+
+def deletions(pods: Iterable[str]) -> tuple[ObjectPatch, ...]:
+    """Return the patches that delete these pods, by NAMESPACE/NAME."""
+    keys = [("Pod", *pod.split("/", 1)) for pod in pods]
+    gone = [PatchOperation(op="remove", path="")]
+    return tuple(patches.of_object((kind, namespace, name), "v1", gone) for kind, namespace, name in keys)
+
+
 _OF_SANDBOXES = ("sandbox.gke.io/runtime",)
 """Taints of nodes that only run pods in a sandbox, whose RuntimeClass brings the toleration."""
 
@@ -119,6 +143,7 @@ class ObstacleRemedies:
             case "Label":
                 yield from self._label(one, node)
             case "Resource":
+                yield from self._repaired(one, node)
                 yield from self._resource(one)
             case "Spread" | "Port" | "Affinity":
                 yield from self._rule(one, node)
@@ -126,7 +151,7 @@ class ObstacleRemedies:
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         taint = one.taint
         if taint is not None and may_recover(taint.key):
-            yield _recovered(node)
+            yield self._recovered(node)
         if taint is None or is_of_condition(taint.key) or taint.key in (*CONTROL_PLANE, *_OF_SANDBOXES):
             return
         name = node.metadata.name
@@ -138,6 +163,38 @@ class ObstacleRemedies:
             lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration]),
         )
         yield _without_taint(name, taint)
+
+    def _recovered(self, node: Node) -> Remedy:
+        """Return the node without the taints that say what is wrong, and without pods that are being deleted."""
+        gone = [taint for taint in node.spec.taints if may_recover(taint.key)]
+        name = node.metadata.name
+        kept = [each for each in node.spec.taints if each not in gone]
+        after = structs.replace(node, spec=structs.replace(node.spec, taints=kept))
+        leaving = [
+            pod.key
+            for pod in self._inventory.pods
+            if pod.spec.node_name == name and pod.metadata.deletion_timestamp and not ended(pod)
+        ]
+        told = NodeAwaited(
+            code="await-node",
+            awaited=name,
+            taints=[TaintName(key=each.key, value=each.value, effect=each.effect) for each in gone],
+            since=min((each.time_added for each in gone if each.time_added), default=""),
+            ends=leaving,
+        )
+
+        def apply(of: Inventory) -> Inventory:
+            without = departed(of, leaving)
+            return replace(without, nodes=[after if each is node else each for each in without.nodes])
+
+        return Remedy((told,), apply, patches=(patches.of_node_spec(node, after), *deletions(leaving)))
+
+    def one_more(self, group: RefusingNodes) -> Remedy | None:
+        """Return one more node like these, if other pods leave no room there and nothing else is in the way."""
+        node = self._nodes[group.nodes[0]]
+        if not all(one.is_of_room or (one.devices is not None and not one.never) for one in group.about):
+            return None
+        return _added(node.metadata.name) if all(reason.about for reason in group.reasons) else None
 
     def _label(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         if one.operator != "In" or one.label in ("metadata.name", HOSTNAME):
@@ -169,6 +226,23 @@ class ObstacleRemedies:
                 lambda spec: asking_for_label(spec, one.label, wanted_value, there),
                 fixed=True,
             )
+
+    def at_last(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
+        """Yield the value that the nodes have of a label, if no node has the one that the pod requires.
+
+        The nodes may be quite different ones, so this is only worth trying where nothing else helps.
+        """
+        labels = self._nodes[group.nodes[0]].metadata.labels or {}
+        if one.kind != "Label" or one.operator != "In" or one.label in _OF_SYSTEM or one.label not in labels:
+            return
+        if any((each.metadata.labels or {}).get(one.label) in one.values for each in self._inventory.nodes):
+            return
+        before, there = one.values[0], labels[one.label]
+        yield from self._of_pod(
+            NodeSelectorChanged(code="change-node-selector", label=one.label, from_=before, to=there),
+            lambda spec: asking_for_label(spec, one.label, before, there),
+            fixed=True,
+        )
 
     def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
         """Yield one requirement, which each listed value meets, instead of several that exclude each other."""
@@ -214,6 +288,10 @@ class ObstacleRemedies:
             if one.tainted and self._pods.spec is not None and self._pods.spec.topology_spread_constraints:
                 told = PodRuleRelaxed(code="honor-taints", topology_key=key)
                 yield from self._of_pod(told, lambda spec: honoring_taints(spec, key), fixed=True)
+            if one.domains:
+                least = one.domains
+                told = PodRuleRelaxed(code="lower-min-domains", topology_key=key, from_=one.min_domains, to=least)
+                yield from self._of_pod(told, lambda spec: with_domains(spec, key, least), fixed=True)
             told = PodRuleRelaxed(code="relax-spread", topology_key=key)
             yield from self._of_pod(told, lambda spec: spreading_anyway(spec, key), fixed=True)
         elif one.term == "anti-affinity":
@@ -234,8 +312,15 @@ class ObstacleRemedies:
             node = ready
         elif one.term == "affinity":
             return
-        like = node.metadata.name
-        yield Remedy((NodeAdded(code="add-node", like=like),), lambda of: _with_copy(of, like))
+        yield _added(self._working(node).metadata.name)
+
+    def _working(self, node: Node) -> Node:
+        """Return a node like this one that works, if this one does not and there is one."""
+        if not any(may_recover(taint.key) for taint in node.spec.taints):
+            return node
+        shape = _shape(node)
+        alike = (each for each in self._inventory.nodes if _shape(each) == shape)
+        return next((each for each in alike if not (each.spec.unschedulable or each.spec.taints)), node)
 
     def _resource(self, one: NodeObstacle) -> Iterator[Remedy]:
         """Yield the request lowered to the free amount, if that is at least a third of the request."""
@@ -269,6 +354,22 @@ class ObstacleRemedies:
             lambda spec: lowering(spec, container.name, one.resource, text),
             fixed=True,
         )
+
+    def _repaired(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
+        """Yield all that the node has of an extended resource, if its device plugin offers less."""
+        has = (node.status.capacity or {}).get(one.resource, "")
+        if not one.unhealthy or not has:
+            return
+        name, offered = node.metadata.name, (node.status.allocatable or {}).get(one.resource, "0")
+        told = DevicesRepaired(code="repair-devices", resource=one.resource, on=name, from_=str(offered), to=str(has))
+
+        def edited(of: Node) -> Node:
+            allocatable = {**(of.status.allocatable or {}), one.resource: has}
+            return structs.replace(of, status=structs.replace(of.status, allocatable=allocatable))
+
+        path = patches.pointer("status", "allocatable", one.resource)
+        made = patches.of_object(("Node", "", name), "v1", [PatchOperation(op="add", path=path, value=str(has))])
+        yield Remedy((told,), _on_node(name, edited), patches=(made,))
 
     def _renamed(self, resource: str) -> Iterator[Remedy]:
         """Yield the resource with a similar name that a class serves or a node has."""
@@ -334,6 +435,16 @@ def _uncordon(name: str) -> Remedy:
     return Remedy((NodeUncordoned(code="uncordon-node", uncordon=name),), _on_node(name, edited))
 
 
+def _shape(node: Node) -> object:
+    """Return the properties in which nodes of one kind agree."""
+    labels = node.metadata.labels or {}
+    return node.status.allocatable, labels.get(INSTANCE_TYPE), labels.get(ZONE)
+
+
+def _added(like: str) -> Remedy:
+    return Remedy((NodeAdded(code="add-node", like=like),), lambda of: _with_copy(of, like))
+
+
 def _with_copy(of: Inventory, like: str) -> Inventory | None:
     """Return the input with one more node like this; None if it cannot be copied."""
     from dra_plan.whatif import AddNodes  # only taken host ports need it, and start-up time matters
@@ -342,24 +453,6 @@ def _with_copy(of: Inventory, like: str) -> Inventory | None:
         return AddNodes(1, like).apply(of).inventory
     except UsageError:
         return None
-
-
-def _recovered(node: Node) -> Remedy:
-    """Return the node without the taints that say what is wrong with it."""
-    gone = [taint for taint in node.spec.taints if may_recover(taint.key)]
-
-    def edited(of: Node) -> Node:
-        return structs.replace(
-            of, spec=structs.replace(of.spec, taints=[each for each in of.spec.taints if each not in gone])
-        )
-
-    told = NodeAwaited(
-        code="await-node",
-        awaited=node.metadata.name,
-        taints=[TaintName(key=each.key, value=each.value, effect=each.effect) for each in gone],
-        since=min((each.time_added for each in gone if each.time_added), default=""),
-    )
-    return Remedy((told,), _on_node(node.metadata.name, edited))
 
 
 def _without_taint(name: str, taint: TaintName) -> Remedy:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from dra_plan.allocator import Outcome
 from dra_plan.documents.claim_sets import ExplainedClaimSet
+from dra_plan.documents.node_obstacles import NodeObstacle
+from dra_plan.documents.stories import NodeStory
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
+from dra_plan.documents.verdicts import TRIED, OwnerVerdict
+from dra_plan.explanation.driver_pods import FAULTS
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -102,7 +105,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     if verdict.verdict == "Refused":
         yield from head
         if verdict.suggestions:
-            yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+            yield from _suggestion_lines(None, verdict, folded=folded)
             return
         yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
         return
@@ -114,7 +117,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     head += indented(eviction_lines(verdict))
     if first is None:
         yield from head
-        yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+        yield from _suggestion_lines(None, verdict, folded=folded)
     else:
         if verdict.verdict in UNTOLD:
             head.append(ONE_MORE)
@@ -143,16 +146,21 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
         tail += ["", *lines(of)]
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
         tail += _suggestion_lines(of, verdict, folded=folded)
-    told, rest = worth_telling(stories)
+    are_named = tells_nodes(verdict, of)
+    if folded and verdict is not None and are_named:
+        stories = [_deciding(story, verdict) for story in stories]
+        told, rest = worth_telling([story for story in stories if not _is_told(story, verdict)])
+    else:
+        told, rest = worth_telling(stories)
     hidden: list[str] = []
     paragraphs = [paragraph(story, who(of)) for story in told]
     if folded:
-        kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) and not _devices_first(verdict) else 1)
-        if kept < len(paragraphs):
-            paragraphs = paragraphs[:kept]
-            if any(story.devices for story in told[kept:]):
-                rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
-            hidden = [line for story in told[kept:] for line in lacks_lines(story)]
+        kept = _kept(head, paragraphs, tail, least=0 if are_named and not _decides(verdict) else 1)
+        shown = told[:kept]
+        paragraphs = paragraphs[:kept]
+        if any(story.devices for story in stories if story not in shown):
+            rest = _not_told(len(stories) - kept, are_named=are_named)
+        hidden = [line for story in stories if story not in shown for line in lacks_lines(story)]
     yield from head
     for each in paragraphs:
         yield from each
@@ -190,6 +198,44 @@ def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
     return bool(nodes) and not is_told_elsewhere(nodes, of.fitting_nodes)
 
 
+def _of_devices(verdict: OwnerVerdict, node: str) -> list[NodeObstacle]:
+    """Return what the verdict says about the devices of a node."""
+    about = next((group.about for group in verdict.told_nodes if node in group.nodes), [])
+    return [one for one in about if one.kind == "Devices"]
+
+
+def _deciding(story: NodeStory, verdict: OwnerVerdict) -> NodeStory:
+    """Return the story without the drivers that nodes lack which something else keeps the pod off anyway.
+
+    A pod of the driver that should run there and does not is told in any case.
+    """
+    kept = [one for one in story.driver_pods if one.state in FAULTS or _only_devices(verdict, one.lacking)]
+    return structs.replace(story, driver_pods=kept)
+
+
+def _only_devices(verdict: OwnerVerdict, nodes: list[str]) -> bool:
+    groups = [group for group in verdict.told_nodes if not set(group.nodes).isdisjoint(nodes)]
+    return any(only_devices([group]) for group in groups)
+
+
+def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
+    """Return whether the verdict's line about the nodes says as much: there are no devices, or who has them all."""
+    lost, elsewhere = {one.claim for one in verdict.lost_claims}, {one.name for one in story.claims_elsewhere}
+    if story.fault or story.defect or elsewhere - lost or story.pools or story.blocking_set:
+        return False
+    if elsewhere:
+        return True
+    if story.devices == 0:
+        return True
+    failing = [one for one in story.requests if one.problem]
+    if len(failing) != 1 or story.counter_sets:
+        return False
+    devices = _of_devices(verdict, story.nodes[0])
+    is_selector = any(one.deciding is not None and not one.on for one in devices)
+    steps = {one.step for one in failing[0].removed if not one.class_}
+    return (steps == {"selector"} and is_selector) or (steps == {"in-use"} and any(one.removed for one in devices))
+
+
 def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> list[str]:
     """Return that a class does not exist, if other text follows or the devices are unknown, and the input has any."""
     if verdict is None or verdict.verdict == "Unknown" or "deviceclasses" in verdict.missing:
@@ -200,10 +246,11 @@ def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> lis
     return next((obstacles.fault(one) for one in faults if one.code == "class-missing"), [])
 
 
-def _devices_first(verdict: OwnerVerdict | None) -> bool:
-    """Return whether devices are the only obstacle on the nodes closest to fitting: then their story decides."""
+def _decides(verdict: OwnerVerdict | None) -> bool:
+    """Return whether the devices of the nodes closest to fitting decide, and their line does not say why."""
     nodes = verdict.told_nodes[:1] if verdict is not None else []
-    return any(all(reason.plugin == DEVICES for reason in group.reasons) for group in nodes)
+    told = [one for group in nodes for one in group.about if one.removed or one.together or one.deciding]
+    return bool(nodes) and only_devices(nodes) and not told
 
 
 def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, least: int) -> int:
@@ -219,11 +266,11 @@ def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, leas
 
 
 def _suggestion_lines(
-    of: ExplainedClaimSet, verdict: OwnerVerdict | None = None, *, folded: bool = False
+    of: ExplainedClaimSet | None, verdict: OwnerVerdict | None = None, *, folded: bool = False
 ) -> Iterator[str]:
     told = told_suggestions(of, verdict)
     if told:
-        yield from _help_lines(told, folded=folded)
+        yield from _help_lines(told, verdict, folded=folded)
         if edits_generated(of, verdict):
             yield ANEW
     elif said := nothing_helps(of, verdict):
@@ -251,41 +298,67 @@ def _edits_generated(of: TriedChanges) -> bool:
     return {"ResourceClaim", "ResourceClaimTemplate"} <= kinds
 
 
-def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
-    """Return the sentence that nothing helped, if devices are the only obstacle; otherwise ""."""
+def nothing_helps(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> str:
+    """Return the sentence that nothing helped, if devices are the only obstacle or changes were tried; otherwise ""."""
     nodes = verdict.told_nodes if verdict is not None else []
     alone = not (verdict is not None and verdict.of_all_nodes) and only_devices(nodes)
-    if not alone or not has_suggestions(of):
-        return ""
+    if of is None or not alone or not has_suggestions(of):
+        return _none_helps(verdict)
     if verdict is not None and verdict.held_by_siblings:
         pods = listed(verdict.held_by_siblings)
         return f"The devices are in use by pods of the same workload ({pods}), which its controller would recreate."
     return STILL_NONE if verdict is not None and of.suggestions else in_vain(of)
 
 
+def _none_helps(verdict: OwnerVerdict | None) -> str:
+    if verdict is None or verdict.tried is None:
+        return ""
+    if verdict.alone is not None:
+        return FOR_ALL
+    return NONE_HELPS if verdict.tried else ""
+
+
+NONE_HELPS = "No single change and no pair of changes that dra-plan tries makes it fit."
+FOR_ALL = "No change that dra-plan knows makes room for it as well as for the pods that come first."
+"""The sentences for when changes were tried with the whole scheduler, without or with other pods that come first."""
+
 STILL_NONE = "Some changes make the claims of the pod fit, but the pod still cannot be scheduled."
 """The sentence for when another pod or rule in the whole scheduler takes the devices."""
 
 
-def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
+LIMITS = "  How many volumes a node can attach is not known: add the output of `kubectl get csinodes -o yaml`."
+
+
+def _help_lines(told: list[str], verdict: OwnerVerdict | None, *, folded: bool) -> Iterator[str]:
     if not told:
         return
     kept = MOST_HELP if folded and len(told) > MOST_HELP + 1 else len(told)
+    title, tried = help_heading(told, verdict)
     yield ""
-    yield "What would make it fit (each was tried):"
+    yield f"{title}{tried}:"
     yield from (f"  {number}. {line}" for number, line in enumerate(told[:kept], start=1))
     if kept < len(told):
         yield f"  and {len(told) - kept} more: {WHOLE} them."
+    if verdict is not None and verdict.limits_unknown:
+        yield LIMITS
+
+
+def help_heading(told: list[str], verdict: OwnerVerdict | None) -> tuple[str, str]:
+    """Return the title above these suggestions, and what is said of trials after it."""
+    untried = len(verdict.repairs) if verdict is not None else 0
+    return suggestions.heading(len(told) - untried, untried)
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
     """Return the changes that would help, one per line; claims of which any one must be released share a line.
 
     The suggestions of the verdict were tried with the whole scheduler; without it, they are those that make the claims
-    fit.
+    fit. Before them stand the drivers' pods to repair, which is not tried.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
-        return suggestions.together(verdict.suggestions, "the claim" if verdict.kind == "ResourceClaim" else "the pod")
+        who_fits = "the claim" if verdict.kind == "ResourceClaim" else "the pod"
+        repairs = map(suggestions.repair, verdict.repairs)
+        return [*repairs, *suggestions.together(verdict.suggestions, who_fits, verdict.pods)]
     found = of.suggestions if of is not None else []
     kept = [one for one in found if verdict is None or verdict.is_met_by(one)]
     return suggestions.together(kept, who(of) if of is not None else "the pod")

@@ -7,7 +7,7 @@ input lacks, and the changes that help.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -24,20 +24,22 @@ from dra_plan.documents.verdicts import (
     GangShortage,
     OwnerVerdict,
 )
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.planner.nodes import was_listed
+from dra_plan.planner.nodes import lacks_volume_limits, was_listed
 from dra_plan.planner.owners import CLAIM, POD
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted
+from dra_plan.planner.rivals import OwnersOfPods, gained, rivals, that_come_first
 from dra_plan.questions.allocate.answer import AllocationPlan
-from dra_plan.questions.explain.bindings import awaited_conditions, leaving_claims, queue_of
+from dra_plan.questions.explain.bindings import awaited_conditions, claims_of_lost_nodes, leaving_claims, queue_of
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
-from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
-from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes, with_priorities
+from dra_plan.questions.explain.fates import Fate, Fates, decisive
+from dra_plan.questions.explain.node_reasons import DeviceReasons, refusing_nodes, with_priorities
+from dra_plan.questions.explain.obstacle_details import OnNodes
 from dra_plan.questions.explain.reasons import (
-    OwnersOfPods,
     RunQuestion,
     VerdictRun,
 )
@@ -52,10 +54,6 @@ from dra_plan.scheduler.notices import GroupSummary
 
 MOST_LOOKS = 50_000
 """The number of nodes examined closely for owners that were not named, over all of them."""
-
-
-MOST_FIRST = 3
-"""The number of earlier pods that are named."""
 
 
 MOST_HELPED = 10
@@ -161,6 +159,7 @@ class PendingPods:
         made, record = self._of_gang(made, record)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
+            made = structs.replace(made, limits_unknown=lacks_volume_limits(self._inventory, record.pod))
             priority = run.priority(record.pod)
             preempts = priority > 0 and record.pod.spec.preemption_policy != "Never"
             made = structs.replace(
@@ -171,7 +170,7 @@ class PendingPods:
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner, fates)
         made = self._with_missing(made, owner, record)
-        return self.trials.with_remedies(self.trials.with_spared(made, owner, record.pod), owner)
+        return self.trials.with_remedies(self.trials.with_spared(made, owner, record.pod), owner, record.pod)
 
     def _gone_by(self, names: Sequence[str]) -> str:
         """Return when the last of these pods has to be gone: the API server adds the grace period to the time."""
@@ -243,7 +242,7 @@ class PendingPods:
     ) -> OwnerVerdict:
         plan = self.plan_of(owner) if made.gang is None else None  # devices of other pods of the gang count
         attempt = run.attempts.get(pod_uid(record.pod))
-        of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
+        of_devices = DeviceReasons(plan, attempt, self._inventory, self._drivers, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
         of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
         of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)
@@ -254,20 +253,30 @@ class PendingPods:
             nodes=refusing_nodes(
                 self._of_interest(refusals),
                 of_devices,
-                OnNodes(
-                    record.pod,
-                    run.pods_on,
-                    self._inventory.limit_ranges,
-                    [pod for pod in self._inventory.pods if ended(pod)],
-                    self._nodes,
-                ),
+                OnNodes(record.pod, run, self._inventory.limit_ranges, self._finished, self._leaving_pods, self._nodes),
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
             volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
+            lost_claims=claims_of_lost_nodes(self._inventory, record.pod, self._nodes)
+            if of_devices.are_elsewhere
+            else [],
             label_conflict=label_conflict(record.pod) if plugin_names.NODE_AFFINITY in of_plugins else None,
         )
+
+    @cached_property
+    def _drivers(self) -> DriverPods:
+        return DriverPods(self._inventory)
+
+    @cached_property
+    def _finished(self) -> list[Pod]:
+        return [pod for pod in self._inventory.pods if ended(pod)]
+
+    @cached_property
+    def _leaving_pods(self) -> dict[str, Pod]:
+        """Return the pods that are being deleted, by NAMESPACE/NAME."""
+        return {pod.key: pod for pod in self._inventory.pods if pod.metadata.deletion_timestamp and not ended(pod)}
 
     def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
         """Return the rejections of the nodes in question."""
@@ -284,12 +293,8 @@ class PendingPods:
         Of a workload it differs if more of its pods get a node.
         """
         run = self.run
-        rivals = [
-            record
-            for record in run.result.pods
-            if record.attempts and record.node and owner not in self.owners_of.of(record.pod)
-        ]
-        if not rivals and not run.not_tried:
+        others = rivals(run.result.pods, owner, self.owners_of)
+        if not others and not run.not_tried:
             return made
         alone = VerdictRun(
             self.about,
@@ -298,8 +303,8 @@ class PendingPods:
             self._is_explained,
             lambda pod: owner in self.owners_of.of(pod),
         )
-        others = self._fates.of(alone, owner)
-        fate = _gained(fates, others)
+        then = self._fates.of(alone, owner)
+        fate = _gained(fates, then)
         if fate is None or fate.record is None or fate.verdict == made.verdict:
             return made
         node = fate.record.node
@@ -307,12 +312,11 @@ class PendingPods:
             made = structs.replace(made, verdict=fate.verdict, node_name=node, victims=list(fate.victims))
             refusals = fate.record.refusals
             return made if refusals is None else self._with_nodes(made, owner, fate.record, refusals, alone)
-        first = [rival for rival in rivals if rival.node == node] or rivals
-        number = sum(each.is_good for each in others) if owner.kind != POD else 0
+        number = sum(each.is_good for each in then) if owner.kind != POD else 0
         return structs.replace(
             made,
             alone=AloneVerdict(verdict=fate.verdict, node_name=node, would_bind=number),
-            first=[other_pod(run, rival.pod, rival.node) for rival in first[:MOST_FIRST]] if fate.is_good else [],
+            first=that_come_first(others, node, run.priority) if fate.is_good else [],
         )
 
     def _with_missing(self, made: OwnerVerdict, owner: Owner, record: PodRecord) -> OwnerVerdict:
@@ -356,7 +360,8 @@ class PendingPods:
             missing = self._certainty.missing(record)
         if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
             made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
-            missing += ["resourceclaims"] if made_claims and not self._inventory.claims else []
+            if made_claims and not self._inventory.claims:
+                missing += ["resourceclaims", *self._certainty.lacking]
         return missing
 
     def plan_of(self, owner: Owner) -> ClaimSetPlan | None:
@@ -370,11 +375,12 @@ class PendingPods:
 
 def _gained(fates: Sequence[Fate], alone: Sequence[Fate]) -> Fate | None:
     """Return the result without other pods: if more pods get a node, that of such a pod, else the decisive one."""
-    good = {each.record.pod.key for each in fates if each.is_good and each.record is not None}
-    now = [each for each in alone if each.is_good and each.record is not None]
-    if len(now) > len(good):
-        return next(each for each in now if each.record is not None and each.record.pod.key not in good)
-    return decisive(alone)
+    found = gained(_good(fates), _good(alone))
+    return next((each for each in alone if found is not None and each.record is found), decisive(alone))
+
+
+def _good(fates: Iterable[Fate]) -> list[PodRecord]:
+    return [each.record for each in fates if each.is_good and each.record is not None]
 
 
 def _number(minor: str) -> list[int]:

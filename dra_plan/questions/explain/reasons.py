@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import View
@@ -17,8 +17,6 @@ from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
-from dra_plan.claims.index import Index, owner_of
-from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import (
     ChangedReason,
@@ -27,11 +25,13 @@ from dra_plan.documents.verdicts import (
 from dra_plan.planner.certainty import may_lack
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import not_created
+from dra_plan.planner.rivals import OwnersOfPods
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.memo import MOST_SHAPES
+from dra_plan.scheduler.cluster.nodes import PodInfo
 from dra_plan.scheduler.cycle import fit_error
 from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
@@ -99,22 +99,6 @@ def _resources(inventory: Inventory) -> Mapping[str, str]:
         one.metadata.name: one.spec.extended_resource_name or IMPLICIT_PREFIX + one.metadata.name
         for one in inventory.classes
     }
-
-
-class OwnersOfPods:
-    """The owners of pods: the pod itself, its controllers, and its Deployment."""
-
-    def __init__(self, index: Index) -> None:
-        self._index = index
-
-    def of(self, pod: Pod) -> Iterator[Owner]:
-        """Yield the owners, the pod itself first."""
-        yield owner_of(pod)
-        for above in (pod, *self._index.owners.above(pod.metadata)):
-            yield owner_of(above)
-            deployment = deployment_of(above.metadata)
-            if deployment:
-                yield Owner(DEPLOYMENT, above.metadata.namespace, deployment)
 
 
 class VerdictRun:
@@ -255,7 +239,17 @@ class VerdictRun:
 
     def pods_on(self, node: str) -> list[Pod]:
         """Return the final pods of a node."""
-        return [info.pod for info in self.simulation.cluster.nodes[node].pods.values()]
+        return [info.pod for info in self.infos_on(node)]
+
+    def infos_on(self, node: str) -> Iterable[PodInfo]:
+        """Return the final pods of a node with their requests."""
+        return self.simulation.cluster.nodes[node].pods.values()
+
+    def nominated(self, node: str, pod: Pod) -> list[PodInfo]:
+        """Return the pods that are nominated to the node in the end, and whose room there this pod may not take."""
+        info = self.simulation.cluster.info(pod)
+        found = self.simulation.handle.nominator.at_least(node, info.priority, info.uid)
+        return [other for other in found if other.uid not in self.simulation.cluster.nodes[node].pods]
 
     def priority(self, pod: Pod) -> int:
         """Return the pod's priority."""
@@ -347,6 +341,15 @@ def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
 
 
 _QUOTA = re.compile(r"\b(?:failed|exceeded) quota: ([a-z0-9][-a-z0-9.]*)")
+
+
+_CLASS = re.compile(r"\bno PriorityClass with name ([a-z0-9][-a-z0-9.]*) was found")
+
+
+def class_named(text: str) -> str:
+    """Return the PriorityClass for whose absence the API server rejects pods, from its own text; "" for others."""
+    found = _CLASS.search(text)
+    return found[1] if found is not None else ""
 
 
 def quota_named(text: str) -> str:

@@ -17,20 +17,21 @@ from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    NodeAdded,
+    NodeAwaited,
     NodeTaintMet,
     ObjectPatch,
     PatchOperation,
-    ReplicasLowered,
     ResourceLowered,
     SuggestedChange,
     TriedChanges,
 )
-from dra_plan.documents.verdicts import LabelConflict, OwnerVerdict
+from dra_plan.documents.verdicts import DEVICES, LabelConflict, OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests import kinds
 from dra_plan.planner.carried_out import carried_out
-from dra_plan.questions.explain.claim_changes import ClaimChanges
+from dra_plan.questions.explain.claim_changes import ClaimChanges, asking_less
 from dra_plan.questions.explain.editing import (
     OwnedPods,
     found,
@@ -38,6 +39,7 @@ from dra_plan.questions.explain.editing import (
 )
 from dra_plan.questions.explain.leaving import without_leaving
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy
+from dra_plan.questions.explain.removals import priority_of, removals
 from dra_plan.questions.explain.shared_claims import claim_per_pod
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.scheduler.cluster.pod_requests import amounts
@@ -52,6 +54,14 @@ MOST_TRIALS = 8
 
 MOST_NODE_TRIALS = 10_000
 """The maximum number of nodes in the clusters of all trials together."""
+
+
+MOST_NEW = 2
+"""The number of kinds of nodes of which one more is tried."""
+
+
+MOST_LOWERED = 4
+"""The number of lower counts that are tried until a change of the count helps all pods of a workload."""
 
 
 MOST_CHANGES = 2
@@ -85,17 +95,45 @@ class Remedies:
         self._of_obstacles = ObstacleRemedies(self._inventory, owner, self._pods)
         self._most = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
         self._tried: set[tuple[str, ...]] = set()
+        self.tried = 0
+        """The number of changes, and combinations, that were tried."""
 
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the changes that helped; if nothing helps all of its pods, those that help some of them."""
-        known = self._helping([(_carrying_out(one),) for one in self._claims.known if not one.feature_gates], verdict)
+        fewer = self._of_obstacles.fewer(verdict) if 0 < verdict.would_bind < verdict.pods else None
+        enough = self._helping([(fewer,)], verdict) if fewer is not None else []
+        found = self._claims.known or (self._claims.later(_of_devices(verdict)) if _is_crowded_out(verdict) else [])
+        known = self._helping([(_carrying_out(one),) for one in found if not one.feature_gates], verdict)
+        known += self._for_all(known, verdict)
         others = self._helping(sorted(self._combinations(verdict), key=_order), verdict)
         helped = [*known, *others]
-        if all(isinstance(change, ReplicasLowered) for one in helped for change in one.changes):
+        if not helped:
             helped += self._helping(sorted(self._with_claims(verdict), key=_order), verdict)
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
         helped = _different([one for one in helped if not one.would_bind] or helped)
+        if not any(isinstance(change, NodeAdded) for one in helped for change in one.changes):
+            helped += self._helping(islice(self._one_more(verdict), min(MOST_NEW, self._most)), verdict)[:1]
+        removed = self._helping(removals(self._inventory, verdict, self._priority), verdict)
+        helped += [one for one in removed if not one.would_bind][:1]
+        helped += enough
         return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
+
+    def _for_all(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
+        """Return the changes of counts that help only some pods, lowered further until they help all of them."""
+        found: list[TriedChanges] = []
+        lower = next((less for each in helped if each.would_bind and (less := asking_less(each)) is not None), None)
+        for _ in range(min(MOST_LOWERED, self._most)):
+            if lower is None or found:
+                break
+            found += (each for each in self._helping([(_carrying_out(lower),)], verdict) if not each.would_bind)
+            lower = asking_less(lower)
+        return found
+
+    @property
+    def _priority(self) -> int:
+        """The priority of the owner's pods."""
+        spec, classes = self._pods.spec, {one.metadata.name: one.value for one in self._inventory.priority_classes}
+        return priority_of(Pod(spec=spec), classes) if spec is not None else 0
 
     def _helping(self, combinations: Iterable[tuple[Remedy, ...]], verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the helpful ones of these combinations, within the limit on trials."""
@@ -112,7 +150,13 @@ class Remedies:
                 continue
             left -= 1
             self._tried.add(key)
+            self.tried += 1
             trial = self._tries(changed)
+            if trial is not None and len(changes) > 1 and self._lacks(trial.node, verdict) < len(changes):
+                parts = self._helping([(one,) for one in remedies if len(one.told) < len(changes)], verdict)
+                if parts:  # what the others remove is on another node
+                    helped += parts
+                    continue
             if trial is not None and (trial.is_whole or trial.bound > verdict.would_bind):
                 made = [patch for one in remedies for patch in one.patches]
                 made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
@@ -125,9 +169,11 @@ class Remedies:
                 )
         return helped
 
+    def _lacks(self, node: str, verdict: OwnerVerdict) -> int:
+        """Return the number of obstacles on a node; 0 on a new one. So many changes are all needed."""
+        return next((len(told) for group, told in self._groups(verdict) if node in group.nodes), 0)
+
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
-        if 0 < verdict.would_bind < verdict.pods and (fewer := self._of_obstacles.fewer(verdict)) is not None:
-            yield (fewer,)
         spec = self._pods.spec
         own = [entry.resource_claim_name or "" for entry in (spec.resource_claims if spec is not None else ())]
         yield from ((one,) for one in without_leaving(self._inventory, verdict, own))
@@ -135,12 +181,19 @@ class Remedies:
         groups = 0
         for group, obstacles in self._groups(verdict):
             options = list(self._options(group, obstacles, verdict.label_conflict))
+            recovered = (one for each in options for one in each if _ends_pods(one))
+            yield from ((one,) for one in recovered)  # the pods that it ends may be all that is in the way
             if options and all(options) and sum(_EVICTING not in one for one in options) <= MOST_CHANGES:
                 groups += 1
                 made = (_distinct(each) for each in product(*options))
                 yield from (each for each in made if _is_small(each) and _is_tolerant(each, options))
             if groups == MOST_GROUPS:
                 return
+
+    def _one_more(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
+        """Yield one more node of each kind that would have room for the pod if it were empty."""
+        made = (self._of_obstacles.one_more(group) for group in verdict.nodes)
+        yield from ((one,) for one in made if one is not None)
 
     def _options(
         self, group: RefusingNodes, obstacles: Sequence[NodeObstacle], conflict: LabelConflict | None
@@ -158,7 +211,9 @@ class Remedies:
         """Yield changes of claims, found on nodes of one kind, with the other changes needed there."""
         for group, obstacles in islice(self._groups(verdict), MOST_GROUPS):
             rest = [one for one in obstacles if one.kind != "Devices"]
-            options = [list(self._of_obstacles.of(one, group)) for one in rest]
+            options = [
+                list(self._of_obstacles.of(one, group)) or list(self._of_obstacles.at_last(one, group)) for one in rest
+            ]
             if len(rest) < len(obstacles) and len(rest) < MOST_CHANGES and all(options):
                 nodes = [self._nodes[name] for name in group.nodes]
                 claims = [_carrying_out(one) for one in self._claims.on(nodes)]
@@ -233,6 +288,10 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
     return Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
 
 
+def _ends_pods(one: Remedy) -> bool:
+    return any(isinstance(change, NodeAwaited) and change.ends for change in one.told)
+
+
 _EVICTING = Remedy((), lambda of: of)
 """No change: the pod evicts others, which removes the obstacle."""
 
@@ -283,6 +342,17 @@ def _asks_less(one: TriedChanges, other: TriedChanges) -> bool:
 
 def _key(changes: Iterable[SuggestedChange]) -> tuple[str, ...]:
     return tuple(map(repr, changes))
+
+
+def _is_crowded_out(verdict: OwnerVerdict) -> bool:
+    """Return whether it would fit, or more of its pods would, if other pods did not take the devices first."""
+    return verdict.alone is not None or 0 < verdict.would_bind < verdict.pods
+
+
+def _of_devices(verdict: OwnerVerdict) -> list[str]:
+    """Return the nodes on which only devices are the problem."""
+    alone = (group for group in verdict.nodes if all(reason.plugin == DEVICES for reason in group.reasons))
+    return [name for group in alone for name in group.nodes]
 
 
 def _applied(inventory: Inventory | None, remedies: Iterable[Remedy]) -> Inventory | None:

@@ -64,7 +64,8 @@ def _updating(index: Index, owner: Owner, *, stuck: bool) -> Workload | None:
     strategy = deployment.spec.strategy or UpdateStrategy()
     pods = [pod for pod in index.pods_of(deployment) if not ended(pod)]
     _, unavailable = rollout_bounds(strategy, wanted(deployment, pods).number)
-    if strategy.type == "Recreate" or bool(unavailable) is stuck:
+    keeps = strategy.type != "Recreate" and not unavailable
+    if keeps is not stuck:
         return None
     holding = [pod for pod in pods if pod.spec.node_name]
     return deployment if _old(index, deployment, holding) else None

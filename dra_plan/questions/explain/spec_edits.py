@@ -33,9 +33,18 @@ _WEIGHT = 100
 
 
 def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec with the spread constraints of this topology key as preferences."""
+    """Return the spec with the spread constraints of this topology key as preferences, without minDomains."""
     made = [
-        structs.replace(one, when_unsatisfiable=ANYWAY) if one.topology_key == key else one
+        structs.replace(one, when_unsatisfiable=ANYWAY, min_domains=None) if one.topology_key == key else one
+        for one in spec.topology_spread_constraints
+    ]
+    return structs.replace(spec, topology_spread_constraints=made)
+
+
+def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
+    """Return the spec whose spread over this topology key asks for only so many domains."""
+    made = [
+        structs.replace(one, min_domains=least) if one.topology_key == key and (one.min_domains or 0) > least else one
         for one in spec.topology_spread_constraints
     ]
     return structs.replace(spec, topology_spread_constraints=made)
@@ -233,6 +242,10 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
         if had.when_unsatisfiable != has.when_unsatisfiable:
             place = f"{path}/topologySpreadConstraints/{at}/whenUnsatisfiable"
             yield PatchOperation(op="replace", path=place, value=has.when_unsatisfiable)
+        if had.min_domains != has.min_domains:
+            place = f"{path}/topologySpreadConstraints/{at}/minDomains"
+            to = {} if has.min_domains is None else {"value": has.min_domains}
+            yield PatchOperation(op="replace" if to else "remove", path=place, **to)
         if had.node_taints_policy != has.node_taints_policy:
             place = f"{path}/topologySpreadConstraints/{at}/nodeTaintsPolicy"
             yield PatchOperation(op="add", path=place, value=has.node_taints_policy)

@@ -16,25 +16,27 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PoolAwaited, SuggestedChange, TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
-from dra_plan.explanation.driver_pods import DriverPods
-from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.owners import POD
 from dra_plan.planner.question import Question
+from dra_plan.planner.rivals import OwnersOfPods
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.explain.claim_changes import ClaimChanges
+from dra_plan.questions.explain.driver_repairs import DriverRepairs
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
-from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
+from dra_plan.questions.explain.reasons import RunQuestion, VerdictRun
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import place_after_rollout, rollout_suggestions
 from dra_plan.questions.explain.shared_claims import shared_claims
 from dra_plan.questions.explain.staying import with_staying
+from dra_plan.questions.explain.suggestion_order import hardware_domains, ordered
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.node_refusals import NodeRefusals
 from dra_plan.scheduler.plugins.node_affinity import matches
 
@@ -78,6 +80,7 @@ class OwnerTrials:
 
     def __init__(self, ground: TrialGround) -> None:
         self._ground = ground
+        self._repairs = DriverRepairs(ground.index.inventory, ground.about.view)
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """Return the verdict with the result without gates, suspension, volumes, or faulty or missing claims.
@@ -133,18 +136,24 @@ class OwnerTrials:
             made, spared=list(next((fate.victims for fate in self._ground.fates.of(run, owner)), ()))
         )
 
-    def with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict with helpful changes; for owners in short form, the changes that make their claims fit."""
+    def with_remedies(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
+        """Return the verdict with helpful changes; for owners in short form, the changes that make their claims fit.
+
+        `pod` is the one of the verdict.
+        """
         of_devices = made.refused_by == [DEVICES]  # a claim that no node can serve: it may be changed
-        only_waits = made.alone is not None and not made.never_together
-        if made.verdict not in TRIED or only_waits or (made.of_all_nodes and not of_devices):
+        if made.verdict not in TRIED or (made.of_all_nodes and not of_devices):
             return made
         index, about = self._ground.index, self._ground.about
         made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))
-        claims = ClaimChanges(self._ground.plan_of(owner), about)
+        attempt = self._ground.run.attempts.get(pod_uid(pod))
+        plan, own = self._ground.plan_of(owner), OwnedPods(index, owner)
+        claims = ClaimChanges(plan, about, attempt, own)
         found: list[TriedChanges]
         if self._ground.at_length and self._is_tried(owner):
-            found = Remedies(index, owner, self._tries(owner), claims).found(made)
+            remedies = Remedies(index, owner, self._tries(owner), claims)
+            found = remedies.found(made)
+            made = structs.replace(made, tried=remedies.tried)
             found += rollout_suggestions(index, about.view, owner, self._ground.question)
             after = place_after_rollout(index, about.view, owner, self._ground.question)
             made = structs.replace(made, after_rollout=after)
@@ -153,11 +162,14 @@ class OwnerTrials:
         siblings = self._siblings(owner)
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
         pods = {pod.key: pod for pod in index.inventory.pods}
-        found = [with_staying(self._with_driver_pods(one), pods) for one in found]
+        found = [with_staying(self._repairs.told(one), pods) for one in found]
         kept = [one for one in found if not _releases_only(one, siblings)]
         held = sorted({pod for one in found if one not in kept for pod in _released_by(one)})
         return structs.replace(
-            made, held_by_siblings=held, suggestions=sorted(kept, key=lambda one: suggestion_rank(one.changes))
+            made,
+            held_by_siblings=held,
+            repairs=self._repairs.untried(made, plan, kept),
+            suggestions=ordered(kept, hardware_domains(own.spec, plan)),
         )
 
     def with_quotas(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
@@ -178,21 +190,6 @@ class OwnerTrials:
             changes=changes, node=trial.node, evicts=list(trial.evicts), patches=found.patches, would_bind=some
         )
         return structs.replace(made, suggestions=[suggestion])
-
-    def _with_driver_pods(self, of: TriedChanges) -> TriedChanges:
-        """Return the changes with the driver's pods that are not ready where the slices of a pool are missing."""
-        if not any(isinstance(one, PoolAwaited) for one in of.changes):
-            return of
-        view, inventory = self._ground.about.view, self._ground.index.inventory
-        nodes = {node.metadata.name: node for node in inventory.nodes}
-        drivers = DriverPods(inventory)
-
-        def told(one: SuggestedChange) -> SuggestedChange:
-            if not isinstance(one, PoolAwaited) or one.on not in nodes:
-                return one
-            return structs.replace(one, driver_pods=drivers.on_node(view, one.pool.driver, nodes[one.on]))
-
-        return structs.replace(of, changes=[told(one) for one in of.changes])
 
     def _siblings(self, owner: Owner) -> set[str]:
         """Return the other pods of the owner's controllers: when one is deleted, another is created."""
@@ -241,7 +238,8 @@ class OwnerTrials:
 
 def _released_by(of: TriedChanges) -> list[str]:
     released = [one for one in of.changes if isinstance(one, ClaimReleased)]
-    return [f"{one.release.namespace}/{pod}" for one in released for pod in one.pods]
+    removed = [pod for one in of.changes if isinstance(one, PodsGone) and one.code == "remove-pods" for pod in one.pods]
+    return [*(f"{one.release.namespace}/{pod}" for one in released for pod in one.pods), *removed]
 
 
 def _evicts_by_label(of: TriedChanges, inventory: Inventory) -> bool:

@@ -31,13 +31,15 @@ from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question
 from dra_plan.planner.refused import OwnerRefusals, finding_entry
+from dra_plan.planner.rivals import other_pod
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.bindings import queue_of
-from dra_plan.questions.explain.fates import decisive, other_pod
+from dra_plan.questions.explain.fates import decisive
 from dra_plan.questions.explain.peaks import defaulted
 from dra_plan.questions.explain.pending import PendingPods
 from dra_plan.questions.explain.placed import PlacedPods
 from dra_plan.questions.explain.reasons import (
+    class_named,
     last_message,
     quota_named,
     replica_failure,
@@ -180,7 +182,9 @@ class _Verdicts:
             return made
         others = [each.pod for each in run.result.pods if each.pod.key == found.preemptor]
         made = structs.replace(made, verdict="Unschedulable", node_name=found.node)
-        return structs.replace(made, evicted_for=[other_pod(run, other, found.node) for other in others])
+        return structs.replace(
+            made, evicted_for=[other_pod(other, run.priority(other), found.node) for other in others]
+        )
 
     def _of_bound(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         node, lacking = pod.spec.node_name, self._lacks_devices(pod)
@@ -226,7 +230,8 @@ class _Verdicts:
     def _refused_last(self, made: OwnerVerdict, workload: AnyWorkload) -> OwnerVerdict:
         """Return Refused if the cluster reports that its API server rejects the pods for an unknown reason.
 
-        A quota of the input is known: that it would admit the pods now was checked, and differs from the report.
+        A quota or a PriorityClass of the input is known: that it would admit the pods now was checked, and differs from
+        the report.
         """
         info = self._inventory.cluster_info
         failure = replica_failure(workload) if info is None or not info.anonymized else None
@@ -238,12 +243,15 @@ class _Verdicts:
             time=failure.last_transition_time or "",
             same_today=False,
         )
-        named = quota_named(failure.message)
-        if any(
-            (one.metadata.namespace, one.metadata.name) == (made.namespace, named) for one in self._inventory.quotas
-        ):
+        if self._is_known(made.namespace, quota_named(failure.message), class_named(failure.message)):
             return structs.replace(made, last_message=last)
         return structs.replace(made, verdict="Refused", node_name="", victims=[], last_message=last)
+
+    def _is_known(self, namespace: str, quota: str, priority_class: str) -> bool:
+        """Return whether the input has this quota, or this PriorityClass."""
+        quotas = ((one.metadata.namespace, one.metadata.name) for one in self._inventory.quotas)
+        classes = (one.metadata.name for one in self._inventory.priority_classes)
+        return (namespace, quota) in quotas or priority_class in classes
 
     @cached_property
     def _forbidden(self) -> dict[Owner, list[NotCreated]]:

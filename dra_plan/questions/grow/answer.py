@@ -46,7 +46,7 @@ USUAL_LIMIT = MOST_ADDED
 
 @dataclass(frozen=True, repr=False)
 class GrowthPlan(PrintedAnswer[GrowthDocument]):
-    """The answer of `grow`; iterating yields the kinds of nodes with their numbers."""
+    """The result of `grow`. Iterating over it yields the kinds of nodes with their numbers."""
 
     target: Target
     question: Question
@@ -83,13 +83,16 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         return f"<GrowthPlan for {self.target.version}: {document.outcome}, {counted(len(document.nodes), 'node')}>"
 
     def grown(self, inventory: Inventory, counts: Counts) -> Inventory:
-        """Return the cluster with this number of additional nodes of each kind."""
+        """Return the cluster with these numbers of additional nodes, one number for each kind."""
         chosen = choice(inventory, self.target, self.question)
         taken = accepted(inventory, self.target, chosen, self.question.runtime_config)
         return with_more(taken.inventory, [kind.edit for kind in self.kinds], counts)[0]
 
     def explained(self, inventory: Inventory, answer: Grown) -> list[tuple[ExplainedAttempt, FailedAttempt]]:
-        """Return why pods get no node with the nodes of `answer`, and their last attempts; reruns the scheduler."""
+        """Return why pods get no node even with the new nodes of `answer`, and their last attempts.
+
+        The scheduler is run again to find out.
+        """
         inventory = resumed(inventory, self.question.owners, self.question.namespace)
         chosen = choice(inventory, self.target, self.question)
         grown = self.grown(inventory, answer.counts)
@@ -153,7 +156,7 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
 def grow(
     inventory: Inventory, target: Target, question: Question, kinds: Sequence[NodeKind], *, limit: int
 ) -> GrowthPlan:
-    """Find the cheapest numbers of nodes of the kinds, at most `limit` of each.
+    """Find the cheapest combination of nodes of these kinds. At most `limit` nodes of each kind are added.
 
     Raises UsageError for unknown owners, and for an invalid limit.
     """
@@ -277,10 +280,11 @@ class NodeKind:
 def kinds_of(
     inventory: Inventory, likes: Sequence[str | os.PathLike[str]], costs: Mapping[str, Decimal]
 ) -> list[NodeKind]:
-    """Return a kind for each named node of the inventory, or file with one, without duplicates.
+    """Return a kind for each model, which is a node of the inventory or a file with one node. Duplicates are omitted.
 
-    Raises UsageError without any, for an unknown name, a file without exactly one node, a node that cannot be copied,
-    and a cost of something else or a cost that is not positive; InputError for a file that cannot be read.
+    Raises UsageError if there are no models, for an unknown name, for a file without exactly one node, for a node that
+    cannot be copied, and for a cost that is not positive or not for one of the models. Raises InputError for a file
+    that cannot be read.
     """
     names = list(dict.fromkeys(os.fspath(like) for like in likes))
     if not names:

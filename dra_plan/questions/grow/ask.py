@@ -19,7 +19,10 @@ MOST_DIGITS = 30
 
 
 def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
-    """Return the costs of nodes by model node; a later option wins. Raises UsageError unless it is LIKE=NUMBER."""
+    """Return the costs of nodes by model node. If a model is repeated, its last cost counts.
+
+    Raises UsageError for an option that is not LIKE=NUMBER.
+    """
     from decimal import InvalidOperation
 
     found = {}
@@ -35,13 +38,13 @@ def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
 
 
 class GrowOptions(Chosen, Bounded, Allotted, total=False):
-    """The options that select the nodes to add, and the pods."""
+    """The options that select the nodes to add and the pods to schedule."""
 
     like: Annotated[
         str | PathLike | Iterable[str | PathLike],
         Flag(
             "--like",
-            "The node to copy, or a file that contains this node; can be repeated.",
+            "Add copies of this node, which is given by name or as a file. Can be repeated.",
             metavar="NODE",
             complete="nodes",
             kind=list[str] | None,
@@ -51,7 +54,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         Mapping[str, float | Decimal] | None,
         Flag(
             "--cost",
-            "The cost of one copy of a --like node (default: 1); can be repeated.",
+            "Set the cost of one copy of a --like node (default: 1). Can be repeated.",
             metavar="LIKE=NUMBER",
             kind=list[str] | None,
             read=read_prices,
@@ -67,10 +70,10 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
 def grow(cluster: LoadedCluster, *owners: str, **options: Unpack[GrowOptions]) -> GrowthPlan:
     """Return the cheapest new nodes with which kube-scheduler binds every pending pod.
 
-    New nodes are copies of those that `like` names, as in `add_nodes`; `cost` has the cost of a node by that name, with
-    a default of 1. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit` (10,000) nodes
-    of a kind are tried. An input without nodes is a cluster without nodes. Raises UsageError for unknown names, for
-    nodes that cannot be copied, and for costs that are not numbers above 0.
+    New nodes are copies of the nodes that `like` names, as in `add_nodes`. `cost` maps these names to the cost of a
+    node, which is 1 by default. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit`
+    (10,000) nodes of a kind are tried. An input without nodes counts as a cluster without nodes. Raises UsageError for
+    unknown names, for nodes that cannot be copied, and for costs that are not numbers above 0.
     """
     from dra_plan.arguments import at_least_one, paths_of, prices
     from dra_plan.questions.grow import answer

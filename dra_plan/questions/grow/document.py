@@ -60,7 +60,7 @@ class TriedNumber(DocumentPart, frozen=True, kw_only=True):
 
 
 class NotEnough(DocumentPart, frozen=True, kw_only=True):
-    """New nodes that are not enough: some pods that get a node with the answer's nodes stay without one."""
+    """New nodes that are not enough. Some pods get a node with the nodes of the result, but not with these nodes."""
 
     nodes: list[TriedNumber]
     unbound: list[UnboundPod]

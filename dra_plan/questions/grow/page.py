@@ -31,7 +31,7 @@ from dra_plan.text import words
 
 
 def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `grow`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "grow", FORMATS)
     if inventory is not None:
         grown = answer.grown(inventory, answer.final.counts)
@@ -43,7 +43,7 @@ def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> 
 
 
 def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> None:
-    """Add the new nodes with their pods, the numbers that were not enough, and the pods."""
+    """Add the new nodes with their pods to the page, then the numbers that were not enough, and the pods."""
     document = answer.document
     made.picks_title, made.gets_word, made.opens_on = "New nodes, and the pending pods", "given", 0
     made.headline = _headline(document)

@@ -23,7 +23,7 @@ PodKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Grown:
-    """The result for the pending pods."""
+    """The result for the pending pods if a certain number of nodes is added."""
 
     counts: Counts
     result: SimulationResult
@@ -38,16 +38,19 @@ class Grown:
 
     @cached_property
     def tied(self) -> frozenset[str]:
-        """Return NAMESPACE/NAME of pods for which another node scored the same and differs in more than its name."""
+        """Return the pods for which another node had the same score, as NAMESPACE/NAME.
+
+        The other node must differ in more than its name.
+        """
         return frozenset(record.pod.key for record in tied(self.result.pods, self.added))
 
     def spare(self, kind: int) -> int:
-        """Return the number of new nodes of the kind that got none of the pods."""
+        """Return the number of new nodes of the kind to which no pod is bound."""
         return len(set(self.added[kind]).difference(self.bound.values()))
 
 
 def with_more(inventory: Inventory, kinds: Sequence[AddNodes], counts: Counts) -> tuple[Inventory, list[list[str]]]:
-    """Return the cluster with this number of additional nodes of each kind, and their names."""
+    """Return the cluster with these numbers of additional nodes of each kind, and the names of the new nodes."""
     added = []
     for kind, count in zip(kinds, counts, strict=True):
         names: list[str] = []
@@ -59,7 +62,10 @@ def with_more(inventory: Inventory, kinds: Sequence[AddNodes], counts: Counts) -
 
 
 class GrowthQuestion:
-    """Computes the result for the pods of a question with additional nodes, once for each combination of numbers."""
+    """Computes the result for the pods of a question with additional nodes.
+
+    Each combination of numbers is computed once.
+    """
 
     def __init__(
         self, inventory: Inventory, target: Target, question: Question, chosen: Chosen, kinds: Sequence[AddNodes]
@@ -81,13 +87,13 @@ class GrowthQuestion:
         return list(self._answers.values())
 
     def ask(self, counts: Counts) -> Grown:
-        """Return the result for the pods that are pending without new nodes, with these numbers of new nodes."""
+        """Return the result with these numbers of new nodes, for the pods that are pending without new nodes."""
         if counts not in self._answers:
             self._answers[counts] = self._asked(counts)
         return self._answers[counts]
 
     def alone(self, answer: Grown, keys: Collection[PodKey]) -> frozenset[PodKey]:
-        """Return those of the pods that are bound with the new nodes of `answer` if no others are pending."""
+        """Return which of the pods are bound with the new nodes of `answer` if no other pods are pending."""
         inventory, _ = with_more(self._inventory, self._kinds, answer.counts)
         outcome = settle_chosen(inventory, self._target, self._question, lambda pod: _named(pod) in keys)
         return frozenset(key for key, record in outcome.records().items() if record.node and key in keys)
@@ -138,7 +144,10 @@ MOST_LOOKED_AT = 200_000
 
 @dataclass(frozen=True)
 class Cheapest:
-    """The result of a search: `counts` are enough, and nothing that costs less than `at_least` is."""
+    """The result of a search.
+
+    The numbers in `counts` are enough, and no combination that costs less than `at_least` is.
+    """
 
     counts: Counts
     at_least: Decimal
@@ -147,9 +156,10 @@ class Cheapest:
 
 
 class CheapestSearch:
-    """The search among numbers of nodes of kinds, where `costs` has the cost of a node of each kind.
+    """Searches for the cheapest numbers of nodes of several kinds. `costs` has the cost of a node of each kind.
 
-    Among equal costs, fewer nodes are better, then more of the earlier kinds.
+    If two combinations cost the same, the one with fewer nodes is better, and then the one with more nodes of earlier
+    kinds.
     """
 
     def __init__(self, ask: Callable[[Counts], Verdict], costs: Sequence[Decimal]) -> None:
@@ -160,11 +170,14 @@ class CheapestSearch:
         """Combinations that were not enough, none of them below another."""
 
     def cost(self, counts: Counts) -> Decimal:
-        """Return the cost of these nodes."""
+        """Return the total cost of these numbers of nodes."""
         return sum((cost * count for cost, count in zip(self._costs, counts, strict=True)), Decimal(0))
 
     def below(self, enough: Counts) -> Cheapest:
-        """Return the cheapest combination that is enough; `enough` is one that is."""
+        """Return the cheapest combination that is enough.
+
+        The search starts from `enough`, which is known to be enough.
+        """
         self._known[enough] = True
         best = min(self._candidates(enough), key=self._rank)
         while True:
@@ -250,7 +263,7 @@ class CheapestSearch:
 
 
 def one_fewer(counts: Counts) -> Iterator[Counts]:
-    """Yield the combinations with one node fewer, for each kind that has any."""
+    """Yield the combinations with one node less, one for each kind that has any nodes."""
     for kind, count in enumerate(counts):
         if count:
             yield (*counts[:kind], count - 1, *counts[kind + 1 :])
@@ -261,10 +274,11 @@ def _under(counts: Counts, short: Counts) -> bool:
 
 
 def tied(records: Sequence[PodRecord], added: Sequence[Sequence[str]]) -> Iterator[PodRecord]:
-    """Yield the bound pods for which another node scored the same and is not just another empty new node.
+    """Yield the bound pods for which another node had the same score, unless this is just another empty new node.
 
-    `records` are in queue order; `added` holds the names of the new nodes of each kind. The time at which a pod was
-    bound is unknown if it was tried several times, or with its group; the node is then assumed to be used.
+    `records` are in queue order, and `added` has the names of the new nodes of each kind. If a pod was tried several
+    times, or together with its group, it is not known when the pod was bound; the other node then does not count as
+    empty.
     """
     records = sorted(records, key=lambda record: -(record.pod.spec.priority or 0))
     kinds = {name: kind for kind, names in enumerate(added) for name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from dra_plan import shown
@@ -16,12 +17,14 @@ from dra_plan.text.words import counted, listed
 
 def _fewer_may_do(document: GrowthDocument) -> str:
     """Return the note that the number is that of the scheduler, and the command that tries one node fewer."""
-    numbers = [kind.count for kind in document.kinds if kind.count]
-    fewer = "NUMBER" if len(document.kinds) > 1 else str(sum(numbers) - 1)
-    how = f"with --add-nodes {fewer}=LIKE" if fewer != "0" else "without new nodes"
+    numbers = {kind.like: kind.count for kind in document.kinds if kind.count}
+    last = next(reversed(numbers), "")
+    fewer = {like: count - (like == last) for like, count in numbers.items()}
+    options = [part for like, count in fewer.items() if count for part in ("--add-nodes", f"{count}={like}")]
+    command = " ".join(["dra-plan place ...", *([shlex.join(options)] if options else [])])
     return (
         "This is the number of nodes that the scheduler needs if it chooses the nodes itself. With a better choice, "
-        f"fewer nodes may be enough: `dra-plan place` {how} shows whether all pods can then run."
+        f"fewer nodes may be enough. To try one node fewer with the same files: `{command}`."
     )
 
 
@@ -39,7 +42,7 @@ def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every new node and its pods."""
+    """Return the table, with every new node and its pods."""
     made = Table(("NEW NODE", "LIKE", "PODS"), flexible=(2,))
     for node in document.nodes:
         made.add(node.name, node.like, ", ".join(map(_pod, node.pods)))
@@ -63,7 +66,7 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
 
 
 def alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
-    """Yield the names of pods with equal messages, and the message."""
+    """Yield the names of all pods with the same message, together with the message."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         found.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
@@ -112,9 +115,10 @@ def _no_help(document: GrowthDocument) -> str:
 
 
 def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
-    """Return the addition to a sentence that is true only if ties between nodes are broken in the same way.
+    """Return a condition to add to a sentence that is true only if ties between nodes are broken in the same way.
 
-    With `helpless`, the sentence is about the pods that no number of nodes helps.
+    If `helpless` is set, the sentence is about the pods that no number of nodes helps. The condition is "" if no ties
+    matter.
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
     return " if the first of equally good nodes is always chosen" if tied else ""
@@ -122,7 +126,7 @@ def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
 
 def _least(document: GrowthDocument) -> str:
     cost = f"; this one costs {document.at_most}" if _priced(document) else ""
-    said = f"{'No cheaper combination is' if cost else 'Fewer nodes are not'} enough{in_this_order(document)}"
+    said = f"{'No cheaper combination is' if cost else 'Fewer nodes are not'} enough"
     if document.exact:
         return f"{said}{cost}."
     return f"{said}{cost}, but not every smaller number was tried."
@@ -162,7 +166,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: GrowthDocument) -> str:
-    """Return `LIKE NUMBER` for every kind; `-` if the number is unknown."""
+    """Return a line `LIKE NUMBER` for every kind. If the number is unknown, it is `-`."""
     lines = (f"{kind.like} {'-' if kind.count is None else kind.count}" for kind in document.kinds)
     return "".join(f"{shown.line(line)}\n" for line in lines)
 

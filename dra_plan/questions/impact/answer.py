@@ -49,7 +49,7 @@ _WORST_FIRST: tuple[PodEffect, ...] = (
 
 @dataclass(frozen=True, repr=False)
 class Impact(PrintedAnswer[ImpactDocument]):
-    """The answer of `impact`; iterating yields the affected pods, worst first."""
+    """The result of `impact`. Iterating over it yields the affected pods, the worst affected first."""
 
     difference: ClusterDiff
     """The differences between the cluster without the objects and with them."""
@@ -94,7 +94,10 @@ class Impact(PrintedAnswer[ImpactDocument]):
 
 @dataclass(frozen=True)
 class WrittenChange:
-    """The cluster after the change: its objects, its release, and the written objects, None if there are none."""
+    """The cluster after the change, with its objects, its release and the written objects.
+
+    `written` is None if no objects are written.
+    """
 
     inventory: Inventory
     target: Target
@@ -105,7 +108,7 @@ class WrittenChange:
 
 
 def impact_of(before: Inventory, target: Target, change: WrittenChange, question: Question) -> Impact:
-    """Return the differences between the cluster of that release and the changed one, both settled.
+    """Return the differences between a cluster and the changed cluster. Both are settled first.
 
     Raises the same errors as `schedule`.
     """

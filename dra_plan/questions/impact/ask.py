@@ -21,7 +21,7 @@ class ImpactOptions(PodOptions, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            "The Kubernetes release after the upgrade.",
+            "Simulate an upgrade to this Kubernetes release.",
             metavar="VERSION",
             complete="versions",
         ),
@@ -35,10 +35,10 @@ def impact(
 ) -> Impact:
     """Return the effect of applying `objects`: pods that are terminated, stay without a node, or start.
 
-    The objects are written as in `Cluster.applied`. A DeviceTaintRule among them means that the cluster serves this
-    kind; with `to_kubernetes_version`, the cluster has that release after the change, and serves it only then.
-    `objects` may then be None. The other arguments and the errors are those of `schedule`; UsageError if nothing
-    changes.
+    The objects are written as in `Cluster.applied`. If there is a DeviceTaintRule among them, the cluster is assumed to
+    serve this kind. If `to_kubernetes_version` is set, the cluster has this release after the change, and serves
+    DeviceTaintRules only from then on; `objects` may then be None. The other arguments and the errors are those of
+    `schedule`. In addition, UsageError is raised if nothing changes.
     """
     from dataclasses import replace
 

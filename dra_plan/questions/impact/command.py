@@ -37,7 +37,9 @@ def impact(
     paths: Annotated[list[str] | None, typer.Argument(metavar="CLUSTER", hidden=True)] = None,
     objects: Annotated[
         list[str] | None,
-        typer.Option("--filename", "-f", metavar="PATH", help="Objects to apply; can be repeated."),
+        typer.Option(
+            "--filename", "-f", metavar="PATH", help=("Apply the objects in this file or directory. Can be repeated.")
+        ),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
@@ -51,9 +53,9 @@ def impact(
       kubectl dra-plan impact -f new-slices/
       dra-plan impact --to-kubernetes-version 1.37 cluster.json
 
-    -f names the objects to apply, such as a taint rule, a class, the slices of a new driver, or a quota.
-    --to-kubernetes-version shows the effect of an upgrade, alone or with -f. CLUSTER is a file or directory that
-    describes the cluster. To read a live cluster, use --live. The controllers and the scheduler are simulated until
+    Applies the objects in -f, such as a taint rule, a class, the slices of a new driver, or a quota. With
+    --to-kubernetes-version, also simulates an upgrade; -f is then optional. CLUSTER is a file or directory that
+    contains the cluster. To read a live cluster, use --live. The controllers and the scheduler are simulated until
     nothing changes any more. The output shows which pods are terminated and when, where their replacements run, which
     pods cannot be scheduled, which pods start, and which selectors no longer match any device. The exit status is 1 if
     a terminated pod is not rescheduled, or if an allocated claim loses its devices.

@@ -17,7 +17,7 @@ SELECTS_NOTHING = "rule-taints-nothing"
 
 
 def rule_taints(inventory: Inventory, view: View, written: Sequence[DeviceTaintRule]) -> list[RuleTaint]:
-    """Return the number of published devices that each of the rules selects, and the number of allocated ones."""
+    """Return how many published devices each of the rules selects, and how many of these devices are allocated."""
     taken = {
         (one.driver, one.pool, one.device)
         for claim in inventory.claims
@@ -52,7 +52,7 @@ def _reached(view: View, rule: DeviceTaintRule) -> Iterator[tuple[str, str, str]
 
 
 def of_rules(taints: Sequence[RuleTaint], inventory: Inventory) -> Iterator[Notice]:
-    """Yield the rules that select no device, with the field that matches none."""
+    """Yield a notice for each rule that selects no device, with the field that matches none."""
     for told in taints:
         if told.reason and told.reason != IGNORED:
             said, source = f"taints no device: {told.reason}", inventory.source(("DeviceTaintRule", "", told.name))
@@ -84,7 +84,10 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
 
 
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
-    """Yield the pools that no longer have as many of the newest slices as they declare."""
+    """Yield the pools that were complete before the change and no longer are.
+
+    The newest slices of a complete pool are as many as they declare.
+    """
     if before.slices is after.slices:
         return
     for pool in after.gatherer.slices:
@@ -96,7 +99,7 @@ def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
 
 
 def broken(one: BrokenPool) -> str:
-    """Return why no device of the pool can be allocated; without the full stop."""
+    """Return why no device of the pool can be allocated, without the full stop."""
     stated = " or ".join(map(str, one.stated))
     there = f"Pool {one.driver}/{one.pool} has {counted(one.slices, 'slice')}, and they say that it has {stated}"
     return f"{there}: none of its devices can be allocated until that is corrected"

@@ -41,7 +41,7 @@ gets no node. Other: it is pending in both, with a different scheduler message."
 
 
 class AffectedPod(ChangedPod, frozen=True, kw_only=True):
-    """A pod that the change affects, before and after."""
+    """A pod that the change affects, with its state before and after the change."""
 
     effect: PodEffect
     foreseen: Annotated[
@@ -50,7 +50,7 @@ class AffectedPod(ChangedPod, frozen=True, kw_only=True):
 
 
 class QuotaUse(DocumentPart, frozen=True, kw_only=True):
-    """A resource of a written quota, or of one that keeps pods or their claims from being created."""
+    """The usage of a resource in a quota. The quota is written, or it keeps pods or their claims from being created."""
 
     namespace: str
     name: Text
@@ -72,7 +72,7 @@ class QuotaUse(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def refuses(self) -> bool:
-        """Return whether it keeps pods or claims of now, or their replacements, from being created."""
+        """Return whether the quota prevents existing pods or claims, or their replacements, from being created."""
         return bool(self.exceeded or self.pods or self.unstated)
 
 
@@ -88,7 +88,7 @@ class RuleTaint(DocumentPart, frozen=True, kw_only=True):
 
 
 class BrokenPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool with fewer slices than they declare: none of its devices is allocated until it is complete."""
+    """A pool with fewer slices than these declare. None of its devices is allocated until the pool is complete."""
 
     driver: Text
     pool: Text
@@ -97,7 +97,7 @@ class BrokenPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class LaterPods(DocumentPart, frozen=True, kw_only=True):
-    """Pods that an ordered StatefulSet does not create because an earlier pod gets no node."""
+    """Pods that an ordered StatefulSet does not create, because an earlier pod gets no node."""
 
     namespace: str
     stateful_set: Text
@@ -106,7 +106,10 @@ class LaterPods(DocumentPart, frozen=True, kw_only=True):
 
 
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The effect of objects, or of another release, on a cluster. `target` is that of the cluster after."""
+    """The effect of objects, or of another release, on a cluster.
+
+    `target` is the target of the cluster after the change.
+    """
 
     kind: Literal["Impact"] = "Impact"
     upgraded_from: Annotated[

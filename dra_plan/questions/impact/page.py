@@ -30,7 +30,7 @@ _GOOD: tuple[PodEffect, ...] = ("Starts",)
 
 
 def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `impact`. It has a picture if the cluster can be drawn."""
     document = answer.document
     made = begin(document, "impact", FORMATS)
     made.headline = "; ".join(said for said in (impact.headline(document), impact.lost_selectors(document)) if said)

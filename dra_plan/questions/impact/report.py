@@ -44,7 +44,10 @@ _CODES = {"NoLongerStarts": "no-longer-starts", "Refused": refusals.CODE, "Undec
 
 
 def content(document: ImpactDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the result for each, and the warnings; `origins` are those of the objects to be written."""
+    """Return the results and warnings as the content of CI reports.
+
+    `origins` says where the written objects come from.
+    """
     at = _place(document, origins)
     checks = [_pod(pod, gate, at) for pod in document.pods]
     checks += _others(document, gate, at)

@@ -67,12 +67,12 @@ MOST_ROWS = 40
 
 
 def table(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows of pods, equal ones merged; then claim sets, selectors and claims; a summary last."""
+    """Return rows of pods, with equal pods merged, then claim sets, selectors and claims, and finally a summary."""
     return _parts(document, whole=False)
 
 
 def wide(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same with a row for each pod, and whole messages."""
+    """Return the table with a row for each pod, and with complete messages."""
     return _parts(document, whole=True)
 
 
@@ -96,7 +96,7 @@ def _releases(document: ImpactDocument) -> Iterator[str]:
 
 
 def headline(document: ImpactDocument) -> str:
-    """Return the results of running and pending pods, without the full stop."""
+    """Return a sentence with the results for running and pending pods, without the full stop."""
     counts = Counter(pod.effect for pod in document.pods)
     ending = sum(counts[effect] for effect in ("Gone", "WithoutPlace", "EvictedAgain", "Moves", "Restarts"))
     said = []
@@ -175,7 +175,10 @@ def _place(pod: AffectedPod) -> tuple[str, Sequence[str]]:
 
 
 def row_name(pods: Sequence[AffectedPod]) -> str:
-    """Return the pods of a row; pods with placeholder names as a number of pods of their owner."""
+    """Return the names of the pods in a row.
+
+    If these are only placeholders, return the owner and the number of its pods.
+    """
     if not is_placeholder(pods[0]):
         return listed([f"{pod.namespace}/{pod.name}" for pod in pods])
     owner = pods[0].owner.partition("/")[2]
@@ -183,12 +186,12 @@ def row_name(pods: Sequence[AffectedPod]) -> str:
 
 
 def is_placeholder(pod: AffectedPod) -> bool:
-    """Return whether the pod's name differs from the one that its controller would choose."""
+    """Return whether the pod's name is a placeholder, because its controller will choose another name."""
     return pod.foreseen and pod.owner.partition("/")[0] not in ("", "StatefulSet")
 
 
 def when_it_ends(pod: AffectedPod) -> str:
-    """Return when and why the pod is terminated; an empty string if it is not."""
+    """Return when and why the pod is terminated, or an empty string if it is not."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second, ending.time)} ({ending.by})" if ending is not None else ""
 
@@ -232,7 +235,8 @@ def _state(states: Sequence[ComparedPod | None], pod: AffectedPod, *, whole: boo
     message = _message(first, pod, whole=whole)
     if first.over_quota and not whole:
         return message
-    return f"{first.outcome}: {message}" if message else first.outcome
+    outcome = "Terminated" if first.outcome == "Ended" else first.outcome
+    return f"{outcome}: {message}" if message else outcome
 
 
 def _claim_sets(document: ImpactDocument) -> Table:
@@ -334,7 +338,7 @@ def _unsettled(document: ImpactDocument) -> Iterator[str]:
 
 
 def unsettled(document: ImpactDocument) -> str:
-    """Return that the cluster never settles, or only by chance, without the full stop."""
+    """Return a sentence that says that the cluster never settles, or settles only by chance, without the full stop."""
     return f"Afterwards the cluster {unsettled_words(document.unsettled)}"
 
 
@@ -362,20 +366,24 @@ _TAINTED = {
 
 
 def lost_selectors(document: ImpactDocument) -> str:
-    """Return that selectors no longer match anything, without the full stop; "" if none is lost."""
+    """Return a sentence about selectors that no longer match anything, without the full stop.
+
+    It is empty if there are none.
+    """
     lost = sum(one.lost for one in document.selectors)
     return f"{counted(lost, 'selector')} in use would match no device" if lost else ""
 
 
 def applied(document: ImpactDocument) -> str:
-    """Return the objects, and whether each is created or changed."""
+    """Return the names of the applied objects, each with whether it is created or changed."""
     return listed([written(one) for one in document.applied], 4)
 
 
 def names(document: ImpactDocument) -> str:
-    """Return `pod/NAMESPACE/NAME EFFECT`, then claim sets with changed results, lost selectors and exceeded quotas.
+    """Return a line `pod/NAMESPACE/NAME EFFECT` for each affected pod.
 
-    For pods that have no name yet, the line names their owner.
+    Lines for claim sets with changed results, for lost selectors and for exceeded quotas follow. If a pod has no name
+    yet, its line names its owner.
     """
     pods = [f"{_real_name(pod)} {pod.effect}" for pod in document.pods]
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]

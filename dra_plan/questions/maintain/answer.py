@@ -31,7 +31,7 @@ MOST_DRAINS = 2_000
 
 @dataclass(frozen=True, repr=False)
 class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
-    """The answer of `maintain`; iterating yields the waves."""
+    """The result of `maintain`. Iterating over it yields the waves."""
 
     target: Target
     outcome: MaintenanceOutcome
@@ -68,7 +68,7 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
 
 @dataclass(frozen=True, kw_only=True)
 class Upgrade:
-    """The changes of nodes that return to service, and the temporary nodes."""
+    """The changes to nodes that return to service, and the temporary nodes."""
 
     to: Inventory | None = None
     """The ResourceSlices and Nodes with which nodes return to service."""
@@ -80,9 +80,10 @@ class Upgrade:
 def maintenance(
     inventory: Inventory, target: Target, question: Question, at_once: int = 1, upgrade: Upgrade | None = None
 ) -> MaintenancePlan:
-    """Return an order for the nodes of the question, with at most `at_once` in a wave; for all nodes if it names none.
+    """Return an order for draining the nodes of the question, or all nodes if it names none.
 
-    Raises UsageError for unknown nodes and an invalid `upgrade`, InputError for input without nodes.
+    A wave has at most `at_once` nodes. Raises UsageError for unknown nodes and an invalid `upgrade`, and InputError for
+    input without nodes.
     """
     upgrade = upgrade or Upgrade()
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)

@@ -18,13 +18,13 @@ def _each(given: list[str] | None) -> list[str] | None:
 
 
 class MaintainOptions(Bounded, Allotted, total=False):
-    """The options that select nodes, and the number at a time."""
+    """The options that select nodes, and say how many are drained at a time."""
 
     nodes: Annotated[
         Names,
         Flag(
             "--nodes",
-            "Nodes to drain, selected by name or label; can be repeated (default: all nodes).",
+            "Drain the nodes with these names or labels (default: all nodes). Can be repeated.",
             metavar="NAME,...|LABELS",
             complete="nodes",
             kind=list[str] | None,
@@ -38,7 +38,10 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Names,
         Flag(
             "--surge",
-            ("Add N temporary copies of NODE, or of the node in a file. The copies are drained last and then removed."),
+            (
+                "Add N temporary copies of NODE, which is the name of a node or a file with a node. The "
+                "copies are drained last and then removed."
+            ),
             metavar="N=NODE",
             complete="added_nodes",
             kind=list[str] | None,
@@ -49,7 +52,10 @@ class MaintainOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            ("Upgrade the scheduler before the first wave, and the kubelet on each node when the node returns."),
+            (
+                "Plan an upgrade to this Kubernetes release. The scheduler is upgraded before the first "
+                "wave, and each kubelet when its node returns."
+            ),
             metavar="VERSION",
             complete="versions",
         ),
@@ -59,13 +65,14 @@ class MaintainOptions(Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def maintain(cluster: LoadedCluster, **options: Unpack[MaintainOptions]) -> MaintenancePlan:
-    """Return an order in which these nodes can be drained and returned to service, wave by wave.
+    """Return an order in which these nodes can be drained and returned to service, in waves.
 
-    After each wave, every pod that ran has a node, chosen by the scheduler, and no disruption budget is violated: pods
-    are evicted as by `kubectl drain`, as many as budgets allow, the next ones when their successors are ready. `surge`
-    are additional temporary nodes, N=NODE or N=FILE, which are drained last and removed. `to` has the ResourceSlices
-    and Nodes with which drained nodes return: they replace all slices of a driver on a node. Raises UsageError for
-    unknown nodes, and for objects of `to` that do not belong to one node; InputError for input without nodes.
+    After each wave, every pod that ran before has a node, chosen by the scheduler. No disruption budget is violated: as
+    in `kubectl drain`, as many pods are evicted as the budgets allow, and the next ones follow when the replacements
+    are ready. `surge` are additional temporary nodes, N=NODE or N=FILE, which are drained last and removed. `to` has
+    the ResourceSlices and Nodes with which drained nodes return; these replace all slices of a driver on a node. Raises
+    UsageError for unknown nodes and for objects of `to` that do not belong to one node, and InputError for input
+    without nodes.
     """
     from dra_plan.arguments import at_least_one, names, required
     from dra_plan.loaded import LoadedCluster

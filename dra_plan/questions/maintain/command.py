@@ -31,7 +31,8 @@ def maintain(
             "--to",
             metavar="PATH",
             help=(
-                "ResourceSlices and Nodes that replace the current ones when the drained nodes return; can be repeated."
+                "Read new ResourceSlices and Nodes from PATH. They replace the current ones when the "
+                "drained nodes return. Can be repeated."
             ),
         ),
     ] = None,
@@ -39,7 +40,7 @@ def maintain(
     output: options.MarkdownOutput = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Find a safe order for draining nodes.
+    """Find a safe order in which to drain nodes.
 
     Examples:
       dra-plan maintain cluster.json --nodes rack=r2
@@ -48,11 +49,11 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
       dra-plan maintain cluster.json --to driver-2-slices.yaml
 
-    Nodes are drained in waves, as by `kubectl drain`, which evicts as many pods at a time as disruption budgets allow.
-    The nodes of a wave are uncordoned before the next wave begins. Controllers recreate the evicted pods, and the
-    scheduler schedules the new pods. dra-plan prints an order in which every evicted pod is rescheduled. If there is no
-    such order, the output shows the node and the pod at which the best attempt stopped. PATH is a file, a directory, or
-    - for standard input.
+    Simulates draining the nodes in waves. As with `kubectl drain`, as many pods are evicted at a time as disruption
+    budgets allow. Controllers recreate the evicted pods, and the scheduler schedules the new pods. The nodes of a wave
+    are uncordoned before the next wave begins. The output shows an order in which every evicted pod is rescheduled. If
+    there is no such order, the output shows the node and the pod at which the best attempt stopped. PATH is a file, a
+    directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened

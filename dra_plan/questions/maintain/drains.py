@@ -20,7 +20,7 @@ from dra_plan.whatif.edits import belongs_to_node, cordoned, replaced
 
 @dataclass(frozen=True)
 class DrainRules:
-    """The rules that are the same for all waves."""
+    """What is the same for all waves, such as the target and the rules for evictions."""
 
     target: Target
     question: Question
@@ -30,7 +30,7 @@ class DrainRules:
     common: Common = field(default_factory=Common)
 
     def at_rest(self, inventory: Inventory) -> AtRest:
-        """Return the cluster after scheduler and controllers have come to rest."""
+        """Return the cluster after the scheduler and the controllers have settled."""
         return come_to_rest(inventory, self.target, self.question, common=self.common)
 
 
@@ -43,10 +43,10 @@ class Done:
 
 
 def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done | Stop:
-    """Return the cluster with these nodes drained and returned to service, or the stop.
+    """Return the cluster after these nodes have been drained and returned to service, or where the drain stops.
 
-    Every round evicts the pods that budgets allow, and lets the scheduler place the recreated pods before the next; a
-    pod that returns to the node, because it tolerates the cordon, stays, as with kubectl.
+    Every round evicts the pods that budgets allow to leave. The scheduler then places the recreated pods before the
+    next round. As with kubectl, a pod that returns to the node because it tolerates the cordon stays there.
     """
     wanted = set(names)
     nodes = [cordoned(node) if node.metadata.name in wanted else node for node in inventory.nodes]
@@ -129,7 +129,7 @@ def placed(pod: Pod) -> PodAndNode:
 
 
 def leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:
-    """Yield the pods that a drain of these nodes terminates."""
+    """Yield the pods that are terminated if these nodes are drained."""
     for pod in inventory.pods:
         if pod.spec.node_name in names and not ended(pod) and not belongs_to_node(pod):
             yield pod

@@ -21,7 +21,7 @@ _OF_NODES = (ResourceSlice, Node)
 
 @dataclass(frozen=True)
 class GivenBack:
-    """The state of nodes after their drain: these slices and Node objects, and a kubelet of this version.
+    """The state in which nodes return after a drain: their slices, their Node objects, and the kubelet's version.
 
     Surge nodes do not return.
     """
@@ -34,7 +34,7 @@ class GivenBack:
 
     @classmethod
     def of(cls, objects: Inventory | None, kubelet_version: str, surge: Sequence[str]) -> GivenBack:
-        """Return the state with the slices and nodes of a file.
+        """Return the state in which nodes return, which is given by the slices and nodes in a file.
 
         Raises UsageError for objects that do not belong to a node.
         """
@@ -50,7 +50,7 @@ class GivenBack:
         return cls(slices, nodes, kubelet_version, frozenset(surge))
 
     def after(self, inventory: Inventory, names: Sequence[str]) -> Inventory:
-        """Return the cluster once these drained nodes have returned to service; surge nodes are removed."""
+        """Return the cluster after these drained nodes have returned to service. Surge nodes are removed."""
         for name in names:
             if name in self.surge:
                 inventory = Without("node", name).apply(inventory).inventory
@@ -72,7 +72,7 @@ class GivenBack:
         return structs.replace(node, status=structs.replace(node.status, node_info=info))
 
     def told(self, names: Sequence[str]) -> Iterator[GivenBackNode]:
-        """Yield the changes of these nodes once they have returned; nothing for unchanged nodes."""
+        """Yield the changes of these nodes when they return. Nodes that do not change are omitted."""
         for name in names:
             slices = self.slices.get(name, ())
             changed = bool(slices) or name in self.nodes or bool(self.kubelet_version)
@@ -90,7 +90,7 @@ class GivenBack:
                 )
 
     def notices(self, names: Sequence[str]) -> Iterator[Notice]:
-        """Yield the nodes that return unchanged, although others change, and unused parts of the file.
+        """Yield notices about nodes that return unchanged although others change, and about unused parts of the file.
 
         Raises UsageError if no part of the file belongs to a drained node.
         """
@@ -144,9 +144,9 @@ def _few(names: Sequence[str]) -> str:
 
 
 def with_surge(inventory: Inventory, wanted: Sequence[tuple[int, str]]) -> tuple[Inventory, list[str]]:
-    """Return the cluster with `count` more nodes like each of these, and their names.
+    """Return the cluster with additional nodes, and the names of the new nodes.
 
-    Raises UsageError as `add_nodes`.
+    `wanted` has pairs of a number of nodes and their model. Raises UsageError in the same cases as `add_nodes`.
     """
     names: list[str] = []
     for count, like in wanted:

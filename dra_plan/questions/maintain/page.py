@@ -25,7 +25,7 @@ LAST = "After the last wave"
 
 
 def page(answer: MaintenancePlan, inventory: Inventory | None, _view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `maintain`. It has a picture if the cluster can be drawn."""
     document = answer.document
     made = begin(document, "maintain", FORMATS)
     made.headline = maintain.headline(document)

@@ -17,7 +17,7 @@ from dra_plan.text.words import counted, listed
 
 
 def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row per wave, with the number of pods that move."""
+    """Return a row for each wave, with the number of pods that move."""
     made = Table(("WAVE", "NODES", "MOVED", "TO"), flexible=(1, 3))
     for number, wave in enumerate(document.waves, 1):
         where = listed(sorted({pod.to_node for pod in wave.moved}), 4) if wave.moved else ""
@@ -40,14 +40,14 @@ def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
 
 
 def recreated(document: MaintenanceDocument) -> Iterator[str]:
-    """Yield which names pods have that are recreated more than once."""
+    """Yield a sentence about the names of recreated pods if any pod moves more than once."""
     moved = [(pod.namespace, pod.name) for wave in document.waves for pod in wave.moved]
     if len(set(moved)) < len(moved):
         yield "Recreated pods are listed under the names of the pods that they replace."
 
 
 def named(document: MaintenanceDocument, node: str) -> str:
-    """Return the node, and whether it is temporary."""
+    """Return the node's name, and whether the node is temporary."""
     return f"{node} (surge)" if node in document.surge else node
 
 
@@ -80,7 +80,7 @@ def _of_stop(stop: Stop) -> Iterator[str]:
 
 
 def broken_selectors(document: MaintenanceDocument) -> Iterator[str]:
-    """Yield the selectors that new pods need and that fail once all nodes are back."""
+    """Yield the selectors that new pods need and that fail when all nodes have returned."""
     lost = [user for each in document.selectors if each.lost for user in each.used_by]
     if lost:
         users = listed([f"{user.kind.lower()}/{user.name}" for user in lost], 4)
@@ -93,7 +93,7 @@ def broken_selectors(document: MaintenanceDocument) -> Iterator[str]:
 
 
 def headline(document: MaintenanceDocument) -> str:
-    """Return the number of nodes and waves, or that there is no order; without the full stop."""
+    """Return a sentence with the number of nodes and waves, or that there is no order, without the full stop."""
     if document.outcome != "Possible":
         return no_order(document).rstrip(".")
     surge = set(document.surge)
@@ -119,7 +119,7 @@ def _changes(document: MaintenanceDocument) -> Iterator[str]:
 
 
 def no_order(document: MaintenanceDocument) -> str:
-    """Return that there is no order, or that none was found."""
+    """Return a sentence that says that there is no order, or that none was found."""
     drains = counted(document.tried, "drain")
     if document.outcome == "Impossible" and document.stop is not None and document.stop.not_made_anew:
         return "No order drains these nodes safely."
@@ -131,7 +131,7 @@ def no_order(document: MaintenanceDocument) -> str:
 
 
 def beside(stop: Stop) -> Iterator[str]:
-    """Yield pending pods that got a node in the meantime, and the pods that this drain moved."""
+    """Yield the pending pods that got a node before the drain stopped, and the pods that the last drain moved."""
     if stop.started:
         names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
         them = "it" if len(stop.started) == 1 else "them"
@@ -142,7 +142,7 @@ def beside(stop: Stop) -> Iterator[str]:
 
 
 def stopped(stop: Stop) -> str:
-    """Return the stop of the best attempt, with the reason, without the full stop."""
+    """Return where the best attempt stops, and why, without the full stop."""
     after = f"After {listed(stop.done, 6)} the" if stop.done else "The"
     said = f"{after} drain of {stop.node} stops at pod {stop.pod}"
     match stop.reason:
@@ -160,7 +160,7 @@ def stopped(stop: Stop) -> str:
 
 
 def names(document: MaintenanceDocument) -> str:
-    """Return `WAVE NODE`, one line per node."""
+    """Return a line `WAVE NODE` for every node."""
     lines = [f"{number} {name}" for number, wave in enumerate(document.waves, 1) for name in wave.nodes]
     return "".join(f"{shown.line(line)}\n" for line in lines)
 

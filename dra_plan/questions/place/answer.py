@@ -50,7 +50,7 @@ from dra_plan.scheduler.cluster.keys import GroupKey, group_key
 
 @dataclass(frozen=True, repr=False)
 class PlacementPlan(PrintedAnswer[PlacementDocument]):
-    """The answer of `place`; iterating yields the pods with their nodes."""
+    """The result of `place`. Iterating over it yields the pods with their nodes."""
 
     target: Target
     question: PlacementQuestion
@@ -178,10 +178,10 @@ def place_pods(
 ) -> PlacementPlan:
     """Search for a placement of the pending or selected pods.
 
-    The pods that the scheduler binds form a placement; another one is searched for if it leaves pods out. A named pod
-    group needs minCount of its pods; any other gang has that number of pods in a placement, or none. Raises InputError
-    for input without nodes, UsageError for unknown owners, SolverMissingError if the solver is needed and cannot be
-    loaded.
+    The pods that the scheduler binds form a placement. If this leaves pods out, another placement is searched for. A
+    named pod group needs minCount of its pods; in a placement, any other gang has either this number of pods or none.
+    Raises InputError for input without nodes, UsageError for unknown owners, and SolverMissingError if the solver is
+    needed but cannot be loaded.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)
@@ -324,7 +324,7 @@ def _outcome(question: PlacementQuestion, found: BestPlacement, needs: Sequence[
 
 
 def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
-    """Return the document entry of the pod; its index refers to the input."""
+    """Return the document's entry for the pod. `index` must be the index of the input."""
     pod = placed.candidate.pod
     return PlacedPodEntry(
         namespace=pod.metadata.namespace,
@@ -344,7 +344,7 @@ def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
 
 
 def maker(pod: Pod, index: Index) -> PodMaker | None:
-    """Return the workload whose template the pod comes from, directly or indirectly; None for a bare pod."""
+    """Return the workload whose template the pod comes from, directly or indirectly, or None for a bare pod."""
     top: Pod | AnyWorkload = pod
     for controller in index.owners.above(pod.metadata):
         top = controller

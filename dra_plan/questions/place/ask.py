@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PlaceOptions(PodOptions, Timed, total=False):
-    """The options that select the pods, the goal, and the search time."""
+    """The options that select the pods, the goal and the search time."""
 
     most: Annotated[bool, Flag("--most", "Place as many pods as possible, starting with the highest priority.")]
     progress: Callable[[int, int], None] | None
@@ -22,13 +22,13 @@ class PlaceOptions(PodOptions, Timed, total=False):
 
 @spelled_out
 def place(cluster: LoadedCluster, *owners: str, **options: Unpack[PlaceOptions]) -> PlacementPlan:
-    """Return whether the pending pods can all run at the same time, regardless of kube-scheduler's choices, and where.
+    """Return whether, and where, the pending pods can all run at the same time, regardless of kube-scheduler's choices.
 
-    `owners`, including podgroup/NAME, or `namespace` and `selector`, select the pods. With `most`, as many as possible
-    are placed, by priority: first gangs that start, then pods. A gang is placed with the number of pods it needs, or
-    not at all. After `timeout` seconds, or when `stopped` returns true, the search ends with the bounds known so far;
-    `progress` is called with the number of node kinds checked, and their total. Raises UsageError for unknown owners,
-    InputError for input without nodes.
+    `owners`, including podgroup/NAME, or `namespace` and `selector`, select the pods. If `most` is set, as many pods as
+    possible are placed; at each priority, gangs that start come first, and then pods. A gang is placed with the number
+    of pods that it needs, or not at all. The search ends after `timeout` seconds, or when `stopped` returns true, with
+    the bounds known at this time. `progress` is called with the number of node kinds checked so far and their total
+    number. Raises UsageError for unknown owners, and InputError for input without nodes.
     """
     from dra_plan.arguments import callback, truth
     from dra_plan.questions.place.answer import place_pods

@@ -19,7 +19,7 @@ found; `atLeast` and `atMost` are the number of pods known to fit, and the numbe
 
 
 class PodMaker(DocumentPart, frozen=True, kw_only=True):
-    """The workload with the pod template of a pod, in the pod's namespace."""
+    """The workload whose pod template a pod comes from. It is in the pod's namespace."""
 
     api_version: str
     kind: Text
@@ -40,7 +40,10 @@ class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
 
 
 class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
-    """The pods of one priority, and the gangs whose highest priority it is: these come first."""
+    """The pods of one priority, and the gangs for which this is the highest priority of any pod.
+
+    The gangs come first.
+    """
 
     priority: int
     groups: Annotated[Amount, Meta(description="Gangs that have yet to start.")] = 0
@@ -52,7 +55,7 @@ class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
 
 
 class WantedGroup(DocumentPart, frozen=True, kw_only=True):
-    """A named pod group, or a gang of selected pods."""
+    """A named pod group, or a gang to which selected pods belong."""
 
     namespace: str
     name: Text
@@ -64,9 +67,9 @@ class WantedGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
-    """A set that cannot be placed. If it is `minimal`, it can be placed without any one of its pods.
+    """A set of pods that cannot be placed together. If it is `minimal`, it can be placed if any one pod is left out.
 
-    Other sets that prove the same may have fewer pods.
+    Other sets that prove that there is no placement may have fewer pods.
     """
 
     pods: Annotated[
@@ -96,7 +99,7 @@ class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
 
 
 class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
-    """A pod that a filter outside the program rejects on the node that the program found for it."""
+    """A pod for which the solver found a node that another filter of the scheduler rejects."""
 
     namespace: str
     name: Text
@@ -106,7 +109,7 @@ class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
 
 
 class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
-    """The result of kube-scheduler for the same pods."""
+    """kube-scheduler's result for the same pods."""
 
     bound: Annotated[Amount, Meta(description=("The number of pods that it binds, without parts of gangs."))]
     started: Annotated[Amount, Meta(description="How many gangs it starts.")]
@@ -121,7 +124,7 @@ PARTS = CAPACITY_PARTS
 
 
 class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The answer to whether all selected pods can be placed, with a placement."""
+    """Whether all selected pods can be placed, and a placement."""
 
     kind: Literal["Placement"] = "Placement"
     outcome: PlacementOutcome

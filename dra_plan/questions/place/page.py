@@ -23,7 +23,7 @@ _TONES = {"Placed": picks.GOOD, "Impossible": picks.BAD, "Undecided": picks.OTHE
 
 
 def page(answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `place`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "place", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_placement(made, answer, inventory, view)
@@ -31,7 +31,7 @@ def page(answer: PlacementPlan, inventory: Inventory | None, view: View | None) 
 
 
 def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> None:
-    """Add all of it in one picture, then the pods."""
+    """Add one picture of the whole placement to the page, followed by the pods."""
     document = answer.document
     made.picks_title, made.gets_word, made.opens_on = "Pods that wait", "given", 0
     bound = [_bound(each) for each in answer.found.placed] if document.placed else []

@@ -24,7 +24,7 @@ MOST_TRIALS = 20
 
 @dataclass(frozen=True)
 class ProvedImpossible:
-    """The proof for the document, and its basis: the placement of the others, and the rejection of the other pod."""
+    """The proof for the document, with the placement of all pods but one and the reason why this one is rejected."""
 
     document: ImpossibilityProof
     found: BestPlacement
@@ -40,9 +40,9 @@ def pod_name(candidate: PodToPlace) -> ObjectName:
 
 
 def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossible | None:
-    """Return a set that cannot be placed, and the obstacle of one pod in it when the others are placed.
+    """Return a set of pods that cannot be placed, and why one of them does not fit when the others are placed.
 
-    Return None if the time is over before this is known.
+    Return None if the search time ends before this is known.
     """
     short = next((group for group in question.groups.values() if group.is_short), None)
     if short is not None:

@@ -18,9 +18,9 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True)
 class ScheduledPods:
-    """The pods that the scheduler binds, without incomplete gangs.
+    """The pods that the scheduler binds, without those of incomplete gangs.
 
-    If `evicts`, running pods were evicted: then it is not a placement in addition to them.
+    If `evicts` is set, running pods were evicted, so this is not a placement in addition to the running pods.
     """
 
     placed: tuple[PlacedPod, ...]
@@ -33,7 +33,7 @@ class ScheduledPods:
         return BestPlacement(self.placed, left, asked.reached(self.placed, goals), tuple(bounds))
 
     def told(self, asked: PlacementQuestion, goals: Sequence[Goal], found: BestPlacement) -> SchedulerResult:
-        """Return the number of bound pods and started gangs, and whether it is proved best or was improved."""
+        """Return the number of bound pods and started gangs, and whether this is proved best or was improved."""
         reached = asked.reached(self.placed, goals)
         is_best = True if reached >= found.bounds else False if found.reached > reached else None
         started = WholeGroups(asked.groups).started(each.candidate for each in self.placed)
@@ -41,7 +41,7 @@ class ScheduledPods:
 
 
 def scheduled(question: Question, chosen: Chosen, asked: PlacementQuestion) -> ScheduledPods:
-    """Return the scheduler's result for the selected pods, ignoring all other pending pods."""
+    """Return the scheduler's result for the selected pods. All other pending pods are ignored."""
     ground = asked.ground
     enough = lambda: ground.time.is_over  # noqa: E731
     result = schedule_chosen(ground.simulation.inventory, ground.target, question, chosen, enough=enough)

@@ -60,7 +60,7 @@ _HEAD = (
 
 
 def patches(document: PlacementDocument) -> str:
-    """Return a stream of YAML documents; only comments if there is no placement."""
+    """Return the placement as a stream of YAML patches. If there is no placement, the stream has only comments."""
     if not document.placed:
         return _comment(f"{document.outcome}: the pods cannot all be placed, so there is nothing to apply.")
     parts = [_comment(_HEAD)]
@@ -130,12 +130,12 @@ AT_ONCE = "can run at the same time"
 
 
 def table(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
-    """Return the verdict, then the placement or the proof that there is none."""
+    """Return the verdict, followed by the placement or by the proof that there is none."""
     return [*_verdict(document), *_placed(document, wide=False), target(document)]
 
 
 def wide(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every device by name."""
+    """Return the table, with the names of all devices."""
     return [*_verdict(document), *_placed(document, wide=True), target(document)]
 
 
@@ -159,7 +159,7 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         yield "The search was cut short. These are the bounds found so far."
     yield from _groups(document)
     if document.proof is not None:
-        yield proof(document.proof, gangs=bool(document.groups))
+        yield proof(document.proof, gangs=bool(document.groups), asked=document.pods)
     if document.refused_afterwards:
         yield Paragraph(list(_refused(document)))
     yield from _priorities(document)
@@ -184,9 +184,16 @@ def _at_most(pods: int, most: int) -> str:
     return f"no more than {most} of {counted(pods, 'pod')} {AT_ONCE}"
 
 
-def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
-    """Return the set that cannot be placed, and why not; with `gangs`, it is about their pods alone."""
-    names = listed([_pod(pod) for pod in (*of.pods, *of.alike)])
+MOST_PODS = 8
+"""The number of pods of a proof that are named."""
+
+
+def proof(of: ImpossibilityProof, *, gangs: bool, asked: int = 0) -> Paragraph:
+    """Return the set of pods that cannot be placed, of the `asked` pods, and why not.
+
+    If `gangs` is set, parts of gangs count as well.
+    """
+    names = listed([_pod(pod) for pod in (*of.pods, *of.alike)], MOST_PODS)
     if of.group is not None:
         lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
         return Paragraph([*lines, *(f"  {line}" for line in (of.message,) if line)])
@@ -195,8 +202,10 @@ def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
         lines = [fits, f"{_pod(of.left)} does not fit:"] if fits else [f"{names} does not fit, even alone:"]
     else:
         parts = ", counting parts of gangs" if of.minimal and gangs else ""
+        number = len(of.pods) + len(of.alike)
+        rest = f" (of the {asked} pods, these are enough to show it)" if asked > number else ""
         lines = [
-            f"{_together(len(of.pods), len(of.alike), minimal=of.minimal)}{parts}: {names}.",
+            f"{_together(len(of.pods), len(of.alike), minimal=of.minimal)}{parts}{rest}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
@@ -310,7 +319,7 @@ def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
 
 
 def device_lines(entry: PlacedPodEntry) -> Iterator[str]:
-    """Yield each device of a pod, with its claim and request."""
+    """Yield a line for each device of a pod, with the claim and the request to which it is allocated."""
     for claim in entry.claims:
         for result in claim.allocation.devices.results:
             yield f"{device_name(result)}: claim {claim.name}, request {result.request}"
@@ -321,7 +330,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: PlacementDocument) -> str:
-    """Return `pod/NAMESPACE/NAME node/NODE` for every placed pod."""
+    """Return a line `pod/NAMESPACE/NAME node/NODE` for every placed pod."""
     return "".join(
         shown.line(f"pod/{entry.namespace}/{entry.name} node/{entry.node}") + "\n" for entry in document.placed
     )

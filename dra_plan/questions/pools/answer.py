@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class PoolList(PrintedAnswer[PoolsDocument]):
-    """The answer of `pools`; iterating yields the pools in document form."""
+    """The result of `pools`. Iterating over it yields the pools in document form."""
 
     seen: tuple[SeenPool, ...]
     notices: tuple[Notice, ...]
@@ -69,10 +69,10 @@ def list_pools(
     drivers: Sequence[str] = (),
     states: Sequence[str] = (),
 ) -> PoolList:
-    """Return the pools of the selected nodes; if no nodes are selected, also the pools that no node reaches.
+    """Return the pools that the selected nodes see. If no nodes are selected, pools that no node reaches are included.
 
-    `drivers` and `states` filter them. Raises UsageError for an unknown node, driver or state, InputError for input
-    without nodes.
+    Only pools with these `drivers` and `states` are returned, if any are given. Raises UsageError for an unknown node,
+    driver or state, and InputError for input without nodes.
     """
     _check(view, drivers, states)
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)

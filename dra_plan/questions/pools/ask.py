@@ -16,13 +16,13 @@ class PoolOptions(WithoutNodes, total=False):
 
     drivers: Annotated[
         Names,
-        Flag("--driver", "Show only the pools of this driver; can be repeated.", metavar="NAME", kind=list[str] | None),
+        Flag("--driver", "Show only the pools of this driver. Can be repeated.", metavar="NAME", kind=list[str] | None),
     ]
     states: Annotated[
         Names,
         Flag(
             "--state",
-            "Show only pools in this state: Complete, Incomplete, Invalid or Obsolete; can be repeated.",
+            "Show only pools in this state: Complete, Incomplete, Invalid or Obsolete. Can be repeated.",
             metavar="STATE",
             kind=list[str] | None,
         ),
@@ -33,8 +33,9 @@ class PoolOptions(WithoutNodes, total=False):
 def pools(cluster: LoadedCluster, nodes: Names = None, **options: Unpack[PoolOptions]) -> PoolList:
     """Return the pools as the nodes see them, with their free capacity.
 
-    Without node names, pools that no node sees are included. `drivers` and `states` (Complete, Incomplete, Invalid,
-    Obsolete) filter them. Raises UsageError for an unknown node, driver or state, InputError for input without nodes.
+    If `nodes` is not given, pools that no node sees are included. `drivers` and `states` (Complete, Incomplete,
+    Invalid, Obsolete) restrict the result to such pools. Raises UsageError for an unknown node, driver or state, and
+    InputError for input without nodes.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.pools.answer import list_pools

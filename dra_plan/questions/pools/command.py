@@ -26,16 +26,16 @@ def pools(
     output: options.Output = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Show the resource pools and their free devices.
+    """Show resource pools and their free devices.
 
     Examples:
       dra-plan pools --live
       dra-plan pools cluster.json --node gpu-node-1 -o wide
       dra-plan pools cluster.json --state Incomplete
 
-    Shows the state of each pool, the slices in the pool, and the available devices and counters. To list every device,
-    use -o wide. PATH is a file, a directory, or - for standard input; it must contain nodes, resource slices and the
-    claims in use.
+    Shows the state and the slices of each pool, and its available devices and counters. To list every device, use
+    -o wide. PATH is a file, a directory, or - for standard input. The files must contain nodes, resource slices and
+    the claims in use.
 
     """
     from dra_plan.allocator import AllocationError

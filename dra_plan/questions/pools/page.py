@@ -19,7 +19,7 @@ from dra_plan.text import words
 
 
 def page(answer: PoolList, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `pools`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "pools", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_pools(made, answer.document)
@@ -27,7 +27,7 @@ def page(answer: PoolList, inventory: Inventory | None, view: View | None) -> Pa
 
 
 def fill_pools(made: Page, document: PoolsDocument) -> None:
-    """Add the free capacity, and the kinds of partitions."""
+    """Add the free capacity and the kinds of partitions to the page."""
     made.headline = _headline(document, made.scenes) or "No pools"
     profiles: dict[str, tuple[int, int]] = {}
     for one in (profile for pool in document.pools for profile in pool.profiles):

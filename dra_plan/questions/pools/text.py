@@ -20,7 +20,10 @@ Cells = tuple[str, ...]
 
 
 def alike(pools: Sequence[ListedPool], key: Callable[[ListedPool], Hashable]) -> list[list[ListedPool]]:
-    """Group the pools of one driver with equal keys, ordered by the first of each group; small groups stay apart."""
+    """Group the pools of one driver that have equal keys, in the order of the first pool in each group.
+
+    Pools in small groups are not grouped.
+    """
     groups: dict[Hashable, list[ListedPool]] = {}
     for pool in pools:
         groups.setdefault((pool.driver, key(pool)), []).append(pool)
@@ -34,47 +37,47 @@ def alike(pools: Sequence[ListedPool], key: Callable[[ListedPool], Hashable]) ->
 
 
 def label(group: Sequence[ListedPool]) -> str:
-    """Return the label of the pools of a row; its cells apply to each of them."""
+    """Return the label for a row of pools. The cells of the row apply to each of these pools."""
     first = group[0].pool_name
     return f"{first} and {len(group) - 1} like it" if len(group) > 1 else first
 
 
 def nodes(group: Sequence[ListedPool]) -> str:
-    """Return the number of nodes that see the pools of a row; these nodes differ by pool."""
+    """Return the number of nodes that see any of the pools in a row."""
     return counted(len({name for pool in group for name in pool.nodes}), "node")
 
 
 def models(pool: ListedPool) -> list[str]:
-    """Return the models of the devices, as far as the driver publishes them."""
+    """Return the models of the devices that have one."""
     return sorted({device.model for device in pool.devices} - {""})
 
 
 def contents(pool: ListedPool) -> Hashable:
-    """Return the number of devices of each model, and the number of nodes that see them."""
+    """Return the number of devices of each model, and the number of nodes that see the pool, as a key for grouping."""
     return frozenset(Counter(device.model for device in pool.devices).items()), len(pool.nodes)
 
 
 def rows(pools: Sequence[ListedPool], cells: Callable[[ListedPool], list[Cells]]) -> list[Cells]:
-    """Return driver, pools, and the cells about a pool: one row for all pools with equal cells."""
+    """Return rows with the driver, the pools, and the cells about a pool. All pools with equal cells share a row."""
     told = {id(pool): cells(pool) for pool in pools}
     groups = alike([pool for pool in pools if told[id(pool)]], lambda pool: tuple(told[id(pool)]))
     return [(group[0].driver, label(group), *row) for group in groups for row in told[id(group[0])]]
 
 
 def pools(document: PoolsDocument) -> str:
-    """Return `DRIVER/POOL` for every pool, without duplicates."""
+    """Return a line `DRIVER/POOL` for every pool, without duplicates."""
     names = dict.fromkeys(shown.line(f"{pool.driver}/{pool.pool_name}") + "\n" for pool in document.pools)
     return "".join(names)
 
 
 def table(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """Return one row per pool, or for many equal ones; below, invalid pools, free counters and shares."""
+    """Return a row for each pool or many equal pools, followed by invalid pools, free counters and shared devices."""
     parts = [_partitions(document), _invalid(document), _counter_sets(document), _shared(document), _evicting(document)]
     return [*_first(document, every=False), *(part for part in parts if part.rows), target(document)]
 
 
 def wide(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """Return one row per pool; below, every counter and every device."""
+    """Return a row for each pool, followed by every counter and every device."""
     parts = [_partitions(document), _invalid(document), _counters(document), _devices(document), _evicting(document)]
     return [*_first(document, every=True), *(part for part in parts if part.rows), target(document)]
 
@@ -133,7 +136,7 @@ def _numbers(pool: ListedPool) -> list[str]:
 
 
 def whole_devices(pool: ListedPool) -> tuple[int, int]:
-    """Return the available and the total number of devices that are not partitions."""
+    """Return the number of available devices that are not partitions, and the total number of such devices."""
     if pool.physical_devices is None:
         return pool.available_devices, pool.total_devices
     whole = [device for device in pool.devices if not device.part]
@@ -141,12 +144,15 @@ def whole_devices(pool: ListedPool) -> tuple[int, int]:
 
 
 def divided_devices(pool: ListedPool) -> int:
-    """Return the number of physical devices that are offered as partitions."""
+    """Return the number of physical devices that are divided into partitions."""
     return pool.physical_devices - whole_devices(pool)[1] if pool.physical_devices is not None else 0
 
 
 def totals(pools: Iterable[ListedPool], word: str = "available") -> list[str]:
-    """Return the available whole devices, and the number offered as partitions: one clause for each that exists."""
+    """Return a clause with the number of available whole devices, and one with the number of partitioned devices.
+
+    A clause is omitted if there are no such devices.
+    """
     pools = list(pools)
     available, whole = (sum(numbers) for numbers in zip(*map(whole_devices, pools), strict=True)) if pools else (0, 0)
     parted = sum(map(divided_devices, pools))

@@ -35,7 +35,7 @@ MOST_PLANS = 12
 
 @dataclass(frozen=True, repr=False)
 class RepackPlan(PrintedAnswer[RepackDocument]):
-    """The answer of `repack`; iterating yields the waves."""
+    """The result of `repack`. Iterating over it yields the waves."""
 
     target: Target
     room: RoomAsked
@@ -62,12 +62,12 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 
     @property
     def waves(self) -> tuple[RepackWave, ...]:
-        """The waves; empty if no pod has to move."""
+        """The waves, or an empty tuple if no pod has to move."""
         return self.carried.waves if self.carried is not None else ()
 
     @property
     def moves(self) -> int:
-        """Return the number of moves."""
+        """Return the number of pods that move."""
         return sum(len(wave.moved) for wave in self.waves)
 
     def _document(self) -> RepackDocument:
@@ -96,7 +96,7 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 def repacked(
     room: RoomAsked, target: Target, question: Question, rules: MoveRules, most_moves: int | None = None
 ) -> RepackPlan:
-    """Return the cheapest moves, of at most this number of pods, that make the wanted pods fit.
+    """Return the cheapest moves that make the wanted pods fit. At most `most_moves` pods move.
 
     Raises SolverMissingError if the solver cannot be loaded.
     """

@@ -14,7 +14,7 @@ MOVABLE = ("controlled", "bare")
 
 
 class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
-    """The options for the wanted devices or pods, and for the pods that may move."""
+    """The options that say which devices or pods are wanted, and which pods may move."""
 
     free: Annotated[
         str | None,
@@ -24,7 +24,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--for",
-            "Make room for N pods of OWNER: its pending pods first, then additional copies.",
+            "Make room for N pods of OWNER. Pending pods come first, followed by additional copies.",
             metavar="OWNER=N",
             complete="owners",
         ),
@@ -35,7 +35,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--movable",
-            "controlled: move only pods that a controller recreates (default); bare: also move bare pods.",
+            "Move only pods that a controller recreates (controlled, the default), or also bare pods (bare).",
             metavar="controlled|bare",
             complete="controlled|bare",
         ),
@@ -44,7 +44,10 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         int | None,
         Flag(
             "--up-to-priority",
-            "Do not move pods with a priority above N (default: the priority of the pods for which room is made).",
+            (
+                "Do not move pods whose priority is higher than N (default: the priority of the pods that"
+                " need the room)."
+            ),
             metavar="N",
         ),
     ]
@@ -52,7 +55,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         Any,
         Flag(
             "--prices",
-            "YAML file with the price of moving each pod, by labels and priority.",
+            "Read the price of moving each pod from this YAML file. Its rules select pods by labels and priority.",
             metavar="FILE",
             kind=str | None,
         ),
@@ -64,9 +67,9 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
 def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPlan:
     """Return the fewest or cheapest moves of running pods that free the wanted devices, in simulated waves.
 
-    The goal is one of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most`. `prices` is the path of a file, or a
-    list of dicts with `price`, `selector` and `priority`. Raises UsageError for invalid options, InputError for input
-    without nodes and for invalid prices.
+    The goal is given by one of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most`. `prices` is the path of a
+    file, or a list of dicts with `price`, `selector` and `priority`. Raises UsageError for invalid options, and
+    InputError for input without nodes and for invalid prices.
     """
     from dra_plan.arguments import at_least_one, optional
     from dra_plan.errors import UsageError

@@ -29,7 +29,7 @@ from dra_plan.whatif.edits import cordoned, pod_name, replaced
 
 
 class Way(enum.Enum):
-    """How closely the scheduler is guided: with less guidance, moves are easier to carry out."""
+    """How closely the scheduler is guided. The less it is guided, the easier it is to carry out the moves."""
 
     LOOSE = "only the nodes to be freed are cordoned"
     LED = "nodes that are meant for others are cordoned, too, and fewer pods move at a time where more do not do"
@@ -39,7 +39,10 @@ class Way(enum.Enum):
 
 @dataclass(frozen=True)
 class RepackedCluster:
-    """The waves, and the final nodes of the wanted pods; `inventory` is the cluster then, `path` after each wave."""
+    """The waves, and the final nodes of the wanted pods.
+
+    `inventory` is the cluster at the end, and `path` is the cluster after each wave.
+    """
 
     waves: tuple[RepackWave, ...]
     places: tuple[RoomPlace, ...]
@@ -56,7 +59,7 @@ class Stopped:
 
 @dataclass(frozen=True)
 class MoveCarrier:
-    """The common state of all attempts. `inventory` has the wanted pods as pending pods."""
+    """What all attempts to carry out moves have in common. In `inventory`, the wanted pods are pending."""
 
     inventory: Inventory
     target: Target
@@ -66,9 +69,9 @@ class MoveCarrier:
     common: Common
 
     def out(self, moves: Sequence[Move], roomy: Collection[str], rooms: int) -> RepackedCluster | Stopped:
-        """Return the moves in waves, with as little guidance as possible.
+        """Return the moves in waves that guide the scheduler as little as possible, or why this cannot be done.
 
-        `roomy` are the nodes to be freed; at the end, this number of wanted pods must fit.
+        `roomy` are the nodes to be freed. At the end, `rooms` of the wanted pods must fit.
         """
         stopped = Stopped("")
         has_circles = False
@@ -83,7 +86,10 @@ class MoveCarrier:
         return stopped
 
     def places(self, inventory: Inventory, number: int) -> RepackedCluster | Stopped:
-        """Return the scheduler's nodes for the wanted pods in this cluster; at least `number` of them must fit."""
+        """Return the nodes that the scheduler chooses for the wanted pods in this cluster.
+
+        If fewer than `number` of the pods fit, return the reason.
+        """
         keys = set(self.room.pods)
         after = come_to_rest(inventory, self.target, self.question, lambda pod: pod_key(pod) in keys, self.common)
         if after.evicts:

@@ -27,21 +27,25 @@ def repack(
             "-o",
             autocompletion=completing.repackings,
             metavar="FORMAT",
-            help="table, wide, json, yaml, name, markdown, script (kubectl commands) or jsonpath=TEMPLATE.",
+            help=(
+                "The output format: table, wide, json, yaml, name, markdown, script (kubectl commands) or"
+                " jsonpath=TEMPLATE."
+            ),
         ),
     ] = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Find the smallest number of pod moves that makes room.
+    """Find the fewest pod moves that make room for other pods.
 
     Examples:
       dra-plan repack cluster.json --free 8xH100=3
       dra-plan repack --live --for deploy/serve=5 --max-moves 10
       dra-plan repack cluster.json --most --movable bare -o script
 
-    The moves are grouped into waves, which respect disruption budgets. Each wave is simulated with the scheduler and
-    the controllers. The output also includes a proven lower bound on the number of moves. With -o script, the command
-    prints kubectl commands but does not run them. PATH is a file, a directory, or - for standard input.
+    Finds moves of running pods that make room for other pods. The moves are grouped into waves that respect disruption
+    budgets. Each wave is simulated with the scheduler and the controllers. The output also shows a proven lower bound
+    on the number of moves. -o script prints kubectl commands that make the moves, but does not run them. PATH is a
+    file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

@@ -43,7 +43,7 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class RepackWave(DocumentPart, frozen=True, kw_only=True):
-    """Pods that leave together, and have their new nodes before the next wave, except for `waiting` ones."""
+    """Pods that leave their nodes together. All except the `waiting` ones have their new nodes before the next wave."""
 
     cordoned: Annotated[
         list[str], Meta(description=("Nodes to cordon during the wave, in addition to already cordoned ones."))
@@ -56,7 +56,7 @@ class RepackWave(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomPlace(DocumentPart, frozen=True, kw_only=True):
-    """A wanted pod or set of devices, with its final node."""
+    """A wanted pod or set of devices, and its final node."""
 
     namespace: Annotated[str, Meta(description="The namespace of the pod that needs the room; empty if there is none.")]
     name: Text
@@ -65,7 +65,7 @@ class RoomPlace(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsKept(DocumentPart, frozen=True, kw_only=True):
-    """Running pods that stay, and the reason."""
+    """Running pods that stay on their nodes, and the reason."""
 
     reason: AloneReason
     pods: Amount
@@ -73,7 +73,10 @@ class PodsKept(DocumentPart, frozen=True, kw_only=True):
 
 
 class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
-    """The gain if more pods may move, computed by the program alone: these moves were not carried out."""
+    """What would be gained if more pods were allowed to move.
+
+    This is only computed, and the moves were not simulated.
+    """
 
     options: Annotated[list[str], Meta(description="Options to add to the command.")]
     outcome: RepackOutcome
@@ -83,7 +86,7 @@ class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
 
 
 class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The cheapest moves that free the wanted devices, in waves that scheduler and controllers have carried out."""
+    """The cheapest moves that free the wanted devices, in waves simulated with the scheduler and the controllers."""
 
     kind: Literal["RepackPlan"] = "RepackPlan"
     outcome: RepackOutcome

@@ -45,7 +45,7 @@ _ORDER: tuple[AloneReason, ...] = (
 
 @dataclass(frozen=True)
 class PriceRule:
-    """The price of moving pods with these labels and at least this priority."""
+    """The price of moving pods that match this rule's labels and have at least its priority."""
 
     price: int
     selector: LabelSelector | None = None
@@ -59,13 +59,13 @@ class PriceRule:
 
 
 def read_prices(path: str) -> tuple[PriceRule, ...]:
-    """Return the rules of a file. Raises InputError for a file that cannot be read or is invalid."""
+    """Return the price rules in a file. Raises InputError for a file that cannot be read or is invalid."""
     value = yaml_of(path, "--prices", MOST_BYTES)
     return prices_of(value, f"--prices {path}")
 
 
 def prices_of(value: Any, origin: str = "prices") -> tuple[PriceRule, ...]:
-    """Return the rules of a list of dicts. Raises InputError that names the rule and the field."""
+    """Return the price rules in a list of dicts. Raises InputError, which names the rule and the field."""
     if not isinstance(value, list) or len(value) > MOST_RULES:
         raise InputError(f"{origin}: expected a list of at most {MOST_RULES:,} rules")
     return tuple(_rule(each, f"{origin}: rule {number}") for number, each in enumerate(value, 1))
@@ -92,7 +92,7 @@ def _rule(value: Any, origin: str) -> PriceRule:
 
 @dataclass(frozen=True)
 class MoveRules:
-    """The rules for movable pods: whether bare pods may move, up to which priority, and the price."""
+    """The rules for moving pods: whether bare pods may move, up to which priority pods may move, and at what price."""
 
     bare: bool = False
     priority: int | None = None
@@ -105,14 +105,14 @@ class MoveRules:
 
 @dataclass(frozen=True)
 class Movability:
-    """The running pods: movable ones, and the others by the reason why they stay."""
+    """The running pods that may move, and the other running pods grouped by the reason why they stay."""
 
     pods: tuple[LeavingPod, ...]
     alone: Mapping[AloneReason, Sequence[Pod]]
 
     @classmethod
     def of(cls, cluster: SimulatedCluster, index: Index, rules: MoveRules, profiles: Collection[str]) -> Movability:
-        """Return the pods of the index's inventory; `profiles` are the names of known schedulers."""
+        """Return which of the inventory's pods may move. `profiles` are the names of known schedulers."""
         told, held = _Holdings(index), dict[AloneReason, list[Pod]]()
         protected = _protected(index)
         pods = []
@@ -140,7 +140,7 @@ class Movability:
         return cls(tuple(pods), held)
 
     def left_alone(self) -> list[PodsKept]:
-        """Return the pods that stay, for documents."""
+        """Return the pods that stay on their nodes, for documents."""
         return [
             PodsKept(reason=reason, pods=len(pods), examples=[pod_name(pod) for pod in pods[:MOST_EXAMPLES]])
             for reason in _ORDER

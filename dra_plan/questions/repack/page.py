@@ -31,7 +31,7 @@ _ROOMS: dict[AskedRoom, Callable[[str], str]] = {
 
 
 def page(answer: RepackPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `repack`. It has a picture if the cluster can be drawn."""
     document = answer.document
     made = begin(document, "repack", FORMATS)
     made.headline = repack.headline(document)

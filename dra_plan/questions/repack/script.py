@@ -66,7 +66,7 @@ _REFILLED = {
 
 
 def script(document: RepackDocument) -> str:
-    """Return a script for a POSIX shell; only comments if there is nothing to do."""
+    """Return a script for a POSIX shell. If there is nothing to do, the script has only comments."""
     if not document.waves:
         return _comment(f"{document.outcome}: there is nothing to move.")
     nodes = shlex.join(sorted({node for wave in document.waves for node in wave.cordoned}))

@@ -21,12 +21,12 @@ _MOST_ROWS = 40
 
 
 def table(document: RepackDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row per move; for long plans only the first ones."""
+    """Return a row for each move. For a long plan, only the first moves are included."""
     return _parts(document, wide=False)
 
 
 def wide(document: RepackDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for every move, with the new devices of the pod."""
+    """Return a row for every move, with the pod's new devices."""
     return _parts(document, wide=True)
 
 
@@ -61,7 +61,7 @@ def _rest(document: RepackDocument) -> str:
 
 
 def headline(document: RepackDocument) -> str:
-    """Return whether the wanted pods fit, and after which moves; without the full stop."""
+    """Return a sentence that says whether the wanted pods fit, and after which moves, without the full stop."""
     room = _room(document)
     match document.outcome:
         case "Fits":
@@ -151,7 +151,7 @@ def _led(document: RepackDocument) -> Iterator[str]:
 
 
 def cordoned(nodes: list[str]) -> str:
-    """Return the nodes that are cordoned while pods move, without the full stop."""
+    """Return a sentence with the nodes that are cordoned while pods move, without the full stop."""
     return f"Nodes to cordon during the moves: {listed(nodes, 6)}"
 
 
@@ -186,7 +186,7 @@ def _allowed(each: AllowedMoves, document: RepackDocument) -> str:
 
 
 def names(document: RepackDocument) -> str:
-    """Return `WAVE pod/NAMESPACE/NAME node/NODE`, one line per move."""
+    """Return a line `WAVE pod/NAMESPACE/NAME node/NODE` for every move."""
     lines = [
         f"{number} pod/{pod.namespace}/{pod.name} node/{pod.to_node}"
         for number, wave in enumerate(document.waves, 1)

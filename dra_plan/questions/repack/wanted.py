@@ -44,9 +44,9 @@ ROOM = "dra-plan-room"
 
 @dataclass(frozen=True)
 class RoomAsked:
-    """The cluster with the wanted pods, and the list of these, in order.
+    """The cluster with the wanted pods, and the keys of these pods, in order.
 
-    `made` are the placeholders and copies: they do not exist in the cluster.
+    `made` are the wanted pods that are only placeholders or copies, and do not exist in the real cluster.
     """
 
     inventory: Inventory
@@ -57,12 +57,12 @@ class RoomAsked:
 
     @property
     def most(self) -> bool:
-        """Return whether the goal is as many pods as possible."""
+        """Return whether the goal is to place as many pods as possible."""
         return self.asked == "Most"
 
 
 class FreeDevices(NamedTuple):
-    """A number of devices of a model on one node, and the number of such nodes."""
+    """A number of devices of one model on a node, and the number of such nodes."""
 
     devices: int
     model: str
@@ -84,7 +84,7 @@ def _number(digits: str, text: str) -> int:
 
 
 def free_room(inventory: Inventory, text: str) -> RoomAsked:
-    """Return the goal of free devices. Raises UsageError for a model that no device has."""
+    """Return the goal of freeing devices. Raises UsageError for a model that no device has."""
     asked = FreeDevices.parse(text)
     expression, amounts = _devices(inventory, asked.model)
     device_class = DeviceClass(metadata=ObjectMeta(name=ROOM))
@@ -169,9 +169,9 @@ def _tolerations(inventory: Inventory) -> Iterator[Toleration]:
 
 
 def owners_room(inventory: Inventory, text: str, namespace: str | None) -> RoomAsked:
-    """Return the goal of pods of an owner: its pending pods first, then copies.
+    """Return the goal of making room for an owner's pods. Its pending pods come first, and then copies.
 
-    Raises UsageError for an unknown owner, and for one whose pods all have nodes, if no number is given.
+    Raises UsageError for an unknown owner, and for an owner whose pods all have nodes if no number is given.
     """
     name, equals, digits = text.partition("=")
     if equals and not re.fullmatch(r"[1-9]\d{0,3}", digits):
@@ -201,7 +201,7 @@ def _copies(template: Pod, number: int, taken: Collection[PodKey]) -> Iterator[P
 
 
 def room_for_all(inventory: Inventory, namespace: str | None) -> RoomAsked:
-    """Return the goal of as many pending pods as possible."""
+    """Return the goal of making room for as many pending pods as possible."""
     waiting = [
         pod_key(pod) for pod in inventory.pods if is_waiting(pod) and namespace in (None, pod.metadata.namespace)
     ]

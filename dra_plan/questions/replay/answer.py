@@ -35,7 +35,7 @@ ONE_ORDER = "one-order"
 
 @dataclass(frozen=True, repr=False)
 class Replay(PrintedAnswer[ReplayDocument]):
-    """The answer of `replay`."""
+    """The result of `replay`."""
 
     target: Target
     chance: Chance
@@ -52,7 +52,7 @@ class Replay(PrintedAnswer[ReplayDocument]):
 
     @cached_property
     def kept(self) -> Sequence[KeptMoment]:
-        """Return moments of the first run with their objects, which only a page needs."""
+        """Return moments of the first run, with the objects at these moments. Only a page needs them."""
         return self.again()
 
     def __repr__(self) -> str:
@@ -142,10 +142,10 @@ def replay_cluster(
 ) -> Replay:
     """Simulate the steps under each setting and in each node order, until nothing more happens.
 
-    Samples are taken at these `seconds`, every `every` seconds, or at ten moments between the first step and the last;
-    the end is always included. The owners, `namespace` and `selector` of the question select the pending pods to
-    schedule. `for_page` keeps what a page needs. Raises InputError for impossible steps, UsageError for
-    invalid options.
+    Samples are taken at these `seconds`, every `every` seconds, or at ten moments between the first step and the last.
+    The end is always included. The owners, `namespace` and `selector` of the question select the pending pods to
+    schedule. If `for_page` is set, the result includes what a page needs. Raises InputError for impossible steps, and
+    UsageError for invalid options.
     """
     chosen = choice(inventory, target, question)
     taken = accepted(inventory, target, chosen, question.runtime_config)
@@ -186,7 +186,10 @@ def replay_cluster(
 
 
 def enlarged(inventory: Inventory, steps: Sequence[EventStep]) -> Inventory:
-    """Return the cluster with the nodes and slices that steps create; for equal names, the last one."""
+    """Return the cluster with all nodes and slices that steps create.
+
+    If names are repeated, the last object is used.
+    """
     nodes = {node.metadata.name: node for node in inventory.nodes}
     slices = {each.metadata.name: each for each in inventory.slices}
     for kind, obj in (created for step in steps for created in step.created):
@@ -201,7 +204,7 @@ ONLY_ONE = "only one node order was tried; --orders 10 shows how much the figure
 
 
 def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:
-    """Return the seconds at which samples are taken."""
+    """Return the times, in seconds, at which samples are taken."""
     last = length(steps)
     if every:
         count = min(int(last / every), MOST_SAMPLES)
@@ -214,7 +217,7 @@ def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float |
 
 
 def length(steps: Sequence[EventStep]) -> float:
-    """Return the second of the last step."""
+    """Return the time of the last step, in seconds."""
     now = 0.0
     for step in steps:
         now = max(now, step.time or 0.0) + (float(step.value) if step.verb == "wait" else 0.0)

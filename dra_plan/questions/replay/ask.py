@@ -18,7 +18,7 @@ POLICIES = "default|most-allocated|best-fit|fgd|whole-nodes|balanced"
 
 
 class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
-    """The options for the configuration, the node orders, and the points in time to report."""
+    """The options that set the configuration, the node orders, and the points in time to report."""
 
     config: Mapping[str, Any] | None
     against: str | Mapping[str, Any] | None
@@ -27,8 +27,10 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         str | None,
         Flag(
             "--policy",
-            "How to score nodes and order devices: default (as configured), balanced, best-fit, fgd, most-allocated or"
-            " whole-nodes.",
+            (
+                "Score nodes and order devices with this policy: default (as configured), balanced, best-"
+                "fit, fgd, most-allocated or whole-nodes."
+            ),
             metavar="NAME",
             complete=POLICIES,
         ),
@@ -47,7 +49,7 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         Iterable[float],
         Flag(
             "--at",
-            "Show the state of the cluster this number of seconds after the start; can be repeated.",
+            "Show the state of the cluster this number of seconds after the start. Can be repeated.",
             metavar="SECONDS",
             kind=list[float] | None,
             read=lambda given: given or [],
@@ -68,15 +70,15 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
 def replay(
     cluster: LoadedCluster, events: Iterable[Mapping[str, Any]] = (), **options: Unpack[ReplayOptions]
 ) -> Replay:
-    """Simulate the cluster over time: bound and pending pods, and free devices.
+    """Simulate the cluster over time, and return the bound and pending pods and the free devices.
 
     `events` are steps such as {"create": object, "time": 60, "runs": 3600} (docs/replay.md). `config` is a decoded
-    KubeSchedulerConfiguration; `policy` is one of the names in docs/replay.md; `against` is a policy, or a
-    configuration, to compare with. With several `orders`, every figure has a range over this number of node orders,
-    which `jobs` processes share. The cluster is reported `at` these seconds after the start, or at intervals of `every`
-    seconds, and at the end. `namespace` and `selector` select the initially pending pods to schedule; all later pods
-    are scheduled. After `timeout` seconds it ends. Raises UsageError for invalid options, InputError for events that
-    cannot be decoded or applied.
+    KubeSchedulerConfiguration, `policy` is one of the names in docs/replay.md, and `against` is a policy or a
+    configuration to compare with. If `orders` is greater than 1, every figure is given as a range over this number of
+    node orders, which are shared between `jobs` processes. The cluster is reported `at` these seconds after the start,
+    or at intervals of `every` seconds, and at the end. `namespace` and `selector` select the initially pending pods to
+    schedule; all later pods are scheduled. The simulation ends after `timeout` seconds. Raises UsageError for invalid
+    options, and InputError for events that cannot be decoded or applied.
     """
     return replayed(cluster, events, options)
 
@@ -84,7 +86,10 @@ def replay(
 def replayed(
     cluster: LoadedCluster, events: Iterable[Mapping[str, Any]], options: ReplayOptions, *, for_page: bool = False
 ) -> Replay:
-    """Return the answer; `for_page` keeps what its page needs, which is otherwise simulated again."""
+    """Return the result of a replay.
+
+    If `for_page` is set, it keeps what its page needs, so that nothing is simulated twice.
+    """
     from dra_plan.arguments import at_least_one, list_of, optional, seconds
     from dra_plan.controllers.events import read_steps, serves_taint_rules
     from dra_plan.questions.replay.answer import replay_cluster

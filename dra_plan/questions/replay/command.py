@@ -34,14 +34,16 @@ def replay(
         typer.Option(
             "--events",
             metavar="FILE",
-            help="File with events, as JSON lines or CSV (default: the last PATH that ends in .jsonl or .csv).",
+            help=("Read events from this JSON lines or CSV file (default: the last PATH that ends in .jsonl or .csv)."),
         ),
     ] = None,
     config: options.SchedulerConfig = None,
     against: Annotated[
         str | None,
         typer.Option(
-            "--against", metavar="NAME|FILE", help=("Compare the results with those of this policy or configuration.")
+            "--against",
+            metavar="NAME|FILE",
+            help=("Also replay the events with this policy or configuration, and compare the results."),
         ),
     ] = None,
     fail_on: options.FailOn = "error",
@@ -52,7 +54,10 @@ def replay(
             "-o",
             autocompletion=completing.series,
             metavar="FORMAT",
-            help="table, wide, csv, json, yaml, name (of the pods without a node at the end) or jsonpath=TEMPLATE.",
+            help=(
+                "The output format: table, wide, csv, json, yaml, name (the names of pods that have no "
+                "node at the end) or jsonpath=TEMPLATE."
+            ),
         ),
     ] = "table",
     report: options.Pages = None,
@@ -64,10 +69,10 @@ def replay(
       dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
-    Simulates the cluster while pods come and go and nodes are added and removed. The output shows waiting times,
-    allocated devices, and how many idle devices the pods cannot use on average. Events are JSON lines such as {"time":
-    60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object, name, count and duration.
-    PATH contains the cluster: a file, a directory, or - for standard input.
+    Simulates the cluster while pods start and finish, and while nodes are added and removed. The output shows how long
+    pods wait, how many devices are allocated, and how many idle devices a pod cannot use on average. Events are JSON
+    lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object,
+    name, count and duration. PATH is a file, a directory, or - for standard input. The files contain the cluster.
 
     """
     from dra_plan.cli.inputs import opened

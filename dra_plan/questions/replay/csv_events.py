@@ -29,7 +29,7 @@ _MANIFESTS = (".yaml", ".yml", ".json")
 
 
 def read_csv(path: str, inventory: Inventory) -> list[JsonLine]:
-    """Return the steps of the file, in the format of an events file. Raises InputError, with file and line.
+    """Return the steps in a CSV file, in the format of an events file. Raises InputError, with the file and line.
 
     The inventory contains the objects to which the rows refer.
     """

@@ -13,7 +13,7 @@ Devices = Annotated[float, Meta(description="In devices; a shared device counts 
 
 
 class ModelUse(DocumentPart, frozen=True, kw_only=True):
-    """The total and the allocated number of devices of one model."""
+    """The total number of devices of one model, and how many of them are allocated."""
 
     model: ModelName
     devices: Amount
@@ -21,7 +21,7 @@ class ModelUse(DocumentPart, frozen=True, kw_only=True):
 
 
 class FleetSample(DocumentPart, frozen=True, kw_only=True):
-    """The cluster at one moment. Means may be fractions."""
+    """The state of the cluster at one moment. Averages over several node orders may be fractions."""
 
     second: Second
     arrived: Annotated[int | float, Meta(description=("Pods that were pending at the start or created since."))]
@@ -46,7 +46,7 @@ class FleetSample(DocumentPart, frozen=True, kw_only=True):
 
 
 class Band(DocumentPart, frozen=True, kw_only=True):
-    """One moment over all node orders."""
+    """The mean, the minimum and the maximum of all node orders at one moment."""
 
     mean: FleetSample
     least: FleetSample
@@ -54,7 +54,7 @@ class Band(DocumentPart, frozen=True, kw_only=True):
 
 
 class WaitingTimes(DocumentPart, frozen=True, kw_only=True):
-    """The waiting times of pods that got a node, in seconds."""
+    """The times that pods waited until they got a node, in seconds."""
 
     pods: Amount
     mean: float
@@ -79,7 +79,7 @@ class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayRun(DocumentPart, frozen=True, kw_only=True):
-    """The cluster over time under one configuration. Values other than bands are for the node order by name."""
+    """The cluster over time under one configuration. Values other than bands are for the order of nodes by name."""
 
     name: Annotated[Text, Meta(description="The policy, or the file of the configuration.")]
     policy: Text
@@ -97,9 +97,9 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
-    """The additional allocation of the second run, in percentage points of all devices.
+    """How much more the second run allocates, in percentage points of all devices.
 
-    Each node order is compared with itself, so that randomness of the order in both runs has no effect.
+    Both runs are compared in the same node order, so that the randomness of the order has no effect.
     """
 
     at_the_end: float
@@ -111,7 +111,7 @@ class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayDocument(PrintedDocument, frozen=True, kw_only=True):
-    """A cluster over time."""
+    """The use of a cluster over time."""
 
     kind: Literal["Replay"] = "Replay"
     ties: Text

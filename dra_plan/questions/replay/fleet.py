@@ -28,9 +28,9 @@ Specs = dict[tuple[str, str], ResourceClaimSpec]
 
 
 class PodMix:
-    """The future or pending pods: the basis for measuring the fragmentation of a cluster.
+    """The future or pending pods, which are the basis for measuring how fragmented a cluster is.
 
-    Pods that already have a node are counted only if there are no others.
+    Pods that already have a node are counted only if there are no other pods.
     """
 
     def __init__(self, inventory: Inventory, steps: Sequence[EventStep]) -> None:
@@ -75,7 +75,7 @@ MOST_KEPT = 100
 
 @dataclass(frozen=True, slots=True)
 class KeptMoment:
-    """The cluster at one of the samples: its nodes by name, and its claims."""
+    """The cluster at the moment of a sample, with its nodes by name and its claims."""
 
     sample: int
     nodes: frozenset[str]
@@ -83,7 +83,7 @@ class KeptMoment:
 
 
 class FleetWatch:
-    """Samples the cluster of a simulation whenever its clock is about to advance."""
+    """Takes samples of a simulated cluster whenever the simulation's clock is about to advance."""
 
     def __init__(
         self, simulation: Simulation, server: ApiServer, mix: PodMix, seconds: Sequence[float], *, keeps: bool = False
@@ -104,7 +104,7 @@ class FleetWatch:
         self._view: View | None = None
 
     def note(self, until: float) -> None:
-        """Record that nothing changes before the moment `until`, to which the clock advances."""
+        """Record that nothing changes until the moment `until`, to which the clock advances."""
         second = self._second
         idle, devices = self._totals()
         passed = until - self._moment
@@ -119,7 +119,7 @@ class FleetWatch:
             self._add(_at(sample, max(at, second)))
 
     def finish(self) -> None:
-        """Finish: remaining samples use the present state, which is also the last sample."""
+        """Take the remaining samples in the present state, which is also the last sample."""
         last = self.sample()
         for second in self._due:
             if second > last.second:
@@ -144,7 +144,7 @@ class FleetWatch:
 
     @property
     def used(self) -> float:
-        """Return the mean fraction of allocated devices so far; the present fraction if no time has passed."""
+        """Return the average fraction of allocated devices so far, or the present fraction if no time has passed."""
         if not self._room:
             idle, devices = self._totals()
             return 1 - idle / (devices * WHOLE) if devices else 0.0
@@ -197,7 +197,7 @@ class FleetWatch:
         )
 
     def models(self) -> list[ModelUse]:
-        """Return the present allocation, by model."""
+        """Return the present allocation of devices by model."""
         found: dict[str, list[int]] = {}
         for node in self._cluster.in_order:
             for unit, (_, some) in zip(self._measure.units.of(node), self._measure.units.left(node), strict=True):

@@ -29,7 +29,7 @@ MOST_NAMED = 8
 
 
 def page(answer: Replay, inventory: Inventory | None, _view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `replay`. It has a picture if the cluster can be drawn."""
     document = answer.document
     made = begin(document, "replay", FORMATS)
     made.headline = _headline(document)

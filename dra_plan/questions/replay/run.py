@@ -30,7 +30,7 @@ from dra_plan.scheduler.simulation import Simulation
 
 @dataclass(frozen=True)
 class Setting:
-    """A configuration: its name, its policy, and the decoded KubeSchedulerConfiguration, if any."""
+    """A configuration to simulate, with its name, its policy and, if given, the decoded KubeSchedulerConfiguration."""
 
     name: str
     policy: str
@@ -54,7 +54,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result for the cluster: only numbers, so that other processes can send it."""
+    """The result of one run. It has only numbers and plain values, so that another process can send it."""
 
     samples: list[FleetSample]
     models: list[ModelUse]
@@ -67,7 +67,7 @@ class RunResult:
 
 
 def in_orders(trace: Trace, runs: Iterable[tuple[Setting, int]]) -> Iterator[RunResult]:
-    """Yield the result of each of these runs; without pods for all but the first order."""
+    """Yield the result of each of these runs. Only results for the first node order include the pods."""
     for setting, order in runs:
         result, _, _ = run(trace, setting, order)
         yield replace(result, pods=[]) if order else result
@@ -76,7 +76,10 @@ def in_orders(trace: Trace, runs: Iterable[tuple[Setting, int]]) -> Iterator[Run
 def run(
     trace: Trace, setting: Setting, order: int, *, keeps: bool = False
 ) -> tuple[RunResult, SimulationResult, list[KeptMoment]]:
-    """Return one run, the scheduler's result for the remaining pods, and with `keeps` the objects at moments."""
+    """Return the result of one run, the scheduler's result for the remaining pods, and kept moments.
+
+    If `keeps` is set, the objects at some moments are kept; otherwise, the list is empty.
+    """
     policy = policies.named(setting.policy)
     mix = PodMix(trace.inventory, trace.steps)
     given, beyond = as_created(trace.inventory)

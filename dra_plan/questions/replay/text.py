@@ -21,7 +21,7 @@ Value = Callable[[FleetSample], float]
 
 
 def share(sample: FleetSample) -> float:
-    """Return the percentage of all devices that is allocated."""
+    """Return the percentage of all devices that are allocated."""
     return 100 * sample.allocated / sample.devices if sample.devices else 0.0
 
 
@@ -50,12 +50,12 @@ ALL: tuple[tuple[str, Value, int, str], ...] = (
 
 
 def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """Return one row per moment and run. With several orders, a row has the mean and the range."""
+    """Return a row for each moment and run. If there are several node orders, the row has the mean and the range."""
     return [samples(document, FEW), *_sentences(document), target(document)]
 
 
 def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same with more columns, the allocation by model, and the arrival, binding and end of each pod."""
+    """Return the table with more columns, the allocation by model, and when each pod arrived, was bound and ended."""
     parts: list[Part] = [samples(document, ALL)]
     models = Table(("RUN", "MODEL", "DEVICES", "ALLOCATED"), grouped=1)
     pods = Table(("RUN", "POD", "NODE", "ARRIVED", "WAITED", "ENDED", "MESSAGE"), grouped=1, flexible=(1, 6))
@@ -72,7 +72,7 @@ def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
 
 
 def samples(document: ReplayDocument, columns: tuple[tuple[str, Value, int, str], ...]) -> Table:
-    """Return a row per moment and run."""
+    """Return a row for each moment and run."""
     several = len(document.runs) > 1
     made = Table((*(["RUN"] if several else []), "TIME", *(column[0] for column in columns)), grouped=int(several))
     for run in document.runs:
@@ -92,7 +92,7 @@ def _cell(sample: FleetSample, band: Band | None, value: Value, digits: int, uni
 
 
 def duration(seconds: float) -> str:
-    """Return `90 s`, `45 min`, `3.5 h`, `12.0 d`."""
+    """Return a duration in a suitable unit, such as `90 s`, `45 min`, `3.5 h` or `12.0 d`."""
     for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
         if seconds >= _OF_A_UNIT * size:
             return f"{seconds / size:,.1f} {unit}"
@@ -155,7 +155,10 @@ def names(document: ReplayDocument) -> str:
 
 
 def as_csv(document: ReplayDocument) -> str:
-    """Return a row per moment and run; with several orders also the minimum and maximum of each figure."""
+    """Return a row for each moment and run.
+
+    If there are several node orders, it has the minimum and maximum of each figure.
+    """
     fields = [name for name in FleetSample.__struct_fields__ if name != "second"]
     ranges = any(run.bands for run in document.runs)
     header = ["run", "second", *fields]

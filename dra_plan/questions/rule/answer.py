@@ -21,7 +21,7 @@ BAD = "bad.yaml"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RuleGuides(PrintedAnswer[RulesDocument]):
-    """The answer of `rule`."""
+    """The result of `rule`."""
 
     rules: tuple[Rule, ...]
     with_examples: bool
@@ -33,9 +33,9 @@ class RuleGuides(PrintedAnswer[RulesDocument]):
 
 
 def guides(codes: Iterable[str]) -> RuleGuides:
-    """Return the rules whose codes have these prefixes, with examples; without prefixes, all rules without examples.
+    """Return the rules whose codes begin with these prefixes, with examples. Without prefixes, return all rules.
 
-    Raises UsageError for a prefix that no code has.
+    All rules are returned without examples. Raises UsageError for a prefix with which no code begins.
     """
     wanted = tuple(code.upper() for code in codes)
     for code in wanted:
@@ -45,7 +45,7 @@ def guides(codes: Iterable[str]) -> RuleGuides:
 
 
 def judged_example(code: str, *, good: bool = False) -> tuple[Finding, ...]:
-    """Return all findings in the bad example of a rule, or in the good one."""
+    """Return all findings in the bad example of a rule or, if `good` is set, in the good example."""
     example = examples.load(code)
     gates = {**example.gates, **(example.good_gates if good else {})}
     text = example.whole(example.good if good else example.bad)

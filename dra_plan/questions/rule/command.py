@@ -16,7 +16,7 @@ def rule(
         typer.Argument(
             autocompletion=completing.rules,
             metavar="CODE",
-            help="Codes or code prefixes; if none is given, all rules are listed.",
+            help="The codes of rules, or prefixes of codes. If this is omitted, all rules are listed.",
         ),
     ] = None,
     output: Annotated[
@@ -26,7 +26,7 @@ def rule(
             "-o",
             autocompletion=completing.of("text", *completing.DATA, "name"),
             metavar="FORMAT",
-            help="text, json, yaml, name or jsonpath=TEMPLATE.",
+            help="The output format: text, json, yaml, name or jsonpath=TEMPLATE.",
         ),
     ] = "text",
 ) -> Exit:
@@ -37,8 +37,8 @@ def rule(
       dra-plan rule DRA1
       dra-plan rule -o json
 
-    Shows what a rule checks, why it matters, how to fix a violation, a bad example with the output of `validate`, and a
-    good example. Without CODE, lists all rules, as in docs/rules.md.
+    Shows what a rule checks, why the rule matters, and how to fix a violation. A bad example and a good example follow,
+    with the output of `validate` for the bad example. Without CODE, lists all rules.
 
     """
     from dra_plan.cli.printing import print_document

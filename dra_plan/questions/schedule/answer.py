@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType, structs
@@ -12,11 +13,13 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.claims.index import Index
 from dra_plan.claims.sets import ClaimSet, Owner, asked
 from dra_plan.documents.base import ObjectName, answer_target, claim_allocation, warnings
 from dra_plan.documents.node_obstacles import NodeRefusalReason, RefusingNodes
 from dra_plan.documents.refusals import REFUSED
 from dra_plan.documents.scheduling import (
+    ContestedPods,
     EvictedPod,
     ExplainedAttempt,
     GroupCondition,
@@ -42,6 +45,7 @@ from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import RefusedOwner, accepted, entries
+from dra_plan.planner.rivals import OwnersOfPods, contested
 from dra_plan.planner.settling import lacking, outlook_of, settled_result, simulation_of, with_successors
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
@@ -71,7 +75,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SchedulePlan(PrintedAnswer[ScheduleDocument]):
-    """The answer of `schedule`; iterating yields the pods in document form."""
+    """The result of `schedule`. Iterating over it yields the pods in document form."""
 
     outcome: SimulationResult
     explanations: tuple[ExplainedAttempt, ...] | None = None
@@ -86,6 +90,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     """Pods and workloads that the API server rejects: they were left out."""
     shown: Chosen | None = None
     """The pods that a settled answer is about, if not all."""
+    contested: tuple[ContestedPods, ...] = ()
+    """The pods without a node that would get one if no others were pending; only in a plan with explanations."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -94,9 +100,9 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return len(self.document.pods)
 
     def devices(self, pod: ScheduledPod | str) -> list[str]:
-        """Return the devices DRIVER/POOL/DEVICE of the pod, or of NAMESPACE/NAME; an empty list if it has none.
+        """Return the devices of a pod as DRIVER/POOL/DEVICE. The pod is given as an entry or as NAMESPACE/NAME.
 
-        Raises UsageError for a pod that is not in the answer.
+        The list is empty if the pod has no devices. Raises UsageError for a pod that is not in the result.
         """
         name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
         if all(name != f"{each.namespace}/{each.name}" for each in self):
@@ -109,11 +115,13 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     @property
     def unexplained(self) -> ScheduleDocument:
-        """Return the document without explanations, which may be needed only for a page."""
-        return structs.replace(self.document, explanations=UNSET)
+        """Return the document without explanations, which only a page may need."""
+        return structs.replace(self.document, explanations=UNSET, contested=UNSET)
 
     def _document(self) -> ScheduleDocument:
         document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        if self.contested:
+            document = structs.replace(document, contested=list(self.contested))
         if self.unknown:
             document = structs.replace(document, pods=[_unknown(pod, self.unknown) for pod in document.pods])
         if self.refused:
@@ -159,12 +167,13 @@ def schedule_pods(
 ) -> SchedulePlan:
     """Schedule the pods of an input.
 
-    `extenders` replace those of the configuration. The question's `owners` name the pods, and workloads whose pods, are
-    scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are. With
-    `settle`, all pods compete, and `namespace` and `selector` select the pods that are reported. With `requires_nodes`,
-    input without nodes raises InputError; otherwise, it is a cluster without nodes. With `settle`, the `events` happen
-    and the controllers act, until nothing changes any more; `never_ready` pods (NAMESPACE/NAME) start but do not become
-    ready, and `patience` is how many seconds without a change to wait. Raises UsageError for invalid options.
+    `extenders` replace the extenders of the configuration. The question's `owners` name the pods, and the workloads
+    whose pods, are scheduled and reported; without owners, its `namespace` and `selector` select pending pods. Other
+    pods do not change. If `requires_nodes` is set, input without nodes raises InputError; otherwise, it counts as a
+    cluster without nodes. If `settle` is set, all pods compete, and `namespace` and `selector` select the pods that are
+    reported; the `events` happen and the controllers act until nothing changes any more. `never_ready` pods
+    (NAMESPACE/NAME) start but do not become ready, and `patience` is the number of seconds without a change after which
+    the simulation ends. Raises UsageError for invalid options.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -181,23 +190,23 @@ def schedule_pods(
         named = with_successors(named, inventory.pods) if named is not None else None
         chosen = with_successors(chosen, inventory.pods)
     given, beyond = as_created(taken.inventory, order or ARRIVAL) if settle else (taken.inventory, [])
-    simulation = Simulation(
+    started = partial(
+        Simulation,
         given,
         target=target,
         config=config,
         extenders=extenders,
         plugins=plugins,
-        trace=trace,
-        explain=explain,
         max_steps=question.max_steps,
         deadline=question.deadline(),
         api_server=api_server or REAL,
         order=order or ARRIVAL,
-        chosen=chosen,
         makes=not (settle and has_quotas(inventory)),
         ordered=True,
+        common=Common(),
         chance=chance,
     )
+    simulation = started(trace=trace, explain=explain, chosen=chosen)
     keep_refusals(simulation)
     settled: Settled | None = None
     if settle:
@@ -219,15 +228,45 @@ def schedule_pods(
     if shown is not None and refused:
         asked_about = {each.owner for each in accepted(inventory, target, shown, question.runtime_config).refused}
         refused = {owner: each for owner, each in refused.items() if owner in asked_about}
+    unknown = lacking(inventory, outcome, simulation)
+    only_once = explain and not (settle or then or extenders)
     return SchedulePlan(
         outcome,
         tuple(told) if told is not None else None,
         settled,
         next_,
-        lacking(inventory, outcome, simulation),
+        unknown,
         tuple(refused.values()),
         shown,
+        tuple(_contested(simulation, outcome, unknown, started, chosen)) if only_once else (),
     )
+
+
+def _contested(
+    simulation: Simulation,
+    outcome: SimulationResult,
+    unknown: Set[tuple[str, str]],
+    started: Callable[..., Simulation],
+    chosen: Chosen,
+) -> Iterator[ContestedPods]:
+    """Yield the owners of rejected pods of which more pods would get a node if no other pods were pending."""
+
+    def alone(own: Chosen) -> list[PodRecord]:
+        result = simulate(started(chosen=lambda pod: chosen(pod) and own(pod)))
+        return [each for each in result.pods if not result.is_undecided(each)]
+
+    failed = [
+        each
+        for each in outcome.pods
+        if each.outcome == "Unschedulable" and not outcome.is_undecided(each) and _key(each.pod) not in unknown
+    ]
+    if failed:
+        owners = OwnersOfPods(Index(simulation.inventory))
+        yield from contested(outcome.pods, failed, owners, alone, lambda pod: simulation.cluster.info(pod).priority)
+
+
+def _key(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name
 
 
 def _everything(_pod: Pod) -> bool:
@@ -245,11 +284,13 @@ def schedule_chosen(
     explain: bool = False,
     enough: Callable[[], bool] | None = None,
 ) -> SimulationResult:
-    """Return the result for the selected pods, for answers that run the scheduler repeatedly. Other pods do not change.
+    """Return the result for the selected pods, for questions that run the scheduler repeatedly.
 
-    Only the limits of the question apply. The notices are those of the simulation alone. `common` is shared with other
-    questions, `view` is the target's view of the inventory; with `explain`, failed attempts are recorded. The run ends
-    when `enough` returns true.
+    Other pods do not change.
+
+    Only the limits of the question apply. The result has only the notices of the simulation. `common` is shared with
+    other questions, and `view` is the target's view of the inventory. If `explain` is set, failed attempts are
+    recorded. The run ends when `enough` returns true.
     """
     simulation = simulation_of(inventory, target, question, chosen, common, view, explain=explain)
     if enough is not None:
@@ -274,9 +315,9 @@ def notices_about(
     *,
     settled: bool = False,
 ) -> list[Notice]:
-    """Return the notices to print with the results. `others` follow those of the input.
+    """Return the notices to print with the results. First come those of the input, and then the `others`.
 
-    A `settled` answer also covers controllers.
+    If `settled` is set, there are also notices about controllers.
     """
     planned = [record.pod for record in outcome.pods if not record.skipped and (record.attempts or not record.node)]
     there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
@@ -304,10 +345,10 @@ MOST = 100
 def explained_attempts(
     attempts: Iterable[FailedAttempt], inventory: Inventory, max_steps: int | None
 ) -> list[ExplainedAttempt]:
-    """Return the explanations of attempts that failed because of their claims, in order; `inventory` is the input.
+    """Return the explanations of attempts that failed because of their claims, in order. `inventory` is the input.
 
-    Pods with equal requests in an equal cluster and with equal messages are grouped with the first. Of the nodes that
-    were rejected for reasons other than devices, only those on which the claims fit are included.
+    Pods with equal requests and messages in an equal state of the cluster share the explanation of the first such pod.
+    Of the nodes that were rejected for reasons other than devices, only those on which the claims fit are included.
     """
     from dra_plan.explanation.explainer import KnownFindings
 
@@ -428,7 +469,7 @@ def _is_refused(outcome: Outcome) -> bool:
 def schedule_document(
     outcome: SimulationResult, explanations: list[ExplainedAttempt] | UnsetType = UNSET
 ) -> ScheduleDocument:
-    """Return the results of pods and claims. Allocations have no timestamp: the time is simulated."""
+    """Return the results for pods and claims. Allocations have no timestamp, because the time is simulated."""
     return ScheduleDocument(
         target=answer_target(outcome.target),
         api_server=outcome.api_server,

@@ -35,7 +35,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         str | None,
         Flag(
             "--api-server",
-            "real: behave as in a cluster; recorded: count finished pods and accept outdated writes.",
+            "Behave like a real API server (real), or count finished pods and accept outdated writes (recorded).",
             metavar="recorded|real",
             complete="recorded|real",
             hidden=True,
@@ -45,7 +45,10 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         str | None,
         Flag(
             "--order",
-            "arrival: schedule pods by creation time (default); name: as after a restart of the scheduler.",
+            (
+                "Try pods in the order in which they were created (arrival, the default), or as after a "
+                "restart of the scheduler (name)."
+            ),
             metavar="arrival|name",
             complete="arrival|name",
         ),
@@ -56,7 +59,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         Flag("--trace", ("Show the result of every plugin for every node, and the event that triggered each attempt.")),
     ]
     explain: Annotated[
-        bool, Flag("--explain", "For each pod that cannot be scheduled, show why no devices could be allocated.")
+        bool, Flag("--explain", "Show why no devices could be allocated for each pod that cannot be scheduled.")
     ]
     settle: Annotated[
         bool,
@@ -67,7 +70,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         Names,
         Flag(
             "--never-ready",
-            "With --settle: a pod that starts but never becomes ready; can be repeated.",
+            "With --settle, assume that this pod never becomes ready after it starts. Can be repeated.",
             metavar="POD",
             kind=list[str] | None,
         ),
@@ -78,20 +81,21 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
 def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOptions]) -> SchedulePlan:
     """Return the result of kube-scheduler handling the pods one after another.
 
-    `owners` name the pods to schedule and report, or workloads whose pods are; without them, `namespace` and `selector`
-    select pending pods. `then` are later states of the cluster; `config` is a decoded KubeSchedulerConfiguration,
-    `extenders` replace those that it names, `plugins` are factories of custom plugins; `api_server` is "real", or
-    "recorded" for the one with which most outcomes were recorded; `order` is "arrival" (by creationTimestamp,
-    resourceVersion and input order), or "name" for a restarted scheduler; among several best nodes, `ties` takes the
-    "first", or a "random" one by `seed`. With `explain`, the plan contains, for each pod without a node, why it got no
-    devices in the state of its last attempt. An input without nodes is scheduled as a cluster without nodes, or
-    rejected with `requires_nodes`.
-    With `settle`, controllers act as well: pods are evicted and recreated, claims deallocated, quota enforced, until
-    nothing changes, and again in each later state; `events` are steps such as {"create": object} that then happen one
-    after another (docs/schedule.md); `never_ready` pods (NAME or NAMESPACE/NAME) start and do not become ready. A
-    DeviceTaintRule in any of them means that the cluster serves this kind. After `timeout` seconds it ends: unfinished
-    attempts are Undecided. Raises UsageError for invalid options, InputError for later states and events that cannot be
-    decoded.
+    `owners` name the pods to schedule and report, or the workloads to which these pods belong; without owners,
+    `namespace` and `selector` select pending pods. `then` are later states of the cluster. `config` is a decoded
+    KubeSchedulerConfiguration, `extenders` replace those that it names, and `plugins` are factories of custom plugins.
+    `api_server` is "real", or "recorded" for the one with which most outcomes were recorded. `order` is "arrival" (by
+    creationTimestamp, resourceVersion and input order), or "name" for a restarted scheduler. If several nodes are
+    equally good, `ties` selects the "first", or a "random" one that depends on `seed`. If `explain` is set, the plan
+    says for each pod without a node why it got no devices in the state of its last attempt. An input without nodes is
+    scheduled as a cluster without nodes, or rejected if `requires_nodes` is set.
+
+    If `settle` is set, controllers act as well: pods are evicted and recreated, claims are deallocated, and quotas are
+    enforced, until nothing changes. This is repeated in each later state. `events` are steps such as {"create": object}
+    that then happen one after another (docs/schedule.md). `never_ready` pods (NAME or NAMESPACE/NAME) start but do not
+    become ready. A DeviceTaintRule in any of these means that the cluster serves this kind. After `timeout` seconds the
+    simulation ends, and unfinished attempts are Undecided. Raises UsageError for invalid options, and InputError for
+    later states and events that cannot be decoded.
     """
     from dra_plan.arguments import able, callback, list_of, names, optional, required, truth
     from dra_plan.loaded import LoadedCluster
@@ -135,7 +139,10 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
 
 
 def chance_of(ties: Any, seed: Any) -> Chance:
-    """Return the tie-breaking of the options. Raises UsageError for invalid options, and for an unused seed."""
+    """Return the tie-breaking that the options select.
+
+    Raises UsageError for invalid options, and for an unused seed.
+    """
     from dra_plan.arguments import optional, whole_number
     from dra_plan.scheduler.chance import FIRST, Chance
 

@@ -42,12 +42,15 @@ def schedule(
         typer.Option(
             "--then",
             metavar="PATH",
-            help="The next state of the cluster; can be repeated, and the states are applied in order.",
+            help=(
+                "Read the next state of the cluster from PATH. Can be repeated. The states are applied in"
+                " the given order."
+            ),
         ),
     ] = None,
     config: options.SchedulerConfig = None,
     allow_extenders: Annotated[
-        bool, typer.Option("--allow-extenders", help="Call the extenders listed in the configuration.")
+        bool, typer.Option("--allow-extenders", help="Call the extenders that the scheduler's configuration lists.")
     ] = False,
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Exit with status 0 instead of 2 if there are no pods.")
@@ -55,7 +58,9 @@ def schedule(
     events: Annotated[
         str | None,
         typer.Option(
-            "--events", metavar="FILE", help="Events that happen after the start, as JSON lines; requires --settle."
+            "--events",
+            metavar="FILE",
+            help=("Read events that happen after the start from this file of JSON lines. Requires --settle."),
         ),
     ] = None,
     require_fit: options.RequireFit = False,
@@ -63,16 +68,16 @@ def schedule(
     output: options.Output = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Show which node each pod is scheduled to, or why it is not.
+    """Show which node each pod is scheduled to, or why it stays pending.
 
     Examples:
       dra-plan schedule cluster.json job.yaml
       dra-plan schedule cluster.json manifests/ --settle --require-fit
       dra-plan schedule --live -n team-a
 
-    All pending pods, including all replicas of workloads, are scheduled in the order used by kube-scheduler, and
-    compete for nodes and devices. Use -n, -l or names (pod/train, deploy/serve, po train, train) to select pending
-    pods. PATH contains the cluster and the pods: a file, a directory, or - for standard input.
+    Schedules all pending pods, including all replicas of workloads, in kube-scheduler's order. The pods compete for
+    nodes and devices. To schedule only some of the pods, use -n, -l or names (pod/train, deploy/serve, po train,
+    train). PATH is a file, a directory, or - for standard input. The files contain the cluster and the pods.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened, options_of
@@ -127,7 +132,7 @@ def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
     if plan.refusals:
         return ""
     if not plan.pods and plan.settled:
-        return "" if plan.settled.evicted or plan.settled.refused else "no pod is left, and none has ended"
+        return "" if plan.settled.evicted or plan.settled.refused else "no pod is left, and none was terminated"
     if not plan.pods:
         return "the named workloads have no pods and need none" if named else "the input has no pod and no workload"
     concerned = any(pod.attempts or pod.outcome not in ("Bound", "Skipped") for pod in plan.pods)

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.documents.base import PrintedDocument, PrintedWarning, one_of
 from dra_plan.documents.refusals import Refusals
 from dra_plan.documents.scheduling import (
+    ContestedPods,
     EvictedPod,
     ExplainedAttempt,
     ScheduledClaim,
@@ -54,10 +55,17 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
         list[ExplainedAttempt] | UnsetType,
         Meta(description=("With --explain: explanations for pods without a node to which devices were rejected.")),
     ] = UNSET
+    contested: Annotated[
+        list[ContestedPods] | UnsetType,
+        Meta(description="With --explain: owners of pods without a node for which pods of others leave no room."),
+    ] = UNSET
 
 
 def devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
-    """Return the devices DRIVER/POOL/DEVICE of the claims that are reserved for each pod, by NAMESPACE/NAME."""
+    """Return the devices of the claims that are reserved for each pod, by NAMESPACE/NAME of the pod.
+
+    Devices are named DRIVER/POOL/DEVICE.
+    """
     found: dict[str, list[str]] = {}
     for claim in document.claims:
         if claim.allocation is None:

@@ -30,9 +30,9 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 
 class HttpExtender:
-    """One extender of a KubeSchedulerConfiguration, with the verbs and JSON of `kube-scheduler/extender/v1`.
+    """An extender of a KubeSchedulerConfiguration, called with the verbs and JSON of `kube-scheduler/extender/v1`.
 
-    Its fields have no JSON names, so they are written as in Go: `Pod`, `NodeNames`.
+    Fields of this API have no JSON names, so they are written as in Go: `Pod`, `NodeNames`.
     """
 
     def __init__(self, config: ExtenderConfig) -> None:
@@ -51,14 +51,17 @@ class HttpExtender:
         self._managed = frozenset(resource.name for resource in config.managed_resources)
 
     def is_interested(self, pod: Pod) -> bool:
-        """Return whether the pod requests a resource that the extender manages; without resources, every pod does."""
+        """Return whether the pod requests a resource that the extender manages.
+
+        An extender that manages no particular resources is interested in every pod.
+        """
         if not self._managed:
             return True
         containers = (*pod.spec.containers, *pod.spec.init_containers)
         return any(self._managed & {*c.resources.requests, *c.resources.limits} for c in containers)
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
-        """Return the remaining nodes."""
+        """Return the nodes that the extender does not reject."""
         answer = self._ask(self._config.filter_verb, self._args(pod, nodes))
         with self._understood(self._config.filter_verb):
             return self._filtered(answer, nodes)
@@ -81,7 +84,7 @@ class HttpExtender:
         return ExtenderFilterResult(left, dict(failed or {}), dict(unresolvable or {}))
 
     def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, int]:
-        """Return the scores by node."""
+        """Return the extender's scores by node."""
         answer = self._ask(self._config.prioritize_verb, self._args(pod, nodes), list)
         with self._understood(self._config.prioritize_verb):
             return {str(_field(entry, "Host") or ""): int(_field(entry, "Score") or 0) for entry in answer}
@@ -89,7 +92,7 @@ class HttpExtender:
     def process_preemption(
         self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
     ) -> list[Candidate]:
-        """Return the remaining candidates, with the victims that the extender leaves."""
+        """Return the candidates that the extender does not reject, with the victims that it still accepts."""
         meta = self._config.node_cache_capable
         victims = {
             c.node: {
@@ -120,7 +123,7 @@ class HttpExtender:
         return Candidate(name, tuple(node.pods[uid] for uid in wanted), violations)
 
     def bind(self, pod: Pod, node: str) -> None:
-        """Bind the pod."""
+        """Ask the extender to bind the pod to the node."""
         metadata = pod.metadata
         body = {"PodName": metadata.name, "PodNamespace": metadata.namespace, "PodUID": metadata.uid, "Node": node}
         answer = self._ask(self._config.bind_verb, body)
@@ -197,6 +200,6 @@ def _field(answer: Any, name: str) -> Any:
 
 
 def make(config: Configuration) -> list[HttpExtender]:
-    """Return the extenders of a configuration, ignorable ones last, in upstream order."""
+    """Return the extenders of a configuration. As in upstream, those that are ignorable come last."""
     made = [HttpExtender(entry) for entry in config.extenders]
     return sorted(made, key=lambda extender: extender.ignorable)

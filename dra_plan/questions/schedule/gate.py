@@ -23,9 +23,10 @@ def _verdicts(gate: Gate, document: ScheduleDocument) -> list[Verdict]:
 
 
 def never_made(settled: SettledCluster) -> list[str]:
-    """Return what is never created: rejected objects of events, pods that controllers cannot create, a settled state.
+    """Return the objects that are never created.
 
-    Each is KIND/NAME, and the namespace, of the object, or of the owner of such pods.
+    These are objects of events that the API server rejects, and owners whose pods the controllers cannot create. Each
+    is given as KIND/NAME, with its namespace. If the cluster never settles, a last entry says so.
     """
     refused = [f"{one.object} in {one.namespace}" for one in settled.refused]
     failed = [f"{one.kind}/{one.name} in {one.namespace}" for one in settled.events if one.reason == FAILED_CREATE]

@@ -24,7 +24,7 @@ from dra_plan.text import words
 
 
 def page(answer: SchedulePlan, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `schedule`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "schedule", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_schedule(made, answer, view)
@@ -32,7 +32,7 @@ def page(answer: SchedulePlan, inventory: Inventory | None, view: View | None) -
 
 
 def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
-    """Add the pods in order, each with its devices or the reasons against it."""
+    """Add the pods to the page, in order. Each has its devices, or the reasons why it has none."""
     document = answer.document
     made.gets_word, made.picks_title = "gets", "Pods, in the scheduler's order"
     told_pods = [pod for pod in document.pods if _is_scheduled(pod)]

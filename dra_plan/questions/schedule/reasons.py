@@ -10,6 +10,7 @@ from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.text.columns import Lines
 from dra_plan.text.refusing_nodes import group_lines
+from dra_plan.text.rivals import contested
 from dra_plan.text.stories import story_lines, told_lines
 from dra_plan.text.words import counted
 
@@ -22,7 +23,7 @@ MOST = 2
 
 
 def aside(pod: ScheduledPod) -> str:
-    """Return why a pod has no new result: it was already bound, or it was not selected; otherwise ""."""
+    """Return why a pod has no new result, because it was already bound or was not selected. Otherwise, return ""."""
     if pod.outcome == "Bound" and not pod.attempts:
         return "already bound"
     return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
@@ -34,10 +35,16 @@ def of_attempts(document: ScheduleDocument) -> dict[str, ExplainedAttempt]:
     return {f"{pod.namespace}/{pod.name}": attempt for attempt in explained for pod in attempt.pods}
 
 
-def short(attempt: ExplainedAttempt) -> str:
-    """Return the reason on most nodes, and their number; then the reason on nodes where the devices fit.
+def of_rivals(document: ScheduleDocument) -> dict[str, str]:
+    """Return which pods take the room of each pod, by NAMESPACE/NAME, for those that would fit without them."""
+    found = document.contested if document.contested is not UNSET else ()
+    return {f"{pod.namespace}/{pod.name}": contested(each) for each in found for pod in each.without_node}
 
-    Returns "" if no node was rejected because of devices.
+
+def short(attempt: ExplainedAttempt) -> str:
+    """Return the reason on most nodes and their number, followed by the reason on nodes on which the devices fit.
+
+    Return "" if no node was rejected because of devices.
     """
     if not attempt.stories:
         return ""
@@ -49,25 +56,29 @@ def short(attempt: ExplainedAttempt) -> str:
 
 
 def whole(attempt: ExplainedAttempt) -> str:
-    """Return the explanation in full, with a line for each fact."""
+    """Return the full explanation, with a line for each fact."""
     closest = list(group_lines(attempt.devices_fit))
     others = "\n".join(told_lines(attempt.absent, attempt.leading, attempt.stories)).strip()
     return "\n".join([*closest, *([""] if closest else []), others])
 
 
 def attempt_lines(attempt: ExplainedAttempt) -> Lines:
-    """Yield the nodes where the devices fit and what else they lack, then the nodes where the devices do not fit."""
+    """Yield the nodes on which the devices fit, with what these nodes lack, and then the other nodes."""
     yield from (f"  {line}" for line in group_lines(attempt.devices_fit))
     yield from told_lines(attempt.absent, attempt.leading, attempt.stories)
 
 
 def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
-    """Return the reasons of these pods in brackets, to be added to a line with their names; "" without any."""
-    attempts = of_attempts(document)
+    """Return the reasons of these pods in brackets, to be added to a line with their names, or "" if there are none."""
+    attempts, rivals = of_attempts(document), of_rivals(document)
     pods = {f"{pod.namespace}/{pod.name}": pod for pod in document.pods}
     reasons: dict[str, str] = {}
     for name in names:
-        said = (short(attempts[name]) if name in attempts else "") or without_template(document, name)
+        said = (
+            rivals.get(name, "").rstrip(".")
+            or (short(attempts[name]) if name in attempts else "")
+            or without_template(document, name)
+        )
         said = said or _scheduler_says(pods.get(name))
         reasons.setdefault(said, name)
     reasons.pop("", None)
@@ -79,7 +90,10 @@ def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
 
 
 def without_template(document: ScheduleDocument, name: str) -> str:
-    """Return that the template of a pod's claim is missing, which the scheduler's message does not say; or ""."""
+    """Return a sentence if the template of a pod's claim is missing, or "".
+
+    The scheduler's message does not say that it is missing.
+    """
     for warning in document.warnings:
         owner = warning.object.rpartition(" ")[2]
         if warning.code == MISSING_TEMPLATE and (name == owner or name.startswith(f"{owner}-")):

@@ -6,7 +6,7 @@ from dra_plan.api.inventory import Origin
 from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.questions.schedule.gate import never_made, of_pod
-from dra_plan.questions.schedule.reasons import aside, of_attempts, short, whole, without_template
+from dra_plan.questions.schedule.reasons import aside, of_attempts, of_rivals, short, whole, without_template
 from dra_plan.text.gate import Gate, Verdict
 from dra_plan.text.reports import refusals
 from dra_plan.text.reports.claim_sets import Origins
@@ -36,13 +36,15 @@ CODES = {
 
 
 def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
-    """Return the result of each scheduled pod of a SchedulePlan, and the warnings."""
-    attempts = of_attempts(document)
+    """Return the result for each scheduled pod, and the warnings, as the content of CI reports."""
+    attempts, rivals = of_attempts(document), of_rivals(document)
     told: dict[Told, str] = {}
     checks = []
     for pod in _planned(document):
-        attempt = attempts.get(f"{pod.namespace}/{pod.name}")
-        checks.append(_with_template(_like(_check(pod, gate, origins, attempt), pod, attempt, told), document))
+        name = f"{pod.namespace}/{pod.name}"
+        attempt, rival = attempts.get(name), rivals.get(name, "")
+        check = _like(_check(pod, gate, origins, attempt, rival), pod, attempt, rival, told)
+        checks.append(_with_template(check, document))
     checks += refusals.checks(document.refusals)
     checks += [_never_made(what) for what in (never_made(document.settled) if document.settled else ())]
     failed, notes = of_warnings(document.warnings, gate)
@@ -67,32 +69,37 @@ def _with_template(check: ReportCase, document: ScheduleDocument) -> ReportCase:
     return check._replace(entry=check.entry._replace(message=f"{ended(why)} {scheduler_says(check.entry.message)}"))
 
 
-def _like(check: ReportCase, pod: ScheduledPod, attempt: ExplainedAttempt | None, told: dict[Told, str]) -> ReportCase:
+def _like(
+    check: ReportCase, pod: ScheduledPod, attempt: ExplainedAttempt | None, rival: str, told: dict[Told, str]
+) -> ReportCase:
     """Return the check without an explanation that an earlier one has at the same place, as for replicas.
 
-    `told` has the object of the first check with each attempt and place, and is updated.
+    The pods that take its room are named in each. `told` has the object of the first check with each attempt and place,
+    and is updated.
     """
     if check.entry is None or attempt is None:
         return check
     first = told.setdefault((id(attempt), check.entry.source, check.entry.line), check.entry.object)
     if first == check.entry.object:
         return check
-    message = f"For the same reason as {first}. {scheduler_says(pod.message or pod.waiting)}"
+    reason = f"For the same reason as {first}{f': {rival}' if rival else '.'}"
+    message = f"{reason} {scheduler_says(pod.message or pod.waiting)}"
     return check._replace(entry=check.entry._replace(message=message, details="", like=first))
 
 
-def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAttempt | None) -> ReportCase:
+def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAttempt | None, rival: str) -> ReportCase:
     name = f"pod/{pod.namespace}/{pod.name}"
     verdict = of_pod(gate, pod)
     if verdict is Verdict.PASSED:
         return ReportCase(name)
     origin = _origin(pod, origins)
     message = pod.message or pod.waiting or f"stays unbound: {pod.outcome}"
-    reason = _reason(pod, attempt) if attempt is not None else ""
+    because = _reason(pod, attempt) if attempt is not None else ""
+    reason = rival or (ended(because) if because else "")
     entry = Entry(
         Level.ERROR,
         "undecided" if pod.is_undecided else CODES[pod.outcome],
-        f"{ended(capital(reason))} {scheduler_says(message)}" if reason else message,
+        f"{capital(reason)} {scheduler_says(message)}" if reason else message,
         source=origin.source,
         line=origin.line,
         object=f"Pod {pod.namespace}/{pod.name}",

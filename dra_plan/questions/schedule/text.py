@@ -19,13 +19,13 @@ from dra_plan.documents.scheduling import (
 )
 from dra_plan.documents.verdicts import PodOutcome
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
-from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside, attempt_lines
+from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside, attempt_lines, of_rivals
 from dra_plan.text import formats, refusals
 from dra_plan.text.columns import WIDEST, Lines, Paragraph, Part, Screen, Table, indented, width_of
 from dra_plan.text.folding import by_pool, device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target, unsettled_words
-from dra_plan.text.words import NAMES, counted, listed, scheduler_says, span
+from dra_plan.text.words import NAMES, capital, counted, listed, scheduler_says, span
 
 FEW = 10
 """The number of already bound pods that are shown if there are no others, since the user may want to see them."""
@@ -35,10 +35,10 @@ LEGEND = "ok: passed Filter; numbers: weighted scores."
 
 
 def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
-    """Return one row per scheduled pod: its node and devices, or why it has none.
+    """Return a row for each scheduled pod, with its node and devices, or why it has none.
 
-    Below, with a trace, each attempt, the evicted and retried pods, and the number of pods omitted because they were
-    already bound or not selected.
+    Each attempt (if there is a trace), the evicted and retried pods, and the number of omitted pods follow. Pods are
+    omitted if they were already bound or were not selected.
     """
     pods = [pod for pod in document.pods if not aside(pod)]
     if not pods and len(document.pods) <= FEW:
@@ -58,7 +58,7 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
-    """Return all pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
+    """Return all pods and, for each pod's last attempt, a matrix with one row per node and one column per plugin."""
     last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     parts += [*pods_table(document, document.pods, screen, every=True), *paragraphs(document)]
@@ -162,7 +162,7 @@ def _wakes(document: ScheduleDocument) -> Table:
 
 
 def names(document: ScheduleDocument) -> str:
-    """Return `pod/NAMESPACE/NAME node/NODE` for every bound pod."""
+    """Return a line `pod/NAMESPACE/NAME node/NODE` for every bound pod."""
     bound = (pod for pod in document.pods if pod.node_name)
     return "".join(shown.line(f"pod/{pod.namespace}/{pod.name} node/{pod.node_name}") + "\n" for pod in bound)
 
@@ -171,7 +171,7 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def group_table(groups: Iterable[ScheduledPodGroup]) -> Table:
-    """Return one row per group: its result, the number of its bound pods and of required ones, and the reason."""
+    """Return a row for each group, with its result, the number of bound and required pods, and the reason."""
     made = Table(("POD GROUP", "OUTCOME", "BOUND", "NEEDS", "MESSAGE"), flexible=(0, 4))
     for group in groups:
         needs = str(group.min_count) if group.policy == "gang" else group.policy
@@ -181,7 +181,7 @@ def group_table(groups: Iterable[ScheduledPodGroup]) -> Table:
 
 
 def message(group: ScheduledPodGroup) -> str:
-    """Return the scheduler's message about the group: from its condition PodGroupScheduled, or from its pods."""
+    """Return the scheduler's message about the group, from its condition PodGroupScheduled or from its pods."""
     said = next((each.message for each in group.conditions if each.type == "PodGroupScheduled"), "")
     return said or group.waiting
 
@@ -193,10 +193,10 @@ NARROW = 120
 def pods_table(
     document: ScheduleDocument, pods: Sequence[ScheduledPod], screen: Screen | None, *, every: bool
 ) -> list[Part]:
-    """Return the table and its totals; unless `every` pod is shown, similar pods without a node are merged.
+    """Return the table of pods and its totals. Unless `every` is set, similar pods without a node share a row.
 
-    On a narrow screen, messages are below the table, one by one; so are the messages of explained attempts, except
-    those in an explanation.
+    On a narrow terminal, the messages follow the table, one by one. So do the messages of explained attempts, except
+    those that are part of an explanation.
     """
     if not pods:
         return []
@@ -218,7 +218,8 @@ def pods_table(
         cells = (name, pod.outcome, where, device_cell(devices.get(full, ()), where))
         made.add(*cells, *([] if below else [said]))
         if said and below and full not in explained:
-            messages.append(f"{name}: {said}")
+            quoted = scheduler_says(said) if pod.message and pod.outcome != "Refused" else said
+            messages.append(f"{name}: {quoted}")
     return [made, totals(pods), *messages]
 
 
@@ -231,7 +232,7 @@ def _is_wide(document: ScheduleDocument, pods: Iterable[ScheduledPod]) -> bool:
 
 
 def totals(pods: Iterable[ScheduledPod]) -> str:
-    """Return the number of pods with each result: `3 Bound, 37 Unschedulable.`."""
+    """Return the number of pods with each result, such as `3 Bound, 37 Unschedulable.`."""
     counts = Counter(pod.outcome for pod in pods)
     return f"{', '.join(f'{counts[outcome]} {outcome}' for outcome in get_args(PodOutcome) if counts[outcome])}."
 
@@ -252,17 +253,20 @@ def _alike(pods: Iterable[ScheduledPod]) -> list[list[ScheduledPod]]:
 
 
 def paragraphs(document: ScheduleDocument) -> Iterator[Paragraph]:
-    """Yield one paragraph for each explained attempt; similar pods are included with the first."""
-    if document.explanations:
-        yield from (Paragraph(list(_reason_lines(attempt))) for attempt in document.explanations)
+    """Yield a paragraph for each explained attempt. Similar pods share the paragraph of the first one."""
+    rivals = of_rivals(document)
+    for attempt in document.explanations or ():
+        told = dict.fromkeys(rivals.get(f"{pod.namespace}/{pod.name}", "") for pod in attempt.pods)
+        yield Paragraph(list(_reason_lines(attempt, [capital(each) for each in told if each])))
 
 
-def _reason_lines(of: ExplainedAttempt) -> Lines:
+def _reason_lines(of: ExplainedAttempt, rivals: Iterable[str]) -> Lines:
     first, *others = of.pods
     alike = f" and {counted(len(others), 'pod')} like it" if others else ""
     again = f", attempt {of.attempt}" if of.attempt > 1 else ""
     yield f"{first.namespace}/{first.name}{alike}{again}:"
     yield f"  {scheduler_says(of.message)}"
+    yield from indented(rivals)
     yield from indented(attempt_lines(of))
 
 
@@ -271,13 +275,13 @@ MOST_NAMED = 3
 
 
 def parts(settled: SettledCluster) -> list[Part]:
-    """Return tables of ended pods, rejected objects and controller failures; then a line about the final state."""
+    """Return tables of ended pods, rejected objects and controller failures, and a line about the final state."""
     tables = [_ended(settled), _refused(settled), _failures(settled), _later(settled)]
     return [*(table for table in tables if table.rows), _end(settled)]
 
 
 def _ended(settled: SettledCluster) -> Table:
-    made = Table(("ENDED POD", "NODE", "BY", "AFTER", "RECREATED AS"), flexible=(2, 4))
+    made = Table(("TERMINATED POD", "NODE", "BY", "AFTER", "RECREATED AS"), flexible=(2, 4))
     for pod in settled.evicted:
         again = ", ".join(pod.recreated_as[:MOST_NAMED])
         more = len(pod.recreated_as) - MOST_NAMED
@@ -323,12 +327,16 @@ def _end(settled: SettledCluster) -> str:
 
 
 def story(attempt: TracedAttempt) -> Paragraph:
-    """Return the result of the pod, then the results of plugins: before the nodes, on them, and after all failed."""
+    """Return the result for the pod, followed by the results of plugins.
+
+    Plugins that run before any node is examined come first, then those that run on nodes, then those that run after all
+    nodes were rejected.
+    """
     return Paragraph([headline(attempt), *(f"  {line}" for line in _lines(attempt))])
 
 
 def headline(attempt: TracedAttempt) -> str:
-    """Return the number of the attempt, the pod, and the result."""
+    """Return the number of the attempt, the pod and the result."""
     with_group = f" with podgroup/{attempt.pod_group}" if attempt.pod_group else ""
     inside = f" in {attempt.domain}" if attempt.domain else ""
     return f"{attempt.pod}{with_group}, attempt {attempt.attempt}{inside}: {attempt.node or attempt.message}"

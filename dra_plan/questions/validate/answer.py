@@ -25,7 +25,7 @@ from dra_plan.validation.subject import Subject
 
 @dataclass(frozen=True, repr=False)
 class ValidationReport(PrintedAnswer[ValidationDocument]):
-    """The answer of `validate`; iterating yields the findings."""
+    """The result of `validate`. Iterating over it yields the findings."""
 
     target: Target
     judgement: Judgement
@@ -122,7 +122,7 @@ def report(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> ValidationReport:
-    """Validate the input. Objects that are also in `against` are validated as updates of those.
+    """Validate the input. Objects that are also in `against` are validated as updates of the objects there.
 
     `runtime_config` selects which of the release's API versions the API server serves; None means all of them.
     """
@@ -134,9 +134,11 @@ def report(
 
 @dataclass(frozen=True, slots=True)
 class FixedManifests:
-    """The output of `--fix`, and the findings that remain. `made` counts the fixes, `sources` are the changed files.
+    """The result of `--fix`, with the findings that remain.
 
-    `before` has the original findings; if nothing is written, none of them is marked as fixable.
+    `made` is the number of fixes, and `sources` are the changed files.
+
+    `before` has the original findings. If nothing is written, none of them is marked as fixable.
     """
 
     sources: list[FixedSource]
@@ -154,7 +156,7 @@ def fix(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> FixedManifests:
-    """Return the input with every certain fix for the relevant findings. Nothing is written."""
+    """Return the input after every certain fix for the relevant findings. Nothing is written."""
 
     def judged(read: Reading) -> Judgement:
         return judge(

@@ -20,7 +20,7 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--select",
-            "Apply only these rules, given as codes or prefixes (DRA1,DRA220).",
+            "Apply only the rules with these codes or prefixes, for example DRA1,DRA220.",
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,
@@ -30,7 +30,10 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--ignore",
-            "Ignore these rules; if --select and --ignore both match, the longer code wins.",
+            (
+                "Ignore the rules with these codes or prefixes. If --select and --ignore both match a "
+                "rule, the longer code wins."
+            ),
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,
@@ -47,20 +50,21 @@ class RuleOptions(ServedVersions, total=False):
 
 
 class ValidateOptions(RuleOptions, total=False):
-    """The options that select rules and the previous state."""
+    """The options that select the rules and the previous state."""
 
     against: LoadedCluster | None
 
 
 @spelled_out
 def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
-    """Return the problems in the objects, individually and together; `select` and `ignore` are codes of rules.
+    """Return the problems in the objects, individually and together. `select` and `ignore` are codes of rules.
 
-    Objects that the cluster `against` also has are validated as updates. `runtime_config` is that of the API server
-    (`{}`: its default) and selects the API versions that it serves; with None it serves all versions of the release.
+    Objects that the cluster `against` also has are validated as updates. `runtime_config` is the API server's
+    --runtime-config and selects the API versions that it serves; `{}` means the default versions, and None means all
+    versions of the release.
 
-    The original manifests are validated, so files are read, and dicts examined, on first use. Raises UsageError for an
-    unknown code, InputError for files that can no longer be read.
+    The original manifests are validated, so files are read, and dicts are examined, when they are first used. Raises
+    UsageError for an unknown code, and InputError for files that can no longer be read.
     """
     from dra_plan.arguments import required, truth
     from dra_plan.loaded import LoadedCluster
@@ -81,7 +85,7 @@ def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> Vali
 
 
 def selection(options: Mapping[str, Any]) -> RuleSelection:
-    """Return the rules selected by `select` and `ignore`. Raises UsageError for an invalid code."""
+    """Return the rules that `select` and `ignore` choose. Raises UsageError for an invalid code."""
     from dra_plan.arguments import names
     from dra_plan.validation.registry import ALL, RuleSelection
 

@@ -53,14 +53,17 @@ def validate(
     fix: Annotated[
         bool,
         typer.Option(
-            "--fix", help=("Fix the files where the correction is certain, and report the remaining findings.")
+            "--fix", help=("Make corrections that are certain in the files, and report the remaining findings.")
         ),
     ] = False,
     diff: Annotated[
         bool,
         typer.Option(
             "--diff",
-            help=("Print the changes that --fix would make as a unified diff; exit with status 1 if there are any."),
+            help=(
+                "Print the changes that --fix would make as a unified diff. Exit with status 1 if there "
+                "are any changes."
+            ),
         ),
     ] = False,
     output: Annotated[
@@ -70,21 +73,25 @@ def validate(
             "-o",
             autocompletion=completing.of("text", "short", "table", "wide", *completing.DATA, "name"),
             metavar="FORMAT",
-            help=("text, short (one line per finding), table, wide, json, yaml, name or jsonpath=TEMPLATE."),
+            help=(
+                "The output format: text, short (one line per finding), table, wide, json, yaml, name or "
+                "jsonpath=TEMPLATE."
+            ),
         ),
     ] = "text",
     report: options.Reports = None,
 ) -> Exit:
-    """Check manifests.
+    """Check manifests for errors.
 
     Examples:
       dra-plan validate manifests/
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Checks each object against the API server's rules, and all objects together: references, selectors that match no
-    device in the input, and requests that no device can satisfy. docs/rules.md lists the rules. In YAML, the comment `#
-    dra-plan: ignore=CODE` suppresses a rule for one field. PATH is a file, a directory, or - for standard input.
+    Checks each object against the API server's rules. Also checks references between objects, and finds selectors that
+    match no device in the input and requests that no device can satisfy. `dra-plan rule` lists the rules. In YAML, the
+    comment `# dra-plan: ignore=CODE` suppresses a rule for one field. PATH is a file, a directory, or - for standard
+    input.
 
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests

@@ -24,7 +24,10 @@ _MARKED = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf
 
 
 def show(done: FixedManifests, reports: Reporting) -> Exit:
-    """Print the changes and report the findings. The status shows whether anything would be written."""
+    """Print the changes that would be made, and report the findings.
+
+    The exit status says whether there are any changes.
+    """
     from dra_plan.questions.validate.report import of_fixes
 
     reports.tell(lambda: of_fixes(done.before.document, anchor=reports.anchor), page_of(None, done.before))
@@ -35,7 +38,10 @@ def show(done: FixedManifests, reports: Reporting) -> Exit:
 
 
 def write(done: FixedManifests) -> ValidationReport:
-    """Write the fixes, each file atomically. Raises InputError for a file that cannot be written, or has changed."""
+    """Write the fixed files, each of them atomically.
+
+    Raises InputError for a file that cannot be written, or that has changed since it was read.
+    """
     from dra_plan.text.reports.whole_file import write
 
     for source in done.sources:
@@ -68,7 +74,7 @@ _NO_END = "\\ No newline at end of file"
 
 
 def difference(name: str, before: str, after: str) -> str:
-    """Return the diff of one file for `patch -p0`; text that could control a terminal is escaped."""
+    """Return the diff of one file for `patch -p0`. Text that could control a terminal is escaped."""
     lines = unified_diff(_lines(before), _lines(after), shown.line(name), shown.line(name))
     return "".join(_printed(lines))
 

@@ -60,7 +60,7 @@ def _parts(of: FindingEntry) -> tuple[str, str, str]:
 
 
 def page(answer: ValidationReport, inventory: Inventory | None, view: View | None) -> Page:
-    """Return a result's page; if the cluster cannot be drawn, the page has no picture."""
+    """Return the page for a result of `validate`. It has a picture if the cluster can be drawn."""
     made = begin(answer.document, "validate", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_validation(made, answer.document)
@@ -68,7 +68,7 @@ def page(answer: ValidationReport, inventory: Inventory | None, view: View | Non
 
 
 def fill_validation(made: Page, document: ValidationDocument) -> None:
-    """Add the number of findings, and the findings at their lines."""
+    """Add the number of findings to the page, and each finding at its line."""
     counts = document.summary
     nouns = ((counts.errors, "error"), (counts.warnings, "warning"), (counts.infos, "info"))
     found = [words.counted(number, noun) for number, noun in nouns if number]

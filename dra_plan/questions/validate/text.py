@@ -11,7 +11,7 @@ from dra_plan.text.naming import object_name, release
 
 
 def table(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
-    """Return one row per finding, in input order; below, the number of findings."""
+    """Return a row for each finding, in input order, followed by the number of findings."""
     made = Table(("PLACE", "SEVERITY", "CODE", "OBJECT", "MESSAGE"), flexible=(0, 3, 4))
     for finding in document.findings:
         message = f"{finding.field}: {finding.message}" if finding.field else finding.message
@@ -20,7 +20,7 @@ def table(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same with fields and corrected texts in their own columns; below, the explanations of the rules."""
+    """Return the table with columns for fields and corrected texts, followed by explanations of the rules."""
     made = Table(("PLACE", "SEVERITY", "CODE", "OBJECT", "FIELD", "MESSAGE", "SUGGESTION"), flexible=(0, 3, 4, 5, 6))
     for finding in document.findings:
         about = (finding.severity, finding.code, finding.object, finding.field, finding.message)
@@ -32,7 +32,7 @@ def wide(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
 
 
 def names(document: ValidationDocument) -> str:
-    """Return `KIND/NAMESPACE/NAME` of every object with a finding, without duplicates."""
+    """Return a line `KIND/NAMESPACE/NAME` for every object with a finding, without duplicates."""
     objects = dict.fromkeys(object_name(finding.object) for finding in document.findings)
     return "".join(f"{shown.line(name)}\n" for name in objects)
 
@@ -47,7 +47,7 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def short(document: ValidationDocument, _screen: Screen | None) -> str:
-    """Return only `PLACE: SEVERITY[CODE] OBJECT: FIELD: MESSAGE`, one line per finding."""
+    """Return a line `PLACE: SEVERITY[CODE] OBJECT: FIELD: MESSAGE` for every finding, and nothing else."""
     made = []
     for finding in document.findings:
         where = f"{place(finding)}: " if finding.file else ""
@@ -57,7 +57,7 @@ def short(document: ValidationDocument, _screen: Screen | None) -> str:
 
 
 def render(document: ValidationDocument, screen: Screen | None) -> str:
-    """Return each finding with its source line, the object, the field, and the fix; below, the number of findings."""
+    """Return each finding with its source line, object, field and fix, followed by the number of findings."""
     rules = {rule.code: rule for rule in document.rules}
     blocks = ["\n".join(block(finding, rules[finding.code].fix, screen)) + "\n" for finding in document.findings]
     fixable = sum(finding.fix is not None for finding in document.findings)
@@ -66,7 +66,7 @@ def render(document: ValidationDocument, screen: Screen | None) -> str:
 
 
 def summary(document: ValidationDocument) -> str:
-    """Return one line: the number of findings and of objects, and the release."""
+    """Return a line with the number of findings, the number of objects, and the release."""
     counts = document.summary
     nouns = (("error", counts.errors), ("warning", counts.warnings), ("info", counts.infos))
     found = [_counted(number, noun) for noun, number in nouns if number]

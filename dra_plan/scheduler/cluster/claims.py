@@ -31,7 +31,7 @@ def with_uid(claim: ResourceClaim) -> ResourceClaim:
 
 
 class StoredClaims:
-    """The input's claims without a UID, as they are stored: the same objects for all admissions."""
+    """Gives UIDs to the input's claims that have none. All admissions get the same objects."""
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[ResourceClaim, ResourceClaim]] = {}
@@ -40,7 +40,7 @@ class StoredClaims:
         self._last_by_key: dict[ClaimKey, ResourceClaim] = {}
 
     def by_key(self, claims: Sequence[ResourceClaim]) -> dict[ClaimKey, ResourceClaim]:
-        """Return the claims by namespace and name, each with a UID, in a dictionary of the caller's own."""
+        """Return a new dictionary of the claims by namespace and name, in which each claim has a UID."""
         changed = self._changed(claims)
         if changed is None:
             self._last, self._last_by_key = claims, {claim_key(claim): claim for claim in self.of(claims)}
@@ -60,7 +60,7 @@ class StoredClaims:
         return [new for _, new in pairs]
 
     def of(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
-        """Return the claims, each with a UID."""
+        """Return the claims in the same order. Each of them has a UID."""
         known = self._found.get
         return [claim if claim.metadata.uid else (known(id(claim)) or self._add(claim))[1] for claim in claims]
 
@@ -72,8 +72,8 @@ class StoredClaims:
 class ClaimStore:
     """Claims by namespace and name, in order of arrival.
 
-    Claims in flight have been allocated for a pod that is not yet bound. They are stored by UID, because a claim for
-    extended resources gets its name later.
+    A claim is in flight if it has been allocated for a pod that is not yet bound. Claims in flight are stored by UID,
+    because a claim for extended resources gets its name later.
     """
 
     def __init__(self, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> None:
@@ -111,9 +111,9 @@ class ClaimStore:
                 self._note_owner(key, claim)
 
     def copy(self, claims: Sequence[ResourceClaim]) -> ClaimStore | None:
-        """Return a store of these claims, as copied from this one, which has not changed since it was created.
+        """Return a store of these claims, made as a copy of this store, which must be unchanged since its creation.
 
-        None if it would not have the same claims but for their contents.
+        Return None if the claims differ in more than their contents.
         """
         if len(claims) != len(self._claims):
             return None
@@ -135,20 +135,20 @@ class ClaimStore:
     counters = ("revision",)
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the parts of this object that a fork of the simulation has to save."""
         return () if self._state is None else (self._state,)
 
     def __iter__(self) -> Iterator[ResourceClaim]:
         return iter(self._claims.values())
 
     def seen(self) -> Iterator[ResourceClaim]:
-        """Yield the claims as an attempt sees them, with the devices of claims in flight."""
+        """Yield the claims as an attempt sees them, which includes the devices of claims in flight."""
         flying = dict(self._in_flight)
         yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
         yield from flying.values()
 
     def take_over(self, view: View) -> None:
-        """Use the same devices as the view, if it has the same allocated claims."""
+        """Use the view's state of devices if the view has the same allocated claims as this store."""
         if self.is_allocated_like(view.claims):
             self._state = view.state
 
@@ -165,7 +165,7 @@ class ClaimStore:
         return not self._in_flight and len(now) == len(then) and all(map(is_, now, then))
 
     def get(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return the stored claim, or None."""
+        """Return the stored claim, or None if there is none."""
         return self._claims.get((namespace, name))
 
     def special(self, pod: Pod) -> ResourceClaim | None:
@@ -174,7 +174,7 @@ class ClaimStore:
         return next((self._claims[key] for key in keys), None)
 
     def put(self, claim: ResourceClaim) -> ResourceClaim | None:
-        """Store a claim, and return the one that it replaces."""
+        """Store a claim, and return the claim that it replaces, or None."""
         self.revision += 1
         key = claim_key(claim)
         old = self._claims.get(key)
@@ -194,7 +194,7 @@ class ClaimStore:
         return old
 
     def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
-        """Remove a claim, and return the stored one."""
+        """Remove a claim, and return the version that was stored, or None."""
         self.revision += 1
         old = self._claims.pop(claim_key(claim), None)
         if old is None:
@@ -209,7 +209,10 @@ class ClaimStore:
         return old
 
     def become(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
-        """Hold these claims, in this order, and no others; return the old and new versions of those that differ."""
+        """Replace the stored claims by these claims, in this order.
+
+        Return the old and new versions of those that differ.
+        """
         new = {claim_key(claim): claim for claim in claims}
         changed = []
         for key, claim in list(self._claims.items()):
@@ -237,7 +240,7 @@ class ClaimStore:
         return (key for uid in uids for key in self._uses.get(uid, ()))
 
     def listed(self, keys: Iterable[ClaimKey]) -> list[ResourceClaim]:
-        """Return those of these claims that exist, in order of arrival and without duplicates."""
+        """Return the stored claims with these keys, in order of arrival and without duplicates."""
         there = {key for key in keys if key in self._claims}
         return [self._claims[key] for key in sorted(there, key=self._numbers.__getitem__)]
 
@@ -290,7 +293,7 @@ class ClaimStore:
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
         """Put the claim in flight with its allocation, so that its devices count as used immediately.
 
-        If the claim is already in flight, it is shared, and keeps the first allocation.
+        If the claim is already in flight, it has one more user and keeps the first allocation.
         """
         if claim.metadata.uid in self._in_flight:
             self._sharers[claim.metadata.uid] += 1
@@ -301,13 +304,13 @@ class ClaimStore:
             self._state.add(claim, consumable_capacity=self._consumable)
 
     def pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Return the claim in flight with this UID, or None."""
+        """Return the claim with this UID if it is in flight, or None."""
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Remove one user of the claim in flight, and return the claim if this frees devices.
+        """Remove one user of the claim in flight. Return the claim if this frees devices, or None.
 
-        Devices are freed if the stored claim has none.
+        Devices are freed if this was the last user and the stored claim has no devices.
         """
         if self._sharers[uid] > 0:
             self._sharers[uid] -= 1
@@ -334,7 +337,7 @@ def _name(claim: ResourceClaim) -> tuple[ClaimKey, str]:
 
 
 def users(claim: ResourceClaim) -> list[str]:
-    """Return the UIDs of the pods that the claim is reserved for or was created for.
+    """Return the UIDs of the pods for which the claim is reserved or was created.
 
     A pod without a UID is represented as NAMESPACE/NAME.
     """
@@ -352,7 +355,7 @@ def users(claim: ResourceClaim) -> list[str]:
 
 
 def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:
-    """Return the claim's results that have binding conditions."""
+    """Return the allocation results of the claim that have binding conditions."""
     if claim.allocation is None:
         return []
     return [result for result in claim.allocation.devices.results if result.binding_conditions]
@@ -369,10 +372,10 @@ def _true(status: AllocatedDeviceStatus, name: str) -> Condition | None:
 
 
 def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
-    """Return whether all devices are ready, and the failure condition that is true, if any.
+    """Return whether all devices of the claim are ready, and the failure condition that is true, if there is one.
 
     A claim without conditions is ready. Upstream checks the devices one by one and stops at the first that is not
-    ready, so a later failure is not detected yet.
+    ready, so it does not yet detect failures of later devices.
     """
     for result in conditional_results(claim):
         status = _reported(claim, result)
@@ -388,7 +391,7 @@ def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
 
 
 def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
-    """Return whether the allocation is older than the timeout."""
+    """Return whether the claim's allocation is older than the timeout."""
     if claim.allocation is None:
         return False
     since = parse_time(claim.allocation.allocation_timestamp)

@@ -33,7 +33,7 @@ from .volumes import VolumeStore
 
 
 class PodGroups:
-    """The PodGroups by namespace and name, and their pods by UID. A group's pods may exist before the group does."""
+    """The PodGroups by namespace and name, and their pods by UID. Pods of a group may exist before the group does."""
 
     def __init__(self) -> None:
         self._groups: dict[GroupKey, PodGroup] = {}
@@ -48,62 +48,65 @@ class PodGroups:
         self._groups[group.metadata.namespace, group.metadata.name] = group
 
     def remove(self, key: GroupKey) -> None:
-        """Remove the group; its pods stay."""
+        """Remove the group. Its pods remain."""
         self._groups.pop(key, None)
 
     def get(self, key: GroupKey | None) -> PodGroup | None:
-        """Return the group, or None."""
+        """Return the group, or None if it does not exist."""
         return self._groups.get(key) if key is not None else None
 
     def of(self, pod: Pod) -> PodGroup | None:
-        """Return the group that the pod is scheduled with.
+        """Return the group with which the pod is scheduled.
 
-        The result is None for a pod without a group, or if the group does not exist.
+        Return None for a pod without a group, and if the group does not exist.
         """
         return self.get(group_key(pod))
 
     def all(self) -> Collection[PodGroup]:
-        """Return all groups, in order of arrival."""
+        """Return all groups in order of arrival."""
         return self._groups.values()
 
     # Pods
 
     def saw(self, info: PodInfo) -> None:
-        """Record a pod that waits for a node and that one of the profiles schedules."""
+        """Record that the pod waits for a node and that one of the profiles schedules it."""
         if info.group is not None:
             self._waiting.setdefault(info.group, {})[info.uid] = None
 
     def placed(self, info: PodInfo, node: str) -> None:
-        """Record that a pod in a group was assumed on a node, or bound."""
+        """Record that a pod of a group was bound or assumed on a node."""
         if info.group is not None:
             self._placed.setdefault(info.group, {})[info.uid] = info
             self._nodes[info.uid] = node
 
     def displaced(self, info: PodInfo) -> None:
-        """Record that a pod in a group is no longer on its node."""
+        """Record that a pod of a group is no longer on its node."""
         if info.group is not None:
             self._placed.get(info.group, {}).pop(info.uid, None)
             self._nodes.pop(info.uid, None)
 
     def gone(self, info: PodInfo) -> None:
-        """Record that the pod was deleted."""
+        """Record that the pod has been deleted."""
         if info.group is not None:
             self._waiting.get(info.group, {}).pop(info.uid, None)
 
     def seen(self, key: GroupKey) -> Collection[str]:
-        """Return the UIDs of the pods that have waited for a node, in order of arrival; some may already be bound."""
+        """Return the UIDs of the group's pods that have waited for a node, in order of arrival.
+
+        Some may already be bound.
+        """
         return self._waiting.get(key, {})
 
     def on_nodes(self, key: GroupKey) -> Collection[PodInfo]:
-        """Return the group's pods that are assumed on a node or bound."""
+        """Return the group's pods that are bound or assumed on a node."""
         return self._placed.get(key, {}).values()
 
     def bound(self, key: GroupKey) -> int:
-        """Return the number of pods in the group that are bound, excluding those only assumed on a node."""
+        """Return the number of the group's pods that are bound, not counting those that are only assumed on a node."""
         return sum(bool(info.pod.spec.node_name) for info in self.on_nodes(key))
 
     def node_of(self, uid: str) -> str:
-        """Return the node of a group's pod, or "" if it has none."""
+        """Return the node of a group's pod, or "" if the pod has none."""
         return self._nodes.get(uid, "")
 
     def count(self, key: GroupKey) -> int:
@@ -129,12 +132,10 @@ def by_name(nodes: Iterable[Node]) -> list[Node]:
 
 
 class SimulatedCluster:
-    """The state of one simulation.
+    """The state of the simulated cluster.
 
-    `nodes` is in scheduling order; `pods` holds every pod that has not been deleted.
-
-    `affinity_pods` is the number of placed pods with affinity rules. `services` are stored by namespace, and
-    `workloads` by kind, namespace and name.
+    `nodes` is in scheduling order, and `pods` has every pod that has not been deleted. `affinity_pods` is the number of
+    placed pods with affinity rules. `services` are stored by namespace, and `workloads` by kind, namespace and name.
     """
 
     def __init__(
@@ -197,20 +198,20 @@ class SimulatedCluster:
     counters = ("node_revision",)
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the parts of this object that a fork of the simulation has to save."""
         return self.journal, self.claims, self.groups, self.volumes
 
     def reverted(self) -> None:
-        """Number the nodes again after a revert."""
+        """Number the nodes again after a fork has been reverted."""
         self._number()
 
     def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
-        """Tell the listener about the change."""
+        """Tell the listener about the change of an object."""
         self.revision += 1
         self.listener(Event(resource, action, old, new))
 
     def set_lookups(self, inventory: Inventory) -> None:
-        """Replace the input's other objects, which plugins look up when they need them."""
+        """Replace the namespaces, budgets, services and workloads, which plugins look up when they need them."""
         self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
         self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
         self.services: dict[str, list[Service]] = {}
@@ -224,7 +225,7 @@ class SimulatedCluster:
     # Nodes
 
     def set_nodes(self, nodes: Iterable[Node]) -> None:
-        """Make these the nodes of the cluster; pods stay on their nodes."""
+        """Replace the nodes of the cluster. Pods stay on their nodes."""
         nodes = list(nodes)
         if self._taint(nodes):
             return
@@ -256,7 +257,7 @@ class SimulatedCluster:
         return True
 
     def append_node(self, node: Node) -> None:
-        """Add a node, which is last in scheduling order, for callers that only want to know which pods fit on it."""
+        """Add a node at the end of the scheduling order, for callers that only need to know which pods fit on it."""
         name = node.metadata.name
         info = self._known.node(node, self._on_unknown_nodes.pop(name, {}), self.journal)
         info.position = self.positions[name] = len(self.in_order)
@@ -266,7 +267,10 @@ class SimulatedCluster:
         self.node_revision += 1
 
     def see(self, nodes: dict[str, NodeInfo]) -> None:
-        """Make these, in scheduling order, the only nodes; remembered answers are no longer valid."""
+        """Replace the nodes of the cluster by `nodes`, which are in scheduling order.
+
+        Cached results are no longer valid.
+        """
         self._given_nodes = ()
         self.nodes = nodes
         self.node_revision += 1
@@ -279,7 +283,7 @@ class SimulatedCluster:
             info.position = position
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
-        """Return the labels of a namespace; unknown namespaces have only the name label that every namespace has."""
+        """Return the labels of a namespace. An unknown namespace has only the name label, which every namespace has."""
         known = self.namespaces.get(name)
         if known is None:
             return {"kubernetes.io/metadata.name": name}
@@ -288,7 +292,7 @@ class SimulatedCluster:
     # Pods
 
     def info(self, pod: Pod) -> PodInfo:
-        """Return the pod with everything derived from it, and remember it."""
+        """Return the pod with everything derived from it. The result is cached."""
         uid = pod_uid(pod)
         found = self.infos.get(uid)
         if found is not None and found.pod is not pod:
@@ -309,7 +313,7 @@ class SimulatedCluster:
             self._place(self.info(pod), pod.spec.node_name)
 
     def least_priority(self) -> float:
-        """Return the lowest priority among the pods on nodes; infinite if there are none."""
+        """Return the lowest priority of the pods on nodes, or infinity if there are none."""
         return min(self._priorities, default=math.inf)
 
     def _place(self, info: PodInfo, node: str) -> None:
@@ -339,7 +343,10 @@ class SimulatedCluster:
         self._place(info, node)
 
     def forget(self, info: PodInfo, node: str) -> None:
-        """Undo an assumption; upstream notifies the queue as if an assigned pod were deleted."""
+        """Undo the assumption that the pod is on the node.
+
+        As in upstream, the queue sees this as a deleted assigned pod.
+        """
         self._displace(info.uid, node)
 
     def bind(self, pod: Pod, node: str) -> Pod:
@@ -359,7 +366,7 @@ class SimulatedCluster:
         return bound
 
     def exchange(self, gone: Iterable[str], new: Iterable[Pod], claims: Iterable[ResourceClaim]) -> None:
-        """Hold other pods and these claims, without an event, as if they had been in the input."""
+        """Replace some pods and all claims without an event, as if the new objects had been in the input."""
         for uid in gone:
             old = self.pods.pop(uid)
             if old.spec.node_name:
@@ -372,7 +379,7 @@ class SimulatedCluster:
             self._store(pod)
 
     def arrange(self, node: str, uids: Sequence[str]) -> None:
-        """Put the pods on the node in this order."""
+        """Put the pods on the node into this order."""
         info = self.nodes.get(node)
         if info is not None and list(info.pods) != uids:
             pods = [info.pods[uid] for uid in uids if uid in info.pods]
@@ -387,9 +394,9 @@ class SimulatedCluster:
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
-        """Count the resources that devices take from the node for the pod assumed there.
+        """Count the node resources that devices take for the pod, which is assumed on this node.
 
-        The pod's status lists them too.
+        The pod's status lists these resources too.
         """
         uid = pod_uid(pod)
         current = self.pods.get(uid, pod)
@@ -418,7 +425,7 @@ class SimulatedCluster:
             self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
 
     def restate_pod(self, pod: Pod) -> None:
-        """Update the status of a running pod on a node, a change that no other pod waits for."""
+        """Update the status of a running pod on a node. No other pod waits for such a change."""
         uid = pod_uid(pod)
         node = self.nodes.get(pod.spec.node_name)
         known = node.pods.get(uid) if node is not None else None
@@ -437,7 +444,7 @@ class SimulatedCluster:
         return self.shows_finished or not ended(pod)
 
     def delete_pod(self, pod: Pod) -> None:
-        """Delete a pod; nothing happens if it no longer exists."""
+        """Delete a pod. Nothing happens if the pod no longer exists."""
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
@@ -460,7 +467,10 @@ class SimulatedCluster:
     # Claims and devices
 
     def extended_names(self) -> Mapping[str, str]:
-        """Return a map from extended resources to the classes that serve them; empty if the feature gate is off."""
+        """Return a map from extended resources to the classes that serve them.
+
+        It is empty if the feature gate is off.
+        """
         if self._extended is None:
             target = self.view.target
             lost = target.quirks.losing_class_loses_implicit_name
@@ -507,13 +517,13 @@ class SimulatedCluster:
             self.touch_pool(pool)
 
     def has_lost_pods(self) -> bool:
-        """Return whether pods are on nodes that do not exist."""
+        """Return whether any pods are on nodes that do not exist."""
         return any(self._on_unknown_nodes.values())
 
     def touch_pool(self, pool: str) -> None:
-        """Invalidate the results for nodes that reach a pool.
+        """Invalidate the cached results for nodes that reach a pool with this name.
 
-        Only the pool's name is used, because upstream keeps counters by pool name.
+        The driver does not matter, because upstream keeps counters by pool name.
         """
         if self._pool_nodes is None:
             self._pool_nodes = pool_reach(self.view.slices)
@@ -524,11 +534,11 @@ class SimulatedCluster:
                 info.touch()
 
     def set_slices(self, slices: Sequence[ResourceSlice]) -> None:
-        """Replace the slices; cached results are no longer valid."""
+        """Replace the slices. Cached results are no longer valid."""
         self._see_devices(self.view.with_slices(slices))
 
     def set_devices(self, inventory: Inventory) -> None:
-        """Replace the input's slices, classes and taint rules; cached results are no longer valid."""
+        """Replace the slices, classes and taint rules by those of the inventory. Cached results are no longer valid."""
         self._see_devices(View.of(inventory, self.view.target).ordered(self.view.device_order))
 
     def _see_devices(self, view: View) -> None:

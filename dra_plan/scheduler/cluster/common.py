@@ -13,7 +13,7 @@ from .memo import NodeTables
 
 @dataclass(frozen=True)
 class Common:
-    """The data shared by successive simulations with the same target and step budget. No results depend on it."""
+    """Cached data for successive simulations with the same target and step budget. No results depend on it."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
     stored: StoredClaims = field(default_factory=StoredClaims)

@@ -21,7 +21,7 @@ GroupKey = tuple[str, str]
 
 
 def group_key(pod: Pod) -> GroupKey | None:
-    """Return the group that the pod is scheduled with; None for a pod without a group."""
+    """Return the key of the group with which the pod is scheduled, or None for a pod without a group."""
     group = pod.spec.scheduling_group
     return (pod.metadata.namespace, group.pod_group_name) if group is not None else None
 
@@ -42,8 +42,9 @@ def pod_uid(pod: Pod) -> str:
 def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:
     """Return a map from resource names to class names, for classes that arrive in name order.
 
-    On a clash, the newer class wins; between classes of equal age, the one with the lower name wins. With
-    `loser_loses_implicit` (quirk E2), a class that loses on arrival is dropped completely, including its implicit name.
+    If several classes have the same resource name, the newest class wins; of classes of the same age, the one whose
+    name comes first wins. If `loser_loses_implicit` is set (quirk E2), a class that loses when it arrives is dropped
+    completely, including its implicit name.
     """
     mapping: dict[str, str] = {}
     owners: dict[str, DeviceClass] = {}
@@ -71,7 +72,7 @@ def _newer(one: DeviceClass, other: DeviceClass) -> bool:
 
 
 def pool_reach(slices: Iterable[ResourceSlice]) -> dict[str, dict[str, None] | None]:
-    """Return a map from pool names to the nodes that reach each pool; None stands for all nodes."""
+    """Return a map from pool names to the nodes that reach each pool. None stands for all nodes."""
     reach: dict[str, dict[str, None] | None] = {}
     for slice_ in slices:
         spec = slice_.spec

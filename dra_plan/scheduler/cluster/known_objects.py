@@ -20,9 +20,9 @@ from .nodes import Journal, NodeInfo, PodInfo
 
 
 class KnownObjects:
-    """The nodes and pods of the first simulation, reused by later ones.
+    """The nodes and pods of the first simulation, which later simulations reuse.
 
-    Stored objects never change: each simulation gets copies of the nodes.
+    Stored objects never change. Each simulation gets its own copies of the nodes.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,10 @@ class KnownObjects:
             self._changed = self._touched(self._view, view, list(claims))
 
     def claims(self, claims: Sequence[ResourceClaim], view: View, *, consumable_capacity: bool) -> ClaimStore:
-        """Return a store of these claims of the view: a copy of the first simulation's, if only few claims differ."""
+        """Return a store of these claims of the view.
+
+        If only few claims differ, it is a copy of the first simulation's store.
+        """
         if self._claims is None:
             self._claims = ClaimStore(claims, consumable_capacity=consumable_capacity)
             self._claims.take_over(view)
@@ -78,7 +81,7 @@ class KnownObjects:
         return names
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the first simulation's object for the pod, if the two are equal.
+        """Return the first simulation's object for the pod if both are equal; otherwise, return the given pod.
 
         Pods without a UID or priority in the input are created again for each simulation.
         """
@@ -94,7 +97,7 @@ class KnownObjects:
         return known
 
     def node(self, node: Node, pods: Mapping[str, PodInfo], journal: Journal) -> NodeInfo:
-        """Return the node with these pods on it; its changes go into the journal."""
+        """Return the node with these pods on it. Changes to it are recorded in the journal."""
         known = self._nodes.get(node.metadata.name)
         if known is not None and known.node is node and _same(known.pods, pods):
             copy = known.copy(journal)

@@ -24,11 +24,12 @@ NodeTables = Remembered[Hashable, dict[str, tuple[int, _Answer]]]
 
 
 class ShapeAnswers(Generic[_Answer]):
-    """The results for one shape, in scheduling order; they include changes up to entry `read` in the journal.
+    """The results on all nodes for pods of one shape, in scheduling order.
 
-    `open` contains the sorted positions of all nodes except those that were closed and have not changed since.
-    `renewed` contains the positions of the results that were dropped since it was last emptied; it is None if all were.
-    `common` is the result for all nodes, if `find_common` has found one.
+    The results include all changes up to entry `read` in the journal. `open` has the sorted positions of all nodes
+    except those that were closed and have not changed since. `renewed` has the positions of results that were dropped
+    since `renewed` was last emptied, or is None if all results were dropped. `common` is the result that all nodes
+    have, if `find_common` has found that they have the same result.
     """
 
     __slots__ = ("_closed", "answers", "common", "open", "read", "renewed", "revision")
@@ -43,13 +44,13 @@ class ShapeAnswers(Generic[_Answer]):
         self._closed: set[int] = set()
 
     def find_common(self) -> None:
-        """Check whether all nodes have the same result."""
+        """Set `common` if all nodes have the same result."""
         answers = self.answers
         if answers.count(answers[0]) == len(answers):
             self.common = answers[0]
 
     def forget_all(self, unknown: _Answer, number: int) -> None:
-        """Start over with this number of nodes and no results."""
+        """Start over with this number of nodes, none of which has a result."""
         self.answers = [unknown] * number
         self.open = list(range(number))
         self.renewed = self.common = None
@@ -75,13 +76,13 @@ class ShapeAnswers(Generic[_Answer]):
 
 
 class NodeAnswers(Generic[_Answer]):
-    """The results for all nodes in scheduling order, for each shape (key).
+    """Caches the results on all nodes for each shape of pods, in scheduling order.
 
     The least recently used shapes are dropped.
 
-    No node has to be examined to detect changes: the cluster's journal names the changed nodes, and only their answers
-    are dropped. Answers `of_objects` depend only on the node's object, not on pods and devices: they remain valid until
-    the object is replaced.
+    No node has to be examined to detect changes. The cluster's journal names the changed nodes, and only their results
+    are dropped. If `of_objects` is set, results depend only on the node's object and not on pods and devices, so they
+    remain valid until the object is replaced.
     """
 
     def __init__(
@@ -93,9 +94,9 @@ class NodeAnswers(Generic[_Answer]):
         self._shapes: Remembered[Hashable, ShapeAnswers[_Answer]] = Remembered(most)
 
     def of(self, key: Hashable) -> ShapeAnswers[_Answer]:
-        """Return the results for a shape; `unknown` stands for a missing result.
+        """Return the results for a shape. A missing result is `unknown`.
 
-        Callers read and write the results directly in this cycle.
+        During a scheduling cycle, the caller reads and writes the returned results directly.
         """
         found = self._shapes.of(key, ShapeAnswers)
         cluster = self._cluster

@@ -47,7 +47,7 @@ NamespaceLabels = Callable[[str], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An affinity term.
+    """An affinity term of a pod.
 
     It selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
     """
@@ -79,7 +79,7 @@ class AffinityTerms:
 
     @property
     def any(self) -> bool:
-        """Return whether the pod has any rule."""
+        """Return whether the pod has any affinity rule."""
         return bool(self.required or self.required_anti or self.preferred or self.preferred_anti)
 
 
@@ -126,7 +126,7 @@ def _term(pod: Pod, term: PodAffinityTerm, weight: int = 0) -> Term:
 def with_label_keys(
     selector: LabelSelector | None, pod: Pod, equal: list[str], different: list[str] | tuple[str, ...] = ()
 ) -> LabelSelector | None:
-    """Return the selector with matchLabelKeys and mismatchLabelKeys turned into requirements, like the API server."""
+    """Return the selector with matchLabelKeys and mismatchLabelKeys as requirements, like the API server."""
     labels = pod.metadata.labels or {}
     added = [
         LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])
@@ -152,10 +152,11 @@ Port = tuple[str, str, int]
 
 
 class Journal:
-    """The names of nodes that changed, in order, for code that caches results for nodes.
+    """The names of changed nodes, in the order of the changes, for code that caches results for nodes.
 
-    A node that keeps changing while no code reads the journal is named once. `objects` is the journal of the nodes
-    whose objects were replaced. `kept` holds, for each open fork, the nodes that have changed since, as they were then.
+    A node that keeps changing while no code reads the journal is named once. `objects` is a journal of the nodes whose
+    objects were replaced. For each open fork, `kept` has the earlier states of the nodes that have changed since the
+    fork.
     """
 
     __slots__ = ("_names", "_seen", "kept", "objects")
@@ -168,7 +169,7 @@ class Journal:
         self.kept: list[dict[NodeInfo, NodeInfo]] = []
 
     def end(self) -> int:
-        """Return the number of entries, which can be passed to `since` later to get the entries added after them."""
+        """Return the number of entries. Pass it to `since` later to get the nodes that changed in the meantime."""
         self._seen = len(self._names)
         return self._seen
 
@@ -178,7 +179,7 @@ class Journal:
             self._names.append(name)
 
     def after(self, read: int) -> Sequence[str]:
-        """Return the nodes that changed since the journal had this many entries; some may be listed several times."""
+        """Return the nodes that changed since the journal had this many entries. Some may be listed several times."""
         return self._names[read:]
 
     def since(self, read: int) -> Iterable[str]:
@@ -186,17 +187,17 @@ class Journal:
         return dict.fromkeys(self.after(read))
 
     def forked(self) -> None:
-        """Keep nodes that change from now on."""
+        """Save the earlier state of every node that changes from now on."""
         self.kept.append({})
 
     def committed(self) -> None:
-        """Leave what has changed since the last fork."""
+        """Keep the changes that were made since the last fork."""
         kept = self.kept.pop()
         if self.kept:
             self.kept[-1] = kept | self.kept[-1]
 
     def reverted(self) -> None:
-        """Put back the nodes that have changed since the last fork."""
+        """Restore the nodes that have changed since the last fork."""
         for node, before in self.kept.pop().items():
             if self.objects is not None and node.node is not before.node:
                 self.objects.note(node.name)
@@ -205,9 +206,9 @@ class Journal:
 
 
 class PodInfo:
-    """A pod with everything that scheduling derives from its specification.
+    """A pod, with everything that scheduling derives from its specification.
 
-    If `devices_count` is true, the node resources that a placed pod's status lists for devices are also counted.
+    If `devices_count` is set, the node resources that a placed pod's status lists for devices are also counted.
     """
 
     def __init__(self, pod: Pod, *, devices_count: bool = False) -> None:
@@ -215,9 +216,9 @@ class PodInfo:
         self.claimed = pod.status.node_allocatable_resource_claim_statuses if devices_count else []
 
     def bound(self, pod: Pod) -> PodInfo:
-        """Return this info for the pod after it is bound.
+        """Return the same information for the pod after it is bound.
 
-        The derived requests stay the same and are not derived again.
+        The requests are not derived again, because they stay the same.
         """
         other = object.__new__(PodInfo)
         vars(other).update(vars(self), pod=pod)
@@ -225,9 +226,9 @@ class PodInfo:
         return other
 
     def restated(self, pod: Pod) -> PodInfo | None:
-        """Return this info for the pod with a different status.
+        """Return the same information for the pod with a different status.
 
-        Return None if anything else changed, or if the resources that devices take changed.
+        Return None if more than the status changed, or if the resources that devices take changed.
         """
         told = "node_allocatable_resource_claim_statuses"
         if pod.spec is not self.pod.spec or pod.metadata is not self.pod.metadata:
@@ -250,12 +251,12 @@ class PodInfo:
 
     @property
     def priority(self) -> int:
-        """The priority, 0 if unset."""
+        """The pod's priority, or 0 if it has none."""
         return self.pod.spec.priority or 0
 
     @property
     def profile(self) -> str:
-        """The scheduler that the pod names; its profile has the same name."""
+        """The name of the scheduler that the pod requests, which is also the name of a profile."""
         return self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
 
     @property
@@ -265,7 +266,7 @@ class PodInfo:
 
     @cached_property
     def group(self) -> GroupKey | None:
-        """The group that the pod is scheduled with; None for a pod without a group."""
+        """The key of the group with which the pod is scheduled, or None for a pod without a group."""
         return group_key(self.pod)
 
     @cached_property
@@ -275,17 +276,17 @@ class PodInfo:
 
     @property
     def placed_requests(self) -> Amounts:
-        """The amounts that count for the pod on its node."""
+        """The amounts of resources that count for the pod on its node."""
         return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
 
     @cached_property
     def defaulted(self) -> Amounts:
-        """The amounts that count for a placed pod, with defaults filled in."""
+        """The amounts of resources that count for the pod on its node, with defaults for missing requests."""
         return pod_requests(self.pod, defaults=True, claimed=self.claimed)
 
     @cached_property
     def scored_requests(self) -> tuple[int, int]:
-        """The CPU and memory that count for a placed pod in scores, with defaults filled in."""
+        """The amounts of CPU and memory that count for a placed pod in scores, with defaults for missing requests."""
         found = self.defaulted
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
@@ -296,7 +297,7 @@ class PodInfo:
 
     @cached_property
     def ports(self) -> list[Port]:
-        """The host ports of containers and sidecars."""
+        """The host ports of the pod's containers and sidecars."""
         spec = self.pod.spec
         sidecars = [c for c in spec.init_containers if c.restart_policy == "Always"]
         return host_ports((*sidecars, *spec.containers))
@@ -308,7 +309,7 @@ class PodInfo:
 
     @cached_property
     def start_time(self) -> float:
-        """The time when the pod was started; a pod that has not yet started is treated as the one that started last."""
+        """The time when the pod was started. A pod that has not started yet counts as the last one to start."""
         started = parse_time(self.pod.status.start_time)
         return float("inf") if started is None else started
 
@@ -320,12 +321,10 @@ _NO_PORTS: dict[Port, int] = {}
 
 
 class NodeInfo:
-    """A node, the pods on it, and the pods' totals.
+    """A node, the pods on it, and the total of these pods' requests.
 
-    `version` changes whenever a result for the node may change.
-
-    If there is a journal, the node's name is added to it at each of these changes. `position` is the node's position in
-    scheduling order.
+    `version` changes whenever a result for the node may change. If there is a journal, each of these changes is
+    recorded there. `position` is the node's position in scheduling order.
     """
 
     __slots__ = ("_is_shared", "_labelled", "affinity_pods", "allocatable", "allowed_pods", "anti_affinity_pods",
@@ -362,7 +361,7 @@ class NodeInfo:
             self.journal.objects.note(self.name)
 
     def touch(self) -> None:
-        """Declare that remembered answers about this node are no longer valid."""
+        """Declare that cached results for this node are no longer valid."""
         self._keep()
         self.version = next(_versions)
         if self.journal is not None:
@@ -394,13 +393,13 @@ class NodeInfo:
         self.volume_pods = self.volume_pods.copy()
 
     def add(self, info: PodInfo) -> None:
-        """Add a pod to the sums."""
+        """Add a pod to the node and to its totals."""
         self._begin_change()
         self.pods[info.uid] = info
         self._count(info, 1)
 
     def remove(self, uid: str) -> PodInfo | None:
-        """Remove a pod from the totals; return None if it is not on the node.
+        """Remove a pod from the node and its totals, and return the pod, or None if it is not on the node.
 
         The last pod takes the removed pod's position, as in upstream's list.
         """
@@ -415,7 +414,7 @@ class NodeInfo:
         return info
 
     def renew(self, info: PodInfo) -> None:
-        """Replace a pod on the node by a version with the same requests, with the effects of `remove` and `add`."""
+        """Replace a pod on the node by a version with the same requests. The effect is that of `remove` and `add`."""
         if next(reversed(self.pods)) != info.uid:
             self.remove(info.uid)
             self.add(info)
@@ -429,7 +428,10 @@ class NodeInfo:
         self.touch()
 
     def restate(self, info: PodInfo) -> None:
-        """Replace a pod on the node by one that differs only in its status, in the order of `remove` and `add`."""
+        """Replace a pod on the node by a version that differs only in its status.
+
+        The order is that after `remove` and `add`.
+        """
         self._begin_change()
         uid = info.uid
         last, last_info = self.pods.popitem()
@@ -469,20 +471,23 @@ class NodeInfo:
             index.pop(info.uid, None)
 
     def clone(self) -> NodeInfo:
-        """Return a copy for a trial, with its own versions; changes to the copy do not affect the original."""
+        """Return a copy for a trial, with versions of its own. Changes to the copy do not affect the original."""
         other = self.copy(None)
         other.touch()
         return other
 
     def copy(self, journal: Journal | None) -> NodeInfo:
-        """Return a copy whose changes go into that journal. The copy has the same version until it changes."""
+        """Return a copy whose changes are recorded in the given journal.
+
+        The copy has the same version until it changes.
+        """
         other = object.__new__(NodeInfo)
         other.journal = journal
         other.become(self)
         return other
 
     def become(self, other: NodeInfo) -> None:
-        """Become what the other one is, except for the journal."""
+        """Take over the state of the other node, except its journal."""
         self.position, self.version = other.position, other.version
         self.node, self.name, self.labels, self.allocatable = other.node, other.name, other.labels, other.allocatable
         self.allowed_pods = other.allowed_pods
@@ -495,7 +500,7 @@ class NodeInfo:
 
 
 class PassedNodes(Sequence[NodeInfo]):
-    """The nodes that passed, by position among all nodes; looked up only on access, because there can be hundreds."""
+    """The nodes that passed, given by their positions among all nodes. A node is looked up only when it is accessed."""
 
     __slots__ = ("all", "positions")
 
@@ -536,7 +541,10 @@ def zone_of(node: Node) -> str:
 
 
 def scheduling_order(nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes, taking one from each zone in turn; zones, and nodes within a zone, keep the given order."""
+    """Return the nodes so that one from each zone comes in turn.
+
+    Zones, and nodes within a zone, keep the given order.
+    """
     zones: dict[str, list[Node]] = {}
     for node in nodes:
         zones.setdefault(zone_of(node), []).append(node)

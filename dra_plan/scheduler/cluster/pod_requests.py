@@ -33,7 +33,7 @@ _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is an extended resource's, with a domain other than Kubernetes' own."""
+    """Return whether the name is that of an extended resource, whose domain is not one of Kubernetes' own."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
@@ -43,13 +43,13 @@ def is_scalar(name: str) -> bool:
 
 
 def amount(name: str, nano: int) -> int:
-    """Convert billionths to the whole number that Kubernetes compares."""
+    """Convert an amount in billionths to the whole number that Kubernetes compares."""
     value = -(-nano // 10**6) if name == CPU else -(-nano // 10**9)
     return min(value, _INT64)
 
 
 def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
-    """Return the comparable part of a resource list, including `pods` if present."""
+    """Return the amounts in a resource list as comparable numbers, including `pods` if the list has it."""
     return _comparable({name: parse(text).nano for name, text in listed.items()})
 
 
@@ -66,9 +66,9 @@ Claimed = Sequence[NodeAllocatableResourceClaimStatus]
 
 
 def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
-    """Return a pod's aggregated request.
+    """Return the total request of a pod for each resource.
 
-    `defaults` fills in the values that scoring assumes if CPU or memory is not set.
+    If `defaults` is set, the values that scoring assumes are used if CPU or memory is not set.
     """
     return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
 
@@ -76,7 +76,7 @@ def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, cl
 def exact_requests(
     pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()
 ) -> dict[str, int]:
-    """Return the aggregated request of a pod for every resource, in billionths.
+    """Return the total request of a pod for each resource, in billionths.
 
     Resources that claims take are added to the requests of all containers.
     """
@@ -94,7 +94,10 @@ def exact_requests(
 
 
 def exact_limits(pod: Pod) -> dict[str, int]:
-    """Return the limits of a whole pod, in billionths, summed like requests; overhead is added to each limit."""
+    """Return the total limit of a pod for each resource, in billionths.
+
+    Limits are summed like requests, plus overhead.
+    """
     spec = pod.spec
 
     def swapped(container: Container) -> Container:
@@ -181,7 +184,10 @@ def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
 
 
 def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
-    """Return the (protocol, address, port) triples that containers use on their node; no address means all."""
+    """Return the ports that containers use on their node, as (protocol, address, port).
+
+    No address means all addresses.
+    """
     return [
         (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)
         for container in containers

@@ -18,14 +18,14 @@ from .volumes import INLINE_DISKS
 
 
 class ClaimUse(NamedTuple):
-    """A volume that is a claim, given by its name; an ephemeral claim is created for the pod and named after it."""
+    """A volume that is a claim, with the claim's name. An ephemeral claim is created for the pod and named after it."""
 
     name: str
     ephemeral: bool
 
 
 class Disk(NamedTuple):
-    """An inline disk that two pods on one node cannot both use, unless both of them only read it."""
+    """An inline disk. Two pods on one node can both use it only if both of them only read it."""
 
     kind: str
     identity: tuple[str, ...]
@@ -42,7 +42,7 @@ class Disk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PodVolumes:
-    """A pod's volumes.
+    """A pod's volumes, as far as they matter for scheduling.
 
     `claims` are in the order of the volumes, and `counted` are inline disks as (CSI driver, handle).
     """
@@ -56,14 +56,14 @@ class PodVolumes:
 
     @property
     def named(self) -> list[str]:
-        """The claims that the pod itself names, as often as it names them.
+        """The names of the claims that the pod itself names, with duplicates.
 
-        Ephemeral claims are used by no other pod.
+        Ephemeral claims are not included, because no other pod uses them.
         """
         return [use.name for use in self.claims if not use.ephemeral]
 
     def uses(self, name: str) -> bool:
-        """Return whether the pod uses the claim with this name, generated or not."""
+        """Return whether the pod uses a claim with this name, which may be generated."""
         return any(use.name == name for use in self.claims)
 
 
@@ -71,7 +71,7 @@ NO_VOLUMES = PodVolumes()
 
 
 def pod_volumes(pod: Pod) -> PodVolumes:
-    """Return the requirements of the pod's volumes; `NO_VOLUMES` if there are none."""
+    """Return the pod's volumes as far as they matter for scheduling, or `NO_VOLUMES` if there are none."""
     if not pod.spec.volumes:
         return NO_VOLUMES
     found = PodVolumes(
@@ -92,7 +92,7 @@ def _claims(pod: Pod) -> Iterator[ClaimUse]:
 
 
 def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | None:
-    """Return the requirements of the claim that is created for a pod's ephemeral volume; None for other volumes."""
+    """Return the spec of the claim that is created for a pod's ephemeral volume, or None for other volumes."""
     ephemeral = _source(volume, "ephemeral")
     template = ephemeral.get("volumeClaimTemplate") if ephemeral is not None else None
     spec = template.get("spec") if isinstance(template, Mapping) else None
@@ -105,7 +105,7 @@ def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | No
 
 
 def is_claim(volume: Mapping[str, Any]) -> bool:
-    """Return whether a pod's volume is a claim, which is either named by the pod or created for it."""
+    """Return whether a pod's volume is a claim, which the pod names or which is created for the pod."""
     return any(_source(volume, kind) is not None for kind in ("persistentVolumeClaim", "ephemeral"))
 
 

@@ -50,7 +50,7 @@ ZONE_SEPARATOR = "__"
 
 
 class Migrated(NamedTuple):
-    """The CSI driver that replaces an in-tree plugin; `zone_key` is its node label for zones."""
+    """The CSI driver that replaces an in-tree plugin, and the driver's node label for zones (`zone_key`)."""
 
     plugin: str
     driver: str
@@ -76,7 +76,10 @@ INLINE_DISKS = {
 
 
 def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
-    """Return an in-tree volume's CSI driver, and its handle in that driver; None for all other volumes."""
+    """Return the CSI driver that replaces an in-tree volume's plugin, and the volume's handle in this driver.
+
+    Return None for other volumes.
+    """
     spec = volume.spec
     if spec.gce_persistent_disk is not None:
         # disk names are unique only within a zone
@@ -94,15 +97,15 @@ def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
 
 
 def provisioner_driver(provisioner: str) -> str:
-    """Return the CSI driver that creates a provisioner's volumes: itself, or the replacement of an in-tree one."""
+    """Return the CSI driver that creates a provisioner's volumes: the provisioner itself, or its replacement."""
     known = _BY_PLUGIN.get(provisioner)
     return known.driver if known is not None else provisioner
 
 
 def translated(volume: PersistentVolume, node: CSINode | None) -> PersistentVolume:
-    """Return the volume as its CSI driver would describe it, if the plugin was migrated according to the node.
+    """Return the volume as its CSI driver would describe it, if the node says that the in-tree plugin was migrated.
 
-    The volume's zone, in its affinity or else in its label, becomes the driver's own topology key.
+    The zone in the volume's affinity or, without an affinity, in its label, becomes the driver's own topology key.
     """
     found = migrated_source(volume)
     if found is None or node is None or found[0].plugin not in _plugins(node):
@@ -163,7 +166,7 @@ ClaimKey = tuple[str, str]
 
 
 def claim_text(name: str) -> str:
-    """Return the name of a claim on a volume in the format used in Kubernetes' messages."""
+    """Return the name of a volume claim in the format that Kubernetes' messages use."""
     return f'persistentvolumeclaim "{name}"'
 
 
@@ -173,7 +176,7 @@ def _class_name(metadata: ObjectMeta, name: str | None) -> str:
 
 
 class VolumeReach:
-    """The nodes from which a volume can be used, by their labels only; fields, such as the name, are ignored."""
+    """The nodes from which a volume can be used. Only node labels count; fields, such as the name, are ignored."""
 
     def __init__(self, required: NodeSelector | None) -> None:
         self._terms: list[Sequence[NodeSelectorRequirement]] | None = None
@@ -207,7 +210,7 @@ class VolumeReach:
 
     @cached_property
     def hosts(self) -> frozenset[str] | None:
-        """The only host names that can match; None if they are unknown."""
+        """The only host names that can match, or None if the terms do not determine them."""
         found: set[str] = set()
         for term in [()] if self._terms is None else self._terms:
             named = next((r.values for r in term if r.key == HOSTNAME and r.operator == "In"), None)
@@ -218,7 +221,7 @@ class VolumeReach:
 
 
 class Volume:
-    """A PersistentVolume."""
+    """A PersistentVolume, as the scheduler sees it."""
 
     def __init__(self, pv: PersistentVolume) -> None:
         self.object = pv
@@ -233,7 +236,7 @@ class Volume:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The volume mode and attributes class, which must be the same for a claim and its volume."""
+        """The volume mode and the attributes class. They must be the same for a volume and its claim."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -257,7 +260,7 @@ class Volume:
 
 
 class Claim:
-    """A PersistentVolumeClaim."""
+    """A PersistentVolumeClaim, as the scheduler sees it."""
 
     def __init__(self, pvc: PersistentVolumeClaim) -> None:
         self.object = pvc
@@ -268,7 +271,7 @@ class Claim:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The volume mode and attributes class, which must be the same for a volume and its claim."""
+        """The volume mode and the attributes class. They must be the same for a claim and its volume."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -288,17 +291,17 @@ class Claim:
         return bool(self.volume_name) and BIND_COMPLETED in self.annotations
 
     def waits(self, storage_class: StorageClass | None) -> bool:
-        """Return whether the claim, which has the given class, gets its volume only when a pod uses it."""
+        """Return whether a claim with this class gets its volume only when a pod uses the claim."""
         return not self.volume_name and storage_class is not None and storage_class.volume_binding_mode == WAITS
 
     @cached_property
     def selected_node(self) -> str | None:
-        """The node for which the claim's volume is being created; None if no volume is being created."""
+        """The node for which the claim's volume is being created, or None if no volume is being created."""
         return self.annotations.get(SELECTED_NODE)
 
     @cached_property
     def request(self) -> Quantity | None:
-        """The amount of storage that the claim requests, or None if it requests none."""
+        """The amount of storage that the claim requests, or None if it does not request any."""
         text = self.object.spec.resources.requests.get("storage")
         return None if text is None else parse(text)
 
@@ -330,21 +333,21 @@ Emit = Callable[[Resource, Action, object, object], None]
 
 
 class Decision(NamedTuple):
-    """The decision for a waiting claim: the volume that it gets, or the node for which a volume is created."""
+    """The decision about a waiting claim: the volume that it gets, or the node for which a new volume is created."""
 
     volume: str = ""
     node: str = ""
 
 
 class NodeVolumes(NamedTuple):
-    """The volumes that a pod's waiting claims would get on a node: existing or new ones."""
+    """The volumes that a pod's waiting claims would get on a node: existing volumes, or newly created ones."""
 
     static: tuple[tuple[Claim, Volume], ...] = ()
     new: tuple[Claim, ...] = ()
 
 
 class VolumeStore:
-    """The storage objects by kind and name. `revision` changes when an object changes, but not with assumptions."""
+    """The storage objects by kind and name. `revision` changes when an object changes, but not when one is assumed."""
 
     def __init__(self, inventory: Inventory, emit: Emit) -> None:
         self._emit = emit
@@ -369,16 +372,16 @@ class VolumeStore:
     # Looking up
 
     def claim(self, namespace: str, name: str) -> Claim | None:
-        """Return the claim, including assumptions about it."""
+        """Return the claim, with what is assumed about it, or None if it does not exist."""
         key = (namespace, name)
         return self._assumed_claims.get(key) or self._claims.get(key)
 
     def volume(self, name: str) -> Volume | None:
-        """Return the volume, including assumptions about it."""
+        """Return the volume, with what is assumed about it, or None if it does not exist."""
         return self._assumed_volumes.get(name) or self._volumes.get(name)
 
     def volumes_of(self, class_name: str) -> list[Volume]:
-        """Return a class's volumes by name, including assumptions about them."""
+        """Return the volumes of a class, sorted by name, with what is assumed about them."""
         if self._by_class is None:
             self._by_class = {}
             for name, volume in sorted(self._volumes.items()):
@@ -386,31 +389,31 @@ class VolumeStore:
         return [self._assumed_volumes.get(name) or self._volumes[name] for name in self._by_class.get(class_name, ())]
 
     def storage_class(self, name: str) -> StorageClass | None:
-        """Return the class, or None."""
+        """Return the class, or None if it does not exist."""
         found: StorageClass | None = self._objects[Resource.STORAGE_CLASS].get(("", name))
         return found
 
     def class_of(self, claim: Claim) -> StorageClass | None:
-        """Return the class that the claim names; None if it names no class, or if the class does not exist."""
+        """Return the class that the claim names, or None if it names no class or the class does not exist."""
         return self.storage_class(claim.class_name) if claim.class_name else None
 
     def csi_node(self, name: str) -> CSINode | None:
-        """Return the known facts about the drivers on a node, or None."""
+        """Return the CSINode object of a node, or None if there is none."""
         found: CSINode | None = self._objects[Resource.CSI_NODE].get(("", name))
         return found
 
     def csi_driver(self, name: str) -> CSIDriver | None:
-        """Return the driver, or None."""
+        """Return the driver, or None if it does not exist."""
         found: CSIDriver | None = self._objects[Resource.CSI_DRIVER].get(("", name))
         return found
 
     @property
     def capacities(self) -> Iterable[CSIStorageCapacity]:
-        """All capacities, in any namespace."""
+        """The storage capacities in all namespaces."""
         return self._objects[Resource.STORAGE_CAPACITY].values()
 
     def attached(self, node: str) -> list[VolumeAttachment]:
-        """Return the attachments to a node."""
+        """Return the attachments of volumes to a node."""
         if self._attached is None:
             self._attached = {}
             for found in self._objects[Resource.VOLUME_ATTACHMENT].values():
@@ -440,7 +443,10 @@ class VolumeStore:
             _set(self.open, key, new if new is not None and not new.spec.volume_name else None)
 
     def change(self, kind: Resource, old: Any, new: Any) -> None:
-        """Apply a change in the input: an object was added (no old one), changed or removed (no new one)."""
+        """Apply a change of an object in the input.
+
+        `old` is None if the object is new, and `new` is None if it was removed.
+        """
         self._read(kind, _key(new if new is not None else old), new)
         action = Action.UPDATE_OTHER if old is not None and new is not None else Action.DELETE
         self._emit(kind, Action.ADD if old is None else action, old, new)
@@ -463,7 +469,7 @@ class VolumeStore:
     # Assuming, writing, undoing
 
     def assume(self, chosen: NodeVolumes, node: str) -> None:
-        """Reserve the pod's volumes for its claims; the pod's other claims wait for volumes on the node."""
+        """Reserve the chosen volumes for the pod's claims. The pod's other claims wait for new volumes on the node."""
         for claim, volume in chosen.static:
             if not volume.is_for(claim) or not (volume.object.spec.claim_ref or ObjectReference()).uid:
                 self._assumed_volumes[volume.name] = Volume(_set_aside(volume, claim))
@@ -475,7 +481,7 @@ class VolumeStore:
             )
 
     def restore(self, chosen: NodeVolumes) -> None:
-        """Drop the assumptions that were not written."""
+        """Drop the assumptions about these claims and volumes that were not written."""
         for _, volume in chosen.static:
             self._assumed_volumes.pop(volume.name, None)
         for claim in chosen.new:
@@ -487,9 +493,9 @@ class VolumeStore:
         return stored is not None and stored.is_bound
 
     def write(self, chosen: NodeVolumes, node: str) -> str:
-        """Store the assumptions, so that volumes are bound and created.
+        """Store what was assumed, so that existing volumes are bound and new volumes are created.
 
-        Return a message if an object no longer exists.
+        Return a message if an object no longer exists, or "".
         """
         for claim, volume in chosen.static:
             if volume.name not in self._volumes:

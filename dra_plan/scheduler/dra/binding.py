@@ -29,15 +29,15 @@ MOST_CONSUMERS = 256
 
 
 class BindError(Exception):
-    """An error raised when a claim cannot be bound; the message is upstream's."""
+    """Raised when a claim cannot be bound. The message is upstream's."""
 
 
 class Binder:
-    """The code that binds pods' claims.
+    """Binds the claims of pods.
 
-    The API server in the recordings keeps the last write, so if two pods read a shared claim before either writes to
-    it, one reservation is lost. A real API server detects the conflict, and the scheduler reads the claim again. The
-    handle's `detects_conflicts` selects one of the two behaviours. `lost` lists the overwritten reservations.
+    The API server in the recordings keeps the last write, so if two pods read a shared claim before either of them
+    writes it, one reservation is lost. A real API server detects the conflict, and the scheduler reads the claim again.
+    The handle's `detects_conflicts` selects one of these behaviours. `lost` lists the overwritten reservations.
     """
 
     def __init__(self, handle: Handle, timeout: float) -> None:
@@ -48,7 +48,7 @@ class Binder:
         """(claim, user whose reservation was overwritten)."""
 
     def bind(self, kept: PodState, pod: Pod, node: str) -> Status | None:
-        """Allocate all claims and reserve them for the pod; Wait while their devices are not ready."""
+        """Allocate all claims of the pod and reserve them for it. Return Wait while their devices are not ready."""
         try:
             self._bind_all(kept, pod)
         except BindError as problem:
@@ -206,7 +206,7 @@ class Binder:
     def take_from_node(
         self, kept: PodState, pod: Pod, node: str, claimed: Sequence[NodeAllocatableResourceClaimStatus]
     ) -> None:
-        """Count the resources that the devices take from the node."""
+        """Count the node resources that the pod's devices take."""
         if claimed:
             kept.taken_from = node
             self._handle.cluster.set_claimed(pod, node, list(claimed))
@@ -214,15 +214,17 @@ class Binder:
     # Undoing
 
     def give_back(self, kept: PodState, pod: Pod) -> None:
-        """Stop counting the resources that the pod's devices take from its node."""
+        """Stop counting the node resources that the pod's devices take."""
         if kept.taken_from:
             self._handle.cluster.set_claimed(pod, kept.taken_from, [])
             kept.taken_from = ""
 
     def unreserve_for_group(self, kept: PodState, pod: Pod) -> bool:
-        """Drop the group's reservations if none of its pods has a node; return False if there were none.
+        """Drop the reservations for the pod's group if none of the group's pods has a node.
 
-        The next attempt may then deallocate them.
+        Return False if there were none.
+
+        The next attempt may then deallocate the claims.
         """
         group = kept.group
         if group is None or self._handle.cluster.groups.on_nodes((pod.metadata.namespace, group.metadata.name)):
@@ -240,7 +242,7 @@ class Binder:
         return changed
 
     def release(self, kept: PodState, pod: Pod) -> None:
-        """Remove the pod from its claims, except from its group's claims; the special claim is deleted."""
+        """Remove the pod from its claims, except from those of its group. The special claim is deleted."""
         uid = self._handle.cluster.info(pod).uid
         for claim in kept.claims:
             stored = self._stored(claim)
@@ -259,9 +261,9 @@ class Binder:
 
 
 def interests(store: ClaimStore) -> Sequence[Interest]:
-    """Return the events of interest: nodes, claims, classes and slices that are added or changed.
+    """Return the events that may help a rejected pod: nodes, claims, classes and slices that are added or changed.
 
-    Pods, and the removal of slices or classes, are never of interest.
+    Changes of pods, and the removal of slices or classes, never help.
     """
 
     def after_claim(pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
@@ -280,9 +282,10 @@ def interests(store: ClaimStore) -> Sequence[Interest]:
 
 
 def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
-    """Queue the pod if the event may help.
+    """Return whether to queue the pod because of an event about a claim.
 
-    Any claim that lost its allocation may help, because it frees devices; otherwise only the pod's own claims matter.
+    A claim of any pod that has lost its allocation may help, because its devices are free. Otherwise, only the pod's
+    own claims matter.
     """
     if new is None:
         return Hint.SKIP
@@ -314,7 +317,7 @@ def _users_of(old: ResourceClaim | None, new: ResourceClaim | None) -> str | Non
 
 
 def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:
-    """Queue the pod if its own generated claims were recorded in its status."""
+    """Return Queue if the names of the pod's own generated claims have been recorded in its status."""
     if new is None or new.metadata.uid != pod.metadata.uid:
         return Hint.SKIP
     try:

@@ -43,7 +43,7 @@ _SUFFIX = "xxxxx"
 
 
 def wanted_names(requests: Amounts) -> list[str]:
-    """Return the extended resources that the pod requests, by name."""
+    """Return the extended resources that the pod requests, in alphabetical order."""
     return sorted(
         name
         for name, value in requests.items()
@@ -52,17 +52,23 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the names that are backed by devices on a node; `mapped` are the names that a class serves."""
+    """Return which of the resource names are backed by devices on a node.
+
+    `mapped` are the names that a class serves.
+    """
     return tuple(name for name in names if is_served(allocatable.get(name, 0), mapped=name in mapped))
 
 
 def is_served(allocatable: int, *, mapped: bool) -> bool:
-    """Return whether a name is backed by devices, because a class has it and the node itself has none to allocate."""
+    """Return whether a resource name is backed by devices on a node.
+
+    This is the case if a class serves the name and the node itself has nothing to allocate under it.
+    """
     return mapped and allocatable <= 0
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:
-    """Return the claim in memory, which does not yet have requests."""
+    """Return the claim for the pod's extended resources. It is only in memory, and does not have requests yet."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
@@ -77,27 +83,27 @@ def new_special_claim(pod: Pod) -> ResourceClaim:
 
 
 def stored_name(claim: ResourceClaim) -> str:
-    """Return the name under which the claim is created."""
+    """Return the name under which the claim for extended resources is created."""
     return claim.metadata.generate_name + _SUFFIX
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One container's use of one request."""
+    """The use of a request by a container."""
 
     container: str
     resource: str
     request: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the use in the format used in the pod's status."""
+        """Return the use in the format of the pod's status."""
         return {"containerName": self.container, "resourceName": self.resource, "requestName": self.request}
 
 
 def container_shape(pod: Pod) -> Hashable:
-    """Return everything in the pod that determines the special claim's requests.
+    """Return everything in the pod that determines the requests of the claim for extended resources.
 
-    Equal shapes lead to equal requests.
+    Pods with equal shapes have equal requests.
     """
     init, containers = pod.spec.init_containers, pod.spec.containers
     listed = (*init, *containers)
@@ -117,7 +123,7 @@ class _Asking:
 def special_requests(
     pod: Pod, served: Collection[str], classes: Mapping[str, str]
 ) -> tuple[list[DeviceRequest], list[Use]]:
-    """Return the requests for names backed by devices, sorted by name as strings, and each request's containers."""
+    """Return requests for the names that devices serve, sorted by name as strings, and each request's containers."""
     containers = [*pod.spec.init_containers, *pod.spec.containers]
     plain = len(pod.spec.init_containers)
     requests: list[DeviceRequest] = []
@@ -180,7 +186,7 @@ def _request(name: str, device_class: str, count: int) -> DeviceRequest:
 
 
 def with_requests(claim: ResourceClaim, requests: list[DeviceRequest]) -> ResourceClaim:
-    """Return the special claim with its requests."""
+    """Return the claim for extended resources with these requests."""
     return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=requests)))
 
 
@@ -193,7 +199,7 @@ Totals = Callable[[str, NodeInfo], tuple[int, int]]
 
 
 class DeviceTotals:
-    """The number of devices by resource name and node.
+    """Counts devices by resource name and node.
 
     Nothing is counted for a resource whose selectors fail on the node.
     """
@@ -205,7 +211,10 @@ class DeviceTotals:
         self._matching: dict[tuple[str, int], list[Device] | None] = {}
 
     def of(self, name: str, node: NodeInfo) -> tuple[int, int]:
-        """Return (devices, devices in use) for the class behind the resource; (0, 0) if there is none."""
+        """Return the number of devices of the class that serves the resource, and how many are in use.
+
+        If no class serves it, both are 0.
+        """
         served_by = self._cluster.extended_names().get(name)
         found = self._cluster.view.classes.get(served_by) if served_by is not None else None
         if found is None:
@@ -305,12 +314,12 @@ _BEST_RANK = 8
 
 
 def is_ranked(claim: ResourceClaim) -> bool:
-    """Return whether any of the claim's requests has alternatives."""
+    """Return whether any request of the claim has alternatives."""
     return any(request.first_available for request in claim.spec.devices.requests)
 
 
 def rank(claim: ResourceClaim, allocation: AllocationResult | None) -> int:
-    """Return the sum over the claim's firstAvailable requests of the rank of the allocated alternative."""
+    """Return the sum of the ranks of the allocated alternatives, over all of the claim's firstAvailable requests."""
     ranked = [request for request in claim.spec.devices.requests if request.first_available]
     if allocation is None or not ranked:
         return 0

@@ -45,7 +45,7 @@ Allocations = Sequence[AllocationResult]
 
 
 class NodeAnswer(NamedTuple):
-    """The reason why a node is rejected, or the allocations on it; None if no claim waits for devices."""
+    """The reason why a node is rejected, or the allocations on it. Both are None if no claim waits for devices."""
 
     status: Status | None
     allocations: Allocations | None = None
@@ -63,12 +63,12 @@ _FITS = NodeAnswer(None, is_of_state=True)
 
 @dataclass
 class PodState:
-    """The pod's claims as PreFilter read them; empty if PreFilter rejected the pod.
+    """The pod's claims as PreFilter read them. It is empty if PreFilter rejected the pod.
 
-    `special` is the claim for extended resources; `names` are the resources that it may have to serve. `answers` are
-    the results for nodes, by name and with the node's version, for cases in which `key` does not determine the pods
-    that they apply to. `chosen` are the allocations on the reserved node for the pending claims in order, with the
-    special claim last; `uses` lists the containers that use the special claim's requests.
+    `special` is the claim for extended resources, and `names` are the resources that it may have to serve. `answers`
+    are the results for nodes, by node name and with the node's version; they are used if `key` does not determine the
+    pods to which a result applies. `chosen` are the allocations on the reserved node for the pending claims, in order,
+    followed by that of the special claim. `uses` lists the containers that use the special claim's requests.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -93,7 +93,7 @@ class PodState:
 
     @property
     def waiting(self) -> list[ResourceClaim]:
-        """The user's claims that the API server does not show as allocated, even if another pod is allocating them."""
+        """The user's claims that the API server shows as not allocated, even if another pod is allocating them."""
         return [claim for claim in self.claims if claim.allocation is None]
 
     @property
@@ -102,10 +102,12 @@ class PodState:
         return [claim for claim in self.waiting if claim.metadata.uid not in self.shared]
 
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
-        """Return the waiting claims' allocations in claim order; `found` are the allocations that this pod found.
+        """Return the allocations of the waiting claims, in claim order.
 
-        `mixed_up` means that upstream puts shared claims' allocations after the new ones, but then reads them in claim
-        order.
+        `found` are the allocations that this pod found.
+
+        If `mixed_up` is set, the allocations of shared claims come after the new ones, but are read in claim order, as
+        in upstream.
         """
         if not self.shared:
             return list(found)
@@ -122,12 +124,12 @@ class PodState:
 
     @property
     def special_pending(self) -> bool:
-        """Return whether there is a special claim without devices."""
+        """Return whether the pod has a claim for extended resources that has no devices yet."""
         return self.special is not None and self.special.allocation is None
 
     @property
     def empty(self) -> bool:
-        """Return whether there is nothing to do."""
+        """Return whether the pod has no claims to handle."""
         return not self.claims and self.special is None
 
 
@@ -144,9 +146,9 @@ _MOST_LOOKS = 64
 
 
 class NodeCheck:
-    """The node check for pods with claims.
+    """Checks whether the claims of a pod can be satisfied on a node.
 
-    A pod's allocators are kept in its state, one per set of served names.
+    The allocators for a pod are kept in its state, one for each set of served resource names.
     """
 
     def __init__(self, handle: Handle, binding_timeout: float, max_steps: int) -> None:
@@ -159,7 +161,7 @@ class NodeCheck:
         self._known = _KnownLooks()
 
     def asking(self, kept: PodState, pod: Pod) -> Callable[[NodeInfo], NodeAnswer]:
-        """Return the function from a node to the reason why the claims can't be satisfied, or the allocations there."""
+        """Return a function that returns, for a node, why the claims can't be satisfied there, or their allocations."""
         if kept.is_plain and self._node_allocatable() is None:
             return self._by_state(kept, pod)
         return lambda node: self._answer(kept, pod, node)
@@ -225,7 +227,7 @@ class NodeCheck:
         return answer
 
     def allocations(self, kept: PodState, pod: Pod, node: NodeInfo, answer: NodeAnswer) -> Allocations | None:
-        """Return the allocations for the result on a node that has not changed since."""
+        """Return the allocations that belong to the result for a node, which must not have changed since."""
         return self._allocated(kept, pod, node).allocations if answer.is_of_state else answer.allocations
 
     def _allocated(self, kept: PodState, pod: Pod, node: NodeInfo, served: tuple[str, ...] = ()) -> NodeAnswer:
@@ -292,7 +294,7 @@ class NodeCheck:
         return [*kept.pending, with_requests(kept.special, requests)]
 
     def claims_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims that the allocator has to satisfy on the node."""
+        """Return the claims for which the allocator has to find devices on the node."""
         served = served_names(kept.names, self._handle.cluster.extended_names(), node.allocatable)
         return self._claims(kept, pod, served)
 
@@ -317,7 +319,7 @@ class NodeCheck:
 
 
 class KnownAnswers(NamedTuple):
-    """The results on nodes for pods with the same requests."""
+    """The results on nodes, for all pods with the same requests."""
 
     likeness: Likeness
     by_state: dict[int, NodeAnswer]
@@ -357,10 +359,10 @@ class _KnownLooks:
 def check_claim(
     claim: ResourceClaim, cluster: SimulatedCluster, *, is_special: bool, shared: Container[str] = ()
 ) -> Status | None:
-    """Return the reason why the pod can't be scheduled with this claim, or None.
+    """Return why the pod can't be scheduled with this claim, or None if it can.
 
     The special claim for extended resources does not yet have requests. `shared` are the UIDs of claims in flight whose
-    allocation the pod may also use, because they belong to its group's cycle.
+    allocation the pod may also use, because they belong to the cycle of its group.
     """
     if claim.allocation is not None:
         selector = claim.allocation.node_selector
@@ -374,9 +376,9 @@ def check_claim(
 
 
 def check_requests(claim: ResourceClaim, view: View) -> Status | None:
-    """Return the reason why the claim's requests exclude all nodes.
+    """Return why the claim's requests exclude all nodes, or None if they do not.
 
-    The possible reasons are unknown forms of requests, and missing classes.
+    The reasons are unknown forms of requests, and missing classes.
     """
     statuses = (_check_request(claim, request, view) for request in claim.spec.devices.requests)
     return next((status for status in statuses if status is not None), None)
@@ -410,7 +412,7 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """Return everything that determines a node's result, except the node; None if that cannot be a key."""
+    """Return a key of everything that determines the result on a node, except the node, or None if there is none."""
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None  # the node that is examined first decides for all; the pod's requirements for the node decide too
     if any(claims.conditional_results(claim) for claim in kept.allocated):
@@ -429,7 +431,7 @@ def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
 
 
 def plain_key(claims: Iterable[ResourceClaim], view: View) -> Hashable:
-    """Return the `answer_key` of pods that have only these claims, all waiting for devices; None if there is none."""
+    """Return the `answer_key` of pods with only these claims, all waiting for devices, or None if there is none."""
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None
     return _specs(claims), (), (), None
@@ -440,7 +442,10 @@ def _specs(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 def known_answer(outcome: NodeOutcome) -> NodeAnswer | None:
-    """Return the answer for all pods of one key from the allocator's outcome; None if it holds for one pod only."""
+    """Return the result that the allocator's outcome means for all pods with the same key.
+
+    Return None if the outcome is valid for only one pod.
+    """
     if outcome.outcome is Outcome.FITS:
         return NodeAnswer(None, outcome.allocations)
     return _DOES_NOT_FIT if outcome.outcome is Outcome.DOES_NOT_FIT and not outcome.out_of_reach else None
@@ -451,7 +456,7 @@ def known_answer(outcome: NodeOutcome) -> NodeAnswer | None:
 
 
 def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, AllocationResult]:
-    """Return the allocations that the group's other pods have put in flight for these claims in this cycle, by UID."""
+    """Return the allocations of these claims that the group's other pods have put in flight in this cycle, by UID."""
     found = {}
     for claim in claims:
         flying = store.pending_allocation(claim.metadata.uid)
@@ -461,7 +466,10 @@ def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, A
 
 
 def reserve_for_group(kept: PodState, pod: Pod, entries: Sequence[ResourceClaim | None], handle: Handle) -> None:
-    """Record the pod's claims that are reserved for its group; `entries` are the claims of the pod's entries."""
+    """Record which of the pod's claims are reserved for its group.
+
+    `entries` are the claims in the order of the pod's entries.
+    """
     kept.group = handle.cluster.groups.of(pod)
     needed = [claim is not None for claim in entries]
     flags = reservers(pod, kept.group, needed, shifted=handle.target.quirks.group_reservations_shifted)

@@ -30,13 +30,13 @@ _FIRST = (CPU, MEMORY, EPHEMERAL)
 
 
 class ConsumedCapacityError(Exception):
-    """An error raised if a mapping needs consumed capacity and the device is not shared; the message is upstream's."""
+    """Raised when a mapping needs the consumed capacity of a device that is not shared. The message is upstream's."""
 
 
 class NodeAllocatable:
-    """The devices in a cluster that take node resources.
+    """The cluster's devices that take node resources.
 
-    As in upstream, devices are found by pool name and device name alone; the driver and the generation are ignored.
+    As in upstream, devices are found by pool name and device name only. The driver and the generation are ignored.
     """
 
     def __init__(self, view: View) -> None:
@@ -53,8 +53,8 @@ class NodeAllocatable:
     ) -> tuple[Status | None, list[NodeAllocatableResourceClaimStatus]]:
         """Check the node resources that newly allocated devices take, and return the entries for the pod's status.
 
-        The first result is a rejection if the node lacks these resources. Claims that were allocated before take
-        nothing.
+        The first result is a rejection if the node lacks these resources, or None. Claims that were allocated earlier
+        take nothing.
         """
         concerned = [pair for pair in pairs if any(self._mappings(result) for result in pair[1].devices.results)]
         if not concerned:
@@ -149,7 +149,7 @@ def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceCla
 
 
 def used_elsewhere(pod: Pod, claims: Iterable[ResourceClaim], node: NodeInfo) -> Status | None:
-    """Return a rejection if, by its status, another pod on the node uses one of these allocated claims."""
+    """Return a rejection if another pod on the node uses one of these allocated claims, according to its status."""
     for claim in claims:
         users = [
             info.uid

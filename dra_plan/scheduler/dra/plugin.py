@@ -69,7 +69,7 @@ class DynamicResources(
     ReservePlugin,
     PreBindPlugin,
 ):
-    """The plugin for pods' claims."""
+    """The plugin that allocates the claims of pods."""
 
     name = plugin_names.DYNAMIC_RESOURCES
 
@@ -90,17 +90,17 @@ class DynamicResources(
         """(pod, claims) where upstream would deallocate one of the claims, chosen at random."""
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the parts of this object that a fork of the simulation has to save."""
         return self._check, self._binder
 
     @property
     def undecided(self) -> dict[str, list[str]]:
-        """A map from pods to the nodes on which the step budget was used up."""
+        """The nodes on which the step budget was used up, by pod."""
         return self._check.undecided
 
     @property
     def lost_reservations(self) -> list[tuple[str, str]]:
-        """Return (claim, user) for each reservation that a later write has overwritten."""
+        """Return (claim, user) for each reservation that was overwritten by a later write."""
         return self._binder.lost
 
     def _kept(self, state: CycleState) -> PodState | None:
@@ -111,7 +111,7 @@ class DynamicResources(
     # Queue
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Keep pods whose claims can't be resolved out of the queue."""
+        """Keep the pod out of the queue while its claims can't be resolved."""
         try:
             self._claims(pod)
         except PodClaimError as problem:
@@ -124,7 +124,7 @@ class DynamicResources(
         return [entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims]
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of `binding.interests`."""
+        """Return the events that may make a rejected pod schedulable (see `binding.interests`)."""
         return binding.interests(self._handle.cluster.claims)
 
     # PreFilter
@@ -132,7 +132,7 @@ class DynamicResources(
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Resolve claims, check that their classes exist, prepare the allocator."""
+        """Resolve the pod's claims, check that their classes exist, and prepare the allocator."""
         kept = PodState()
         state.write(self.name, kept)
         cluster = self._handle.cluster
@@ -165,7 +165,7 @@ class DynamicResources(
     # Filter
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes where the claims can't be satisfied; remember what would be allocated."""
+        """Reject the node if the claims can't be satisfied there; otherwise, remember what would be allocated."""
         return self.filter_each(state, pod, [node])[0]
 
     def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
@@ -188,7 +188,10 @@ class DynamicResources(
         return found
 
     def take_over(self, claims: Sequence[ResourceClaim], outcomes: Iterable[NodeOutcome]) -> None:
-        """Remember the allocator's outcomes for these claims, which were found with the devices that are in use now."""
+        """Remember the allocator's outcomes for these claims.
+
+        They must have been found with the devices that are in use now.
+        """
         cluster = self._handle.cluster
         key = plain_key(claims, cluster.view)
         if key is None or self._memo.get(key):
@@ -200,7 +203,7 @@ class DynamicResources(
                 table[node.name] = (node.version, answer)
 
     def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims to allocate on the node; there are none if there is nothing to do."""
+        """Return the claims that the allocator has to satisfy on the node. The list is empty if there are none."""
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
@@ -211,7 +214,7 @@ class DynamicResources(
         return self._memo.of(kept.key, dict) if kept.key is not None else kept.answers
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the claims' specifications, and the nodes where allocated claims can be used."""
+        """Return a key with the specifications of the claims and the nodes on which allocated claims can be used."""
         kept: PodState = state.read(self.name)
         return kept.key
 
@@ -220,7 +223,7 @@ class DynamicResources(
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Deallocate a claim that keeps the pod from every node, or delete the special claim."""
+        """Deallocate a claim that keeps the pod from every node, or delete the pod's claim for extended resources."""
         try:
             kept: PodState = state.read(self.name)
         except StateNotFoundError as problem:
@@ -260,7 +263,7 @@ class DynamicResources(
     # Score
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Score earlier alternatives of firstAvailable requests higher."""
+        """Return a score that is higher if earlier alternatives of firstAvailable requests are allocated."""
         kept = self._kept(state)
         if kept is None or not self._ranks(kept):
             return 0
@@ -271,12 +274,12 @@ class DynamicResources(
         return total
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the same key as for Filter."""
+        """Return the same key as `filter_memo`."""
         kept = self._kept(state)
         return None if kept is None else kept.key
 
     def score_everywhere(self, state: CycleState, pod: Pod) -> int | None:
-        """Return 0 if no claims have alternatives, or if alternatives do not count."""
+        """Return 0 if no claim has alternatives or if alternatives do not affect scores; otherwise, return None."""
         kept = self._kept(state)
         return None if kept is not None and self._ranks(kept) else 0
 
@@ -286,7 +289,7 @@ class DynamicResources(
         return counts and any(map(is_ranked, kept.claims))
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores; the best alternatives score 100."""
+        """Scale the scores so that nodes with the best alternatives get 100."""
         normalize(scores)
         return None
 
@@ -299,7 +302,7 @@ class DynamicResources(
         return self._check.allocations(kept, pod, self._handle.snapshot[node], known[1])
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Put the node's allocations in flight."""
+        """Put the allocations on the node in flight."""
         kept = self._kept(state)
         if kept is None:
             return None
@@ -350,7 +353,7 @@ class DynamicResources(
         kept.reserved.append(claim.metadata.uid)
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Drop the allocations in flight and the pod's reservations; allocations that were written stay."""
+        """Drop the allocations in flight and the pod's reservations. Allocations that have been written are kept."""
         kept = self._kept(state)
         if kept is None:
             return
@@ -364,11 +367,11 @@ class DynamicResources(
     # PreBind
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Skip if the pod has no claims."""
+        """Return Skip if the pod has no claims."""
         return SKIP if self._kept(state) is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Write allocations and reservations; wait for binding conditions."""
+        """Write allocations and reservations. Return Wait while binding conditions are not met."""
         kept = self._kept(state)
         if kept is None:
             return None

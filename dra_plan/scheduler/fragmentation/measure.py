@@ -32,7 +32,7 @@ MOST_KNOWN = 400_000
 
 
 class Ask(NamedTuple):
-    """A request in a shape: its number among all distinct requests, and the number of devices.
+    """A device request in a shape, given by its number among all distinct requests, and the number of devices.
 
     The number of devices is -1 if all matching devices are requested.
     """
@@ -42,7 +42,7 @@ class Ask(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A pod's requests: those for node resources, by resource, and those for devices."""
+    """The requests of a pod, for node resources (by resource) and for devices."""
 
     requests: tuple[tuple[str, int], ...]
     asks: tuple[Ask, ...]
@@ -58,7 +58,7 @@ class _AlikeShapes:
 
 
 class Measure:
-    """The fragmentation of a cluster's nodes, as measured by a mix of pods."""
+    """Measures how fragmented a cluster's nodes are for a mix of pods."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -72,7 +72,7 @@ class Measure:
         self._known: dict[tuple[Left, tuple[int, ...]], float] = {}
 
     def mix(self, shapes: Iterable[Shape]) -> None:
-        """Set the pods in the mix, each as often as it occurs."""
+        """Set the mix. Each pod counts as often as it occurs."""
         counts = Counter(shapes)
         whole = sum(counts.values())
         groups: dict[tuple[Ask, ...], _AlikeShapes] = {}
@@ -107,7 +107,7 @@ class Measure:
                 yield Ask(len(self._wants) - 1, -1 if want.takes_all else want.count)
 
     def needs(self, number: int) -> Sequence[int | None]:
-        """Return the amount that the request takes from a unit of each kind."""
+        """Return how much of a unit of each kind the request takes."""
         known = self._needs[number]
         kinds = self.units.kinds
         while len(known) < len(kinds):
@@ -117,21 +117,21 @@ class Measure:
     # The measure
 
     def node(self, node: NodeInfo) -> float:
-        """Return the thousandths of the node's units that are idle and unusable, on average over the mix."""
+        """Return how many thousandths of the node's units are idle but unusable, on average over the mix."""
         return self.state(self.units.left(node), self.free(node))
 
     def free(self, node: NodeInfo) -> tuple[int, ...]:
-        """Return the free amounts of the node's own resources that a pod in the mix requests."""
+        """Return the free amounts of the node's own resources, for the resources that pods in the mix request."""
         allocatable, requested = node.allocatable, node.requested
         return tuple([allocatable.get(name, 0) - requested.get(name, 0) for name in self._names])
 
     def without(self, free: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
-        """Return the free amounts of the node's own resources with one more pod."""
+        """Return the free amounts of the node's own resources that remain after one more pod."""
         taken = dict(shape.requests)
         return tuple([left - taken.get(name, 0) for name, left in zip(self._names, free, strict=True)])
 
     def state(self, left: Left, free: tuple[int, ...]) -> float:
-        """Return the measure of a node with these units and resources left."""
+        """Return the measure for a node that has these units and resources left."""
         key = (tuple(sorted(left)), free)
         found = self._known.get(key)
         if found is None:
@@ -177,9 +177,9 @@ class Measure:
     # Placing
 
     def placed(self, shape: Shape, left: Left, *, fullest_first: bool) -> Left | None:
-        """Return the free units once a pod with the shape has its devices; None if there are too few.
+        """Return the units that are free after a pod with this shape gets its devices, or None if there are too few.
 
-        Units are taken in order, or the fullest first.
+        Units are taken in order or, if `fullest_first` is set, the fullest first.
         """
         rest = list(left)
         for ask in shape.asks:

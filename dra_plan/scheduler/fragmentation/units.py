@@ -32,7 +32,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class Unit(NamedTuple):
-    """A unit: its kind, its device or the devices that are parts of it, and their totals, in nano-units."""
+    """A unit, with its kind, its device or the devices that are parts of it, and their total amounts in nano-units."""
 
     kind: int
     devices: tuple[PoolDevice, ...]
@@ -40,7 +40,10 @@ class Unit(NamedTuple):
 
 
 class Units:
-    """The units of a cluster's nodes. `kinds` has the devices in one unit of each kind, with its totals."""
+    """The units of a cluster's nodes.
+
+    `kinds` has, for each kind, the devices in one unit of the kind, with its totals.
+    """
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -63,7 +66,7 @@ class Units:
         return found
 
     def left(self, node: NodeInfo) -> Left:
-        """Return the free shares of the node's units."""
+        """Return the free fractions of the node's units."""
         units = self.of(node)
         known = self._left.get(node.name)
         if known is not None and known[0] == node.version:
@@ -146,7 +149,7 @@ def _thousandths(totals: Sequence[tuple[str, int]], used: dict[str, int]) -> int
 
 
 def needed(want: Want, unit: Unit, target: Target) -> int | None:
-    """Return how many thousandths of such a unit a device for the request takes; None if no devices match."""
+    """Return how many thousandths of such a unit a device for the request takes, or None if no device matches."""
     found = [need for device in unit.devices if (need := _need(want, device, unit, target)) is not None]
     return min(found, default=None)
 

@@ -26,7 +26,7 @@ _PRIORITY_OFFSET = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node, the pods to evict from it (most important first), and how many of these pods budgets protect."""
+    """A node with the pods to evict from it, most important first, and how many of these pods budgets protect."""
 
     node: str
     victims: tuple[PodInfo, ...]
@@ -34,10 +34,10 @@ class Candidate:
 
 
 def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
-    """Return the pods with the most important first: by priority, then by age.
+    """Return the pods, the most important first. Pods with a higher priority come first, and then older pods.
 
-    In comparisons, pods that have not yet started are treated as started at the time of the comparison, so upstream's
-    sort considers each such pod older than the previous ones, and the last one comes first.
+    In comparisons, pods that have not started yet are treated as started at the time of the comparison. Upstream's sort
+    therefore considers each such pod older than the previous ones, so that the last one comes first.
     """
 
     def key(entry: tuple[int, PodInfo]) -> tuple[float, float, int]:
@@ -50,9 +50,9 @@ def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
 def split_by_budget(
     pods: Sequence[PodInfo], budgets: Sequence[PodDisruptionBudget]
 ) -> tuple[list[PodInfo], list[PodInfo]]:
-    """Return (pods whose eviction violates a budget, other pods), in the given order.
+    """Return the pods whose eviction violates a budget, and the other pods, both in the given order.
 
-    Each eviction uses up its budgets.
+    Each eviction uses up a part of the budgets that cover the pod.
     """
     allowed = [budget.status.disruptions_allowed for budget in budgets]
     violating: list[PodInfo] = []
@@ -84,10 +84,10 @@ def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the candidate with the fewest violations.
+    """Return the candidate with the fewest budget violations.
 
-    Ties are broken by the least important top victim, then the lowest sum, the fewest victims, the latest start, and
-    the node order.
+    Of several such candidates, the best one has the least important top victim, then the lowest sum of priorities, then
+    the fewest victims, then the latest start time. After that, the first node wins.
     """
     left = list(candidates)
     criteria: tuple[Callable[[Candidate], float], ...] = (
@@ -109,7 +109,7 @@ def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
 
 
 class ExtenderError(DraPlanError):
-    """An error raised if an extender could not be called, or returned an error."""
+    """Raised when an extender cannot be called, or returns an error."""
 
 
 class ExtenderFilterResult:
@@ -124,7 +124,7 @@ class ExtenderFilterResult:
 
 
 class Extender(Protocol):
-    """One configured extender."""
+    """A configured extender."""
 
     name: str
     ignorable: bool
@@ -138,18 +138,21 @@ class Extender(Protocol):
         """Return whether the extender manages a resource that the pod requests, or is interested in all pods."""
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
-        """Return the remaining nodes. Raises ExtenderError if the extender can't be called."""
+        """Return the nodes that the extender does not reject. Raises ExtenderError if the extender can't be called."""
 
     def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, int]:
-        """Return scores from 0 to 10 by node. Raises ExtenderError if the extender can't be called."""
+        """Return the extender's score for each node, from 0 to 10.
+
+        Raises ExtenderError if the extender can't be called.
+        """
 
     def process_preemption(
         self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
     ) -> list[Candidate]:
-        """Return the remaining candidates, possibly with other victims.
+        """Return the candidates that the extender does not reject, possibly with other victims.
 
         Raises ExtenderError if the extender can't be called.
         """
 
     def bind(self, pod: Pod, node: str) -> None:
-        """Bind the pod. Raises ExtenderError if that fails."""
+        """Bind the pod to the node. Raises ExtenderError if this fails."""

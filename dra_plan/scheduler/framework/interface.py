@@ -44,11 +44,11 @@ class Plugin:
 
 
 class QueueSortPlugin(Plugin, ABC):
-    """A plugin that orders the active queue. Exactly one is enabled."""
+    """A plugin that orders the active queue. Exactly one such plugin is enabled."""
 
     @abstractmethod
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Return the sort key; smaller keys are tried first (upstream: Less)."""
+        """Return the sort key of the pod. Pods with smaller keys are tried first (in upstream: Less)."""
 
 
 class PreEnqueuePlugin(Plugin, ABC):
@@ -56,96 +56,99 @@ class PreEnqueuePlugin(Plugin, ABC):
 
     @abstractmethod
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Return a status; anything other than success keeps the pod gated."""
+        """Return a status. Unless it is success, the pod stays gated."""
 
 
 class EnqueueExtensions(Plugin, ABC):
-    """A plugin that names the events that may make the pods it rejected schedulable."""
+    """A plugin that names the events that may make pods it rejected schedulable."""
 
     @abstractmethod
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events, each with or without a hint function."""
+        """Return the events that may make a rejected pod schedulable, each with or without a hint function."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreFilterResult:
-    """The only nodes that can fit; None means all nodes."""
+    """The names of the only nodes that can fit, or None if any node can."""
 
     node_names: frozenset[str] | None = None
 
 
 class PreFilterExtensions(ABC):
-    """Updates to a plugin's state while pods are added to and removed from a node in a trial."""
+    """Updates a plugin's state while pods are added to a node, or removed from it, in a trial."""
 
     @abstractmethod
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Account for the pod `added`, which is now on the node."""
+        """Update the state for the pod `added`, which is now on the node."""
 
     @abstractmethod
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Account for the pod `removed`, which is no longer on the node."""
+        """Update the state for the pod `removed`, which is no longer on the node."""
 
 
 class PreFilterPlugin(Plugin, ABC):
-    """A plugin that prepares the cycle, or rejects the pod for all nodes at once."""
+    """A plugin that prepares the scheduling cycle, or rejects the pod for all nodes at once."""
 
     @abstractmethod
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Return a restriction to some nodes, or a status; Skip skips the plugin's Filter."""
+        """Return a restriction to some nodes, or a status. With Skip, the plugin's Filter is not called."""
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates to the state in a trial, or None if the state does not depend on pods on nodes."""
+        """Return the object that updates the state in a trial, or None if pods on nodes do not affect the state."""
         return None
 
 
 class FilterPlugin(Plugin, ABC):
-    """A plugin that decides whether a pod fits a node."""
+    """A plugin that decides whether a pod fits on a node."""
 
     @abstractmethod
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return success, a rejection of this node, or an Error that ends the whole attempt."""
+        """Return success, a rejection of the node, or an Error that ends the whole scheduling attempt."""
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the causes of the node's rejection, if the reasons do not state the causes.
+        """Return the causes of the node's rejection, if the reasons in the status do not state them.
 
-        Called after `filter` rejected it. This is separate from `filter`, which is called for every node, while the
-        causes are rarely needed.
+        This is called only after `filter` has rejected the node. It is separate from `filter`, which is called for
+        every node, because the causes are rarely needed.
         """
         return ()
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key if a node's result depends only on the key, the node, and the pods and devices on it.
+        """Return a key if the result for a node depends only on the key, the node, and the pods and devices on it.
 
-        Results with equal keys are then reused until the node changes. If the method returns None, the default, the
+        Results with equal keys are then reused until the node changes. If the result is None, which is the default, the
         filter is called every time.
         """
         return None
 
     def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
-        """Return the results of `filter` for these nodes.
+        """Return the results of `filter` for each of these nodes.
 
-        A plugin with a `filter_memo` may override this, because one call for many nodes takes less time.
+        A plugin with a `filter_memo` may override this method, because one call for many nodes takes less time.
         """
         return [self.filter(state, pod, node) for node in nodes]
 
 
 @dataclass(frozen=True, slots=True)
 class NominatingInfo:
-    """The node to nominate for the pod: a name, or "" to clear the nomination."""
+    """The name of the node to nominate for the pod, or "" to clear the nomination."""
 
     node: str
 
 
 class PostFilterPlugin(Plugin, ABC):
-    """A plugin that runs when no node passed; it may preempt other pods."""
+    """A plugin that runs if no node passed the filters. It may preempt other pods."""
 
     @abstractmethod
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Return a status: after success or an Error, no more plugins run; after a rejection, the next plugin runs."""
+        """Return a nomination and a status.
+
+        After a rejection, the next plugin runs; after any other status, none does.
+        """
 
 
 class PreScorePlugin(Plugin, ABC):
@@ -153,79 +156,85 @@ class PreScorePlugin(Plugin, ABC):
 
     @abstractmethod
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Return success, Skip (which skips the plugin's Score), or an Error."""
+        """Return success, an Error, or Skip, with which the plugin's Score is not called."""
 
 
 class ScorePlugin(Plugin, ABC):
-    """A plugin that ranks the nodes that passed, 0 to 100."""
+    """A plugin that ranks the nodes that passed the filters, with scores from 0 to 100."""
 
     @abstractmethod
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Return the score of a node, or an Error."""
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores, which are in node order, to the range 0 to 100, in place."""
+        """Scale the scores in place to the range 0 to 100. They are in node order."""
         return None
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the same kind of key as `FilterPlugin.filter_memo`, for the score before normalizing."""
+        """Return a key, as `FilterPlugin.filter_memo` does, for the score before it is normalized."""
         return None
 
     def score_everywhere(self, state: CycleState, pod: Pod) -> int | None:
-        """Return the score before normalizing if it is the same for every node; None, the default, if it may differ."""
+        """Return the score before normalization if it is the same for all nodes, or None (the default)."""
         return None
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
-        """Return the results of `score` for these nodes, like `FilterPlugin.filter_each`."""
+        """Return the results of `score` for each of these nodes.
+
+        A plugin may override it like `FilterPlugin.filter_each`.
+        """
         return [self.score(state, pod, node) for node in nodes]
 
 
 class ReservePlugin(Plugin, ABC):
-    """A plugin that records the choice of a node, and can undo it."""
+    """A plugin that records that a node was chosen, and can undo this."""
 
     @abstractmethod
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success, or a failure after which every plugin's Unreserve runs, last first."""
+        """Return success or a failure. After a failure, Unreserve is called on every plugin, in reverse order."""
 
     @abstractmethod
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Undo the reservation. This is always called after a failure, even if nothing was reserved."""
+        """Undo the reservation. This is called after every failure, even if nothing was reserved."""
 
 
 class PermitPlugin(Plugin, ABC):
-    """A plugin that allows, rejects or delays binding."""
+    """A plugin that allows, rejects or delays the binding of a pod."""
 
     @abstractmethod
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status | None, float]:
-        """Return a status and, with Wait, the maximum number of seconds."""
+        """Return a status. If it is Wait, the number is how many seconds the pod waits at most."""
 
 
 class PreBindPlugin(Plugin, ABC):
-    """A plugin that prepares binding."""
+    """A plugin that prepares the binding of a pod."""
 
     @abstractmethod
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success, an error, or Wait while something outside the simulation has to happen first."""
+        """Return success, an error, or Wait if something outside the simulation has to happen first."""
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return Skip if `pre_bind` would have nothing to do; otherwise the node is nominated before binding."""
+        """Return Skip if `pre_bind` would have nothing to do.
+
+        Unless all plugins skip, the node is nominated before binding.
+        """
         return None
 
 
 class BindPlugin(Plugin, ABC):
-    """A plugin that binds the pod. The first plugin that does not return Skip decides."""
+    """A plugin that binds pods. The first plugin that does not return Skip decides."""
 
     @abstractmethod
     def bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success when the pod is bound; Skip leaves it to the next plugin."""
+        """Bind the pod and return success, or return Skip to leave this to the next plugin."""
 
 
 class PostBindPlugin(Plugin, ABC):
-    """A plugin that is notified of bound pods."""
+    """A plugin that is notified when pods have been bound."""
 
     @abstractmethod
     def post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Handle the binding of the pod, which cannot be undone."""
+        """Handle the binding of the pod, which can no longer be undone."""
 
 
 POINTS: dict[str, type[Plugin]] = {
@@ -247,7 +256,10 @@ POINTS: dict[str, type[Plugin]] = {
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The reasons why no node fits: per node, or for all at once (`pre_filter`), and the plugins that rejected."""
+    """The reasons why no node fits, and the plugins that rejected the pod.
+
+    The reasons are given for each node, or for all nodes at once (`pre_filter`).
+    """
 
     statuses: Mapping[str, Status]
     pre_filter: str = ""
@@ -259,18 +271,18 @@ class Diagnosis:
 
 
 class TrialFilter:
-    """The filters of the running profile, for plugins that try nodes themselves (preemption)."""
+    """The filters of the running profile, for plugins that try nodes themselves, such as preemption."""
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return whether the pod fits the node, taking nominated pods into account."""
+        """Return whether the pod fits on the node, taking pods that are nominated to the node into account."""
         raise NotImplementedError
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify all plugins that a pod was added in a trial."""
+        """Notify all plugins that a pod was added to a node in a trial."""
         raise NotImplementedError
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify all plugins that a pod was removed in a trial."""
+        """Notify all plugins that a pod was removed from a node in a trial."""
         raise NotImplementedError
 
 
@@ -309,7 +321,7 @@ class Handle:
 
     @property
     def snapshot(self) -> Mapping[str, NodeInfo]:
-        """Return nodes by name, in scheduling order; nothing changes them during a cycle."""
+        """Return the nodes by name, in scheduling order. They do not change during a cycle."""
         return self.cluster.nodes
 
     def waiting_pods(self) -> list[WaitingPod]:
@@ -317,11 +329,11 @@ class Handle:
         return list(self.waiting)
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
-        """Return the waiting pod with this UID, or None."""
+        """Return the waiting pod with this UID, or None if no such pod waits."""
         return self.waiting.get(uid)
 
     def reject_waiting_pod(self, uid: str) -> bool:
-        """Reject a waiting pod; return False if no pod with this UID waits."""
+        """Reject a waiting pod, and return whether a pod with this UID was waiting."""
         waiting = self.waiting.get(uid)
         return waiting is not None and waiting.reject("", "removed")
 
@@ -336,18 +348,18 @@ class Registry(dict[str, Factory]):
     """The plugin factories, by name."""
 
     def register(self, name: str, factory: Factory) -> None:
-        """Add a factory; raise UsageError if the name is taken."""
+        """Add a factory. Raises UsageError if the name is already used."""
         if name in self:
             raise UsageError(f"a plugin named {name} already exists")
         self[name] = factory
 
     def unregister(self, name: str) -> None:
-        """Remove a factory; raise UsageError if there is none."""
+        """Remove a factory. Raises UsageError if there is none with this name."""
         if name not in self:
             raise UsageError(f"no plugin named {name} exists")
         del self[name]
 
     def merge(self, other: Mapping[str, Factory]) -> None:
-        """Register everything in another registry."""
+        """Register all factories of another registry."""
         for name, factory in other.items():
             self.register(name, factory)

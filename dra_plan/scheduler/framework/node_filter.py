@@ -23,7 +23,7 @@ UNKNOWN = Status(Code.ERROR, "not asked yet")
 
 
 class Scan:
-    """The result of a scan: the nodes that `passed`, and how many were `examined`, in order from the start."""
+    """The result of a search for nodes: those that `passed`, and how many were `examined`, in order from the start."""
 
     def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
         self.passed = PassedNodes(nodes, ())
@@ -34,7 +34,7 @@ class Scan:
         self._nodes, self._start, self.answers = nodes, start, answers
 
     def errors(self) -> dict[str, Status]:
-        """Return the nodes on which a filter failed."""
+        """Return the nodes on which a filter failed with an error, with the errors."""
         return {
             self._nodes[position].name: status
             for position, status in self.others.items()
@@ -42,7 +42,7 @@ class Scan:
         }
 
     def refused(self) -> dict[str, Status]:
-        """Return the rejections; valid until something changes in the cluster."""
+        """Return the nodes that were rejected, with the rejections. They are valid until the cluster changes."""
         found: dict[str, Status] = {}
         end, total = self._start + self.examined, len(self._nodes)
         for position in (*range(self._start, min(end, total)), *range(max(0, end - total))):
@@ -53,14 +53,17 @@ class Scan:
 
 
 class Tally:
-    """The number of nodes with each rejection among the results for equal pods; only new results are counted again."""
+    """The number of nodes with each rejection, for equal pods. Only new results are counted again."""
 
     def __init__(self) -> None:
         self._counted: list[Status | None] = []
         self._counts: Counter[Rejection] = Counter()
 
     def of(self, known: ShapeAnswers[Status | None]) -> Mapping[Rejection, int]:
-        """Return the numbers for these results, one for each node; they are valid until the next call."""
+        """Return the number of nodes with each rejection among these results, which has one result for each node.
+
+        The returned numbers are valid until the next call.
+        """
         answers, before, counts = known.answers, self._counted, self._counts
         renewed = known.renewed
         if renewed is None or len(before) != len(answers):
@@ -76,7 +79,7 @@ class Tally:
 
 
 class Refused(CountedStatuses):
-    """The rejections in a scan, built only on access, because most pods find a node and never need them."""
+    """The rejections in a scan. They are built only on access, because most pods find a node and never need them."""
 
     def __init__(self, scan: Scan, number: int, run: _Run) -> None:
         self._scan, self._number, self._run = scan, number, run
@@ -84,7 +87,7 @@ class Refused(CountedStatuses):
         self._counts: Mapping[Rejection, int] | None = None
 
     def counts(self) -> Mapping[Rejection, int]:
-        """Return the number of nodes with each rejection; it is valid until something changes in the cluster."""
+        """Return the number of nodes with each rejection. It is valid until the cluster changes."""
         if self._counts is None and self._number == len(self._scan.answers) and not self._scan.others:
             self._counts = self._run.tally.of(self._run.known)
         elif self._counts is None:
@@ -111,7 +114,11 @@ class Refused(CountedStatuses):
 
 
 class FilterAnswers:
-    """The cached results of a profile's filters for equal pods, and of each plugin for pods that it treats as equal."""
+    """The cached results of a profile's filters.
+
+    Results of all filters together are kept for equal pods, and those of a plugin for pods that the plugin treats as
+    equal.
+    """
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
@@ -161,9 +168,9 @@ def _not_passing(places: Sequence[int], answers: Sequence[Status | None]) -> Ite
 
 
 class NodeFilter:
-    """A profile's filters for one pod, with cached results where plugins allow it.
+    """The filters of a profile for one pod. Results are cached if the plugins allow it.
 
-    Adjacent plugins with a memo key share one list of results, so that each node is examined once.
+    Adjacent plugins with a memo key share a list of results, so that each node is examined only once.
     """
 
     def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: FilterAnswers) -> None:
@@ -210,9 +217,10 @@ class NodeFilter:
         return Refused(scan, scan.examined - len(scan.passed) - len(scan.errors()), run)
 
     def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
-        """Return the nodes that pass, from `start` to the end and then from the beginning, until there are enough.
+        """Return the nodes that pass. The scan stops when `enough` have passed, or when all have been examined.
 
-        `nodes` are all nodes in scheduling order. Nodes that were rejected before and have not changed take no time.
+        `nodes` are all nodes in scheduling order. The scan begins at `start`, and continues from the first node after
+        the last one. Nodes that were rejected before and have not changed take no time.
         """
         [run] = self._runs
         assert isinstance(run, _Run)

@@ -33,12 +33,11 @@ _Value = TypeVar("_Value")
 
 
 class ScorePhase(ProfilePlugins):
-    """The runs of the plugins that rank nodes.
+    """Runs the plugins that rank nodes.
 
-    `weights` are the profile's weights, and `scores` are the cached scores.
-
-    `scores_of_objects` are the scores of plugins that read only the node's object, and `sums` are the weighted scores
-    of several plugins together, `UNSCORED` where they are missing.
+    `weights` are the profile's weights, and `scores` are the cached scores. `scores_of_objects` are the scores of
+    plugins that read only the node's object. `sums` are the weighted scores of several plugins together, or `UNSCORED`
+    if they are missing.
     """
 
     weights: Mapping[str, int]
@@ -47,7 +46,7 @@ class ScorePhase(ProfilePlugins):
     sums: NodeAnswers[int]
 
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Run the PreScore plugins, and return an Error if one fails. Plugins that return Skip do not score."""
+        """Run the PreScore plugins, and return an Error if one of them fails. Plugins that return Skip do not score."""
         skipped = set()
         with Guard("PreScore", pod) as guard:
             for plugin in guard.each(self._at_pre_score):
@@ -60,17 +59,22 @@ class ScorePhase(ProfilePlugins):
         return None
 
     def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
-        """Return the weighted scores of each plugin in the order of the nodes (at least one), or an Error."""
+        """Return each plugin's weighted scores in the order of the nodes, or an Error.
+
+        There must be at least one node.
+        """
         return self._table(self._scoring(state), state, pod, _Scored(nodes))
 
     def run_totals(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: dict[str, list[int]] | None = None
     ) -> list[int] | Status:
-        """Return the sums of the weighted scores in the order of the nodes (at least one), or an Error.
+        """Return the sums of the weighted scores in the order of the nodes, or an Error.
 
-        Scores that are the same for all nodes are left out of the sums. The plugins that cache their scores and do not
-        normalize them share one cached sum for each node, unless `scores` is passed; each plugin's weighted scores are
-        then added to it.
+        There must be at least one node.
+
+        Scores that are the same for all nodes are left out of the sums. Plugins that cache their scores and do not
+        normalize them share one cached sum for each node. If `scores` is passed, they do not, and the weighted scores
+        of each plugin are added to `scores`.
         """
         row, plugins = _Scored(nodes), self._scoring(state)
         keys: dict[ScorePlugin, Hashable] = {}
@@ -194,9 +198,9 @@ class _Scored:
 
 
 def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
-    """Return the positions of missing scores one by one, because scores may be filled in meanwhile.
+    """Yield the positions of missing scores, of which there are few.
 
-    Few scores are missing.
+    They are found one at a time, because scores may be filled in between.
     """
     return compress(count(), map(eq, scores, repeat(missing)))
 
@@ -205,9 +209,9 @@ def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
 
 
 class Framework(FilterPhase, ScorePhase, BindPhase):
-    """The plugins in one profile.
+    """The plugins of a profile.
 
-    `weights` are the score plugins' weights, and `queue_sort` orders the active queue.
+    `weights` are the weights of the score plugins, and `queue_sort` orders the active queue.
     """
 
     def __init__(
@@ -247,7 +251,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         return False
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
-        """Return the first rejection, with its plugin; `first` names the plugin to call before the others."""
+        """Return the first rejection, with its plugin. The plugin named `first` is called before the others."""
         with Guard("PreEnqueue", pod) as guard:
             plugins = sorted(self._at_pre_enqueue, key=lambda p: p.name != first) if first else self._at_pre_enqueue
             for plugin in guard.each(plugins):
@@ -257,5 +261,5 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         return None
 
     def filter_nodes(self, state: CycleState, pod: Pod) -> NodeFilter:
-        """Return the filters, ready to be applied to many nodes for one pod."""
+        """Return the filters for one pod, ready to be applied to many nodes."""
         return NodeFilter(self, state, pod, self._statuses)

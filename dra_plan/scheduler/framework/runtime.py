@@ -56,9 +56,9 @@ _SomePlugin = TypeVar("_SomePlugin", bound=Plugin)
 
 
 class PluginPanicError(DraPlanError):
-    """A plugin raised an exception.
+    """Raised when a plugin has raised an exception.
 
-    In upstream, a panic ends the scheduler, so nothing is unreserved; here it ends the simulation.
+    In upstream, a panic ends the scheduler, and nothing is unreserved. Here, it ends the simulation.
     """
 
     def __init__(self, plugin: str, point: str, pod: str, cause: BaseException) -> None:
@@ -68,7 +68,7 @@ class PluginPanicError(DraPlanError):
 
 
 class Guard:
-    """A context that turns exceptions from plugins into a PluginPanicError; dra-plan's own errors pass through."""
+    """A context that turns exceptions from plugins into a PluginPanicError. Errors of dra-plan itself pass through."""
 
     __slots__ = ("_plugin", "_pod", "_point")
 
@@ -76,7 +76,7 @@ class Guard:
         self._plugin, self._point, self._pod = plugin, point, pod
 
     def each(self, plugins: Iterable[_SomePlugin]) -> Iterator[_SomePlugin]:
-        """Yield the plugins; exceptions are attributed to the current plugin."""
+        """Yield the plugins one by one. An exception is attributed to the plugin that was yielded last."""
         for plugin in plugins:
             self._plugin = plugin
             yield plugin
@@ -90,7 +90,7 @@ class Guard:
 
 
 class ProfilePlugins:
-    """One profile's plugins by extension point, with the guard against exceptions and the trace."""
+    """A profile's plugins by extension point, with the guard against exceptions and the trace."""
 
     def __init__(
         self, profile: str, plugins: Mapping[str, Sequence[Plugin]], handle: Handle, tracer: Tracer | None
@@ -113,12 +113,12 @@ class ProfilePlugins:
         self._at_post_bind = [p for p in self.points["postBind"] if isinstance(p, PostBindPlugin)]
 
     def all_plugins(self) -> list[Plugin]:
-        """Return every plugin once, in the order in which it first occurs."""
+        """Return every plugin once, in the order of their first occurrence."""
         return list(dict.fromkeys(plugin for plugins in self.points.values() for plugin in plugins))
 
     @staticmethod
     def failure(point: str, plugin: Plugin, status: Status) -> Status:
-        """Return the status itself if it is a rejection; otherwise, an Error that names the plugin."""
+        """Return the status unchanged if it is a rejection; otherwise, return an Error that names the plugin."""
         if status.rejected:
             return status.by(plugin.name)
         return error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
@@ -129,7 +129,7 @@ class ProfilePlugins:
 
 
 class FilterPhase(ProfilePlugins, TrialFilter):
-    """The phase that runs the plugins that find nodes for a pod, and those that preempt if the pod fits nowhere."""
+    """Runs the plugins that find nodes for a pod, and those that preempt pods if no node fits."""
 
     quiet = False
     """True if nothing is traced, because attempts during preemption are not the pod's own cycle."""
@@ -137,7 +137,10 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def run_pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult, Status | None, list[str]]:
-        """Return the nodes left to examine, a rejection or error for all, and the plugins that restricted the nodes."""
+        """Return the nodes to examine, a status for all nodes, and the plugins that excluded nodes.
+
+        The status is a rejection or an Error, or None if PreFilter succeeded.
+        """
         names: frozenset[str] | None = None
         restricting: list[str] = []
         skipped: set[str] = set()
@@ -168,11 +171,11 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return PreFilterResult(names), refusal, restricting
 
     def filters(self, state: CycleState) -> list[FilterPlugin]:
-        """Return the filter plugins that have something to do."""
+        """Return the filter plugins that did not return Skip in PreFilter."""
         return [p for p in self._at_filter if p.name not in state.skip_filter]
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return the first result that is not success, without using cached results."""
+        """Return the first plugin's result that is not success. Cached results are not used."""
         for plugin in self.filters(state):
             status = self.ask_filter(plugin, state, pod, node)
             if status is not None:
@@ -180,7 +183,10 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return None
 
     def ask_filter(self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return one plugin's result; None for success. Anything that is neither success nor rejection is an Error."""
+        """Return one plugin's result, which is None for success.
+
+        A status that is neither success nor a rejection is an Error.
+        """
         try:  # does the same as `Guard`, which takes longer than most plugins here
             status = plugin.filter(state, pod, node)
         except DraPlanError:
@@ -194,7 +200,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def ask_filter_each(
         self, plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> Sequence[Status | None]:
-        """Return one plugin's results for these nodes, as `ask_filter` does if nothing is traced."""
+        """Return one plugin's results for each of these nodes, like `ask_filter`. Nothing is traced."""
         with Guard("Filter", pod, plugin):
             found = plugin.filter_each(state, pod, nodes)
         if not any(found):
@@ -202,7 +208,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return [None if status is None else _reported(plugin, status) for status in found]
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Run the filters with the node's nominated pods of the same or higher priority added, then without them."""
+        """Run the filters twice: with the node's nominated pods of the same or higher priority, and without them."""
         info = self.handle.cluster.info(pod)
         nominated = self.handle.nominator.at_least(node.name, info.priority, info.uid)
         nominated = [other for other in nominated if other.uid not in node.pods]
@@ -219,11 +225,17 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return self.filter(state, pod, node)
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was added in a trial; return an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was added to a node in a trial.
+
+        Return an Error if one of them fails.
+        """
         return self._extend(state, pod, added, node, "AddPod")
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Notify the PreFilter plugins that a pod was removed in a trial; return an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was removed from a node in a trial.
+
+        Return an Error if one of them fails.
+        """
         return self._extend(state, pod, removed, node, "RemovePod")
 
     def _extend(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, what: str) -> Status | None:
@@ -241,7 +253,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def run_post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Return the nomination, and the status whose text goes into the message."""
+        """Return the nomination, and the status whose text becomes part of the scheduler's message."""
         self.quiet, self.handle.trial = True, self
         try:
             return self._post_filter(state, pod, statuses)
@@ -293,10 +305,10 @@ ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class BindPhase(ProfilePlugins):
-    """The phase that runs the plugins that reserve a node for a pod, until the pod is bound."""
+    """Runs the plugins that reserve a node for a pod, and those after them, until the pod is bound."""
 
     def run_reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return the first failure; the caller then unreserves."""
+        """Return the first failure, or None. After a failure, the caller has to unreserve."""
         with Guard("Reserve", pod) as guard:
             for plugin in guard.each(self._at_reserve):
                 status = plugin.reserve(state, pod, node)
@@ -311,7 +323,7 @@ class BindPhase(ProfilePlugins):
                 plugin.unreserve(state, pod, node)
 
     def run_permit(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success, Wait (the pod is then among the waiting pods), a rejection or an Error."""
+        """Return success, Wait, a rejection or an Error. If it is Wait, the pod is now among the waiting pods."""
         refusal, waits = self.ask_permit(state, pod, node)
         if refusal is not None or not waits:
             return refusal
@@ -323,9 +335,9 @@ class BindPhase(ProfilePlugins):
     def ask_permit(
         self, state: CycleState, pod: Pod, node: str
     ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
-        """Return a rejection or an Error, and the plugins that return Wait, each with its timeout.
+        """Return a rejection or an Error (if any), and the plugins that return Wait, each with its timeout.
 
-        The pod does not yet wait.
+        The pod is not added to the waiting pods.
         """
         waits: dict[str, tuple[Status, float]] = {}
         with Guard("Permit", pod) as guard:
@@ -339,9 +351,9 @@ class BindPhase(ProfilePlugins):
         return None, waits
 
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return Skip if no plugin has anything to do before binding.
+        """Return Skip if no plugin has anything to do before the pod is bound.
 
-        Plugins that return Skip are then not called in PreBind.
+        Plugins that return Skip are not called in PreBind.
         """
         idle = []
         with Guard("PreBindPreFlight", pod) as guard:
@@ -358,9 +370,9 @@ class BindPhase(ProfilePlugins):
         return Status(Code.SKIP) if len(idle) == len(self._at_pre_bind) else None
 
     def run_pre_bind(self, state: CycleState, pod: Pod, node: str, done: set[str]) -> Status | None:
-        """Return the first failure, or Wait.
+        """Return the first failure or Wait, or None.
 
-        Plugins in `done` are not called again, and those that succeed are added.
+        Plugins in `done` are not called again, and plugins that succeed are added to `done`.
         """
         with Guard("PreBind", pod) as guard:
             for plugin in guard.each(self._at_pre_bind):
@@ -375,7 +387,7 @@ class BindPhase(ProfilePlugins):
         return None
 
     def run_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success when a plugin has bound the pod."""
+        """Return success if a plugin has bound the pod, or the failure."""
         with Guard("Bind", pod) as guard:
             for plugin in guard.each(self._at_bind):
                 status = plugin.bind(state, pod, node)
@@ -387,7 +399,7 @@ class BindPhase(ProfilePlugins):
         return Status(Code.SKIP)
 
     def run_post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Notify all PostBind plugins."""
+        """Notify all PostBind plugins that the pod has been bound."""
         with Guard("PostBind", pod) as guard:
             for plugin in guard.each(self._at_post_bind):
                 plugin.post_bind(state, pod, node)
@@ -398,14 +410,19 @@ class BindPhase(ProfilePlugins):
 
 
 def is_level(scores: Sequence[int]) -> bool:
-    """Return whether all scores (at least one) are the same, as they are if a plugin has no preference."""
+    """Return whether all scores are the same, as they are if a plugin has no preference.
+
+    There must be at least one score.
+    """
     return scores[0] == scores[-1] and scores.count(scores[0]) == len(scores)
 
 
 def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
-    """Return the sum of each of `number` columns (at least one), less what all columns have in common.
+    """Return the sum of each of `number` columns, less what all columns have in common.
 
-    Rows of equal scores are left out, because they do not decide which column has the highest sum.
+    There must be at least one column.
+
+    Rows in which all scores are the same are left out, because they do not change which column has the highest sum.
     """
     totals: Sequence[int] | None = None
     for row in rows:
@@ -415,9 +432,10 @@ def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
 
 
 def normalize(scores: list[int], *, reverse: bool = False) -> None:
-    """Scale the scores to 0..100 by the largest score, in place; if reversed, the largest becomes 0.
+    """Scale the scores in place to the range 0 to 100, relative to the largest score.
 
-    If all scores are zero, they become 0, or 100 if reversed.
+    If `reverse` is set, the largest score becomes 0, and 0 becomes 100. If all scores are 0, they stay 0, or become 100
+    if `reverse` is set.
     """
     most = max(scores, default=0)
     if most == 0:

@@ -23,8 +23,8 @@ from dra_plan.api.scheduling import PodGroup
 class ResourceShort(NamedTuple):
     """A resource of which the node has too little left for the pod, in the units of `cluster.nodes.amounts`.
 
-    The pod count is treated as the resource `pods`, of which each pod requests one. The free amount is never negative.
-    `room` is the amount that an empty node would have, or -1 if it is unknown.
+    The number of pods is treated as the resource `pods`, of which each pod requests one. The free amount is never
+    negative. `room` is the amount that the node would have if it were empty, or -1 if it is unknown.
     """
 
     resource: str
@@ -34,11 +34,11 @@ class ResourceShort(NamedTuple):
 
 
 class NoDevices(NamedTuple):
-    """The pod's claims, which can't all be allocated from the free devices that the node reaches."""
+    """The pod's claims, not all of which can be allocated from the free devices that the node reaches."""
 
 
 class UntoleratedTaint(NamedTuple):
-    """The first taint on the node that the pod does not tolerate."""
+    """The first taint of the node that the pod does not tolerate."""
 
     key: str
     value: str
@@ -46,17 +46,19 @@ class UntoleratedTaint(NamedTuple):
 
 
 class NodeCordoned(NamedTuple):
-    """A cordoned node."""
+    """A node that is cordoned."""
 
 
 class OtherNodeNamed(NamedTuple):
-    """A pod that names another node."""
+    """A node other than the one that the pod names."""
 
     wanted: str
 
 
 class LabelUnmet(NamedTuple):
-    """An unmet requirement of the pod for a node label; `found` is None if the node does not have the label.
+    """A requirement of the pod for a node label that the node does not meet.
+
+    `found` is None if the node lacks the label.
 
     The field `metadata.name`, by which a pod can name nodes, is treated like a label.
     """
@@ -68,7 +70,7 @@ class LabelUnmet(NamedTuple):
 
 
 class PortTaken(NamedTuple):
-    """A host port that a pod on the node (NAMESPACE/NAME) already uses."""
+    """A host port that a pod on the node already uses. The pod is given as NAMESPACE/NAME."""
 
     protocol: str
     port: int
@@ -80,7 +82,7 @@ class AffinityUnmet(NamedTuple):
 
     `kind` is "affinity", "anti-affinity", or "existing" if the term belongs to an existing pod. `domain` is None if the
     node lacks the topology key; `pod` (NAMESPACE/NAME) is the pod to stay away from. `selector` is the term's pod
-    selector, as text; `elsewhere` names other namespaces that have matching pods.
+    selector as text, and `elsewhere` names other namespaces with matching pods.
     """
 
     kind: str
@@ -111,17 +113,17 @@ class SpreadUneven(NamedTuple):
 
 
 class VolumeUnfit(NamedTuple):
-    """A claim on a volume that cannot be used on the node, with its volume if it has one."""
+    """A volume claim that cannot be used on the node, with its volume if it has one."""
 
     claim: str
     volume: str
 
 
 class VolumeInUse(NamedTuple):
-    """A claim or disk that the pod needs exclusively and that another pod (NAMESPACE/NAME) uses.
+    """A claim or disk that the pod needs exclusively but that another pod (NAMESPACE/NAME) uses.
 
-    This is a ReadWriteOncePod claim, or a disk on this node. `claim` is empty for a disk, and `disk` is then its kind,
-    such as `gcePersistentDisk`.
+    It is a ReadWriteOncePod claim, or a disk on this node. For a disk, `claim` is empty, and `disk` is the kind of
+    disk, such as `gcePersistentDisk`.
     """
 
     claim: str
@@ -130,7 +132,7 @@ class VolumeInUse(NamedTuple):
 
 
 class VolumesFull(NamedTuple):
-    """A CSI driver for which the pod has more volumes than the node still accepts, which is `left` of `limit`."""
+    """A CSI driver of which the pod has more volumes than the node still accepts (`left` of its `limit`)."""
 
     driver: str
     asked: int
@@ -159,7 +161,7 @@ Obstacle = (
 
 
 class Code(IntEnum):
-    """Kubernetes' status codes; the first framework (v1alpha1) had the codes up to SKIP."""
+    """Kubernetes' status codes. The first framework (v1alpha1) had only the codes up to SKIP."""
 
     SUCCESS = 0
     ERROR = 1
@@ -171,7 +173,7 @@ class Code(IntEnum):
 
     @property
     def title(self) -> str:
-        """The name in Kubernetes' spelling."""
+        """The name of the code as Kubernetes writes it."""
         return "".join(part.capitalize() for part in self.name.split("_"))
 
 
@@ -179,16 +181,16 @@ _REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 
 class Reason(NamedTuple):
-    """A reason in a status: its text, as in Kubernetes, and its subject `about`, if the plugin knows it."""
+    """A reason in a status. It has a text, as in Kubernetes, and a subject `about` if the plugin knows one."""
 
     text: str
     about: Obstacle | None = None
 
 
 class Status:
-    """A code, its reasons, and the name of the plugin that returned it (which the framework fills in).
+    """A code with its reasons, and the name of the plugin that returned it. The framework fills in the name.
 
-    A reason that is given as plain text has no `about`.
+    A reason that is given as plain text has no subject.
     """
 
     __slots__ = ("_rejection", "code", "plugin", "reasons")
@@ -214,17 +216,17 @@ class Status:
 
     @property
     def message(self) -> str:
-        """All reasons, joined as in Kubernetes."""
+        """All reasons, joined as Kubernetes joins them."""
         return ", ".join([reason.text for reason in self.reasons])
 
     @property
     def rejected(self) -> bool:
-        """Return whether the pod is stopped without an error."""
+        """Return whether the status stops the pod without an error."""
         return self.code in _REJECTIONS
 
     @property
     def rejection(self) -> Rejection:
-        """The status without its reasons' subjects."""
+        """The rejection without the subjects of its reasons."""
         try:
             return self._rejection
         except AttributeError:
@@ -233,7 +235,7 @@ class Status:
             return self._rejection
 
     def by(self, plugin: str) -> Status:
-        """Return the same status with the plugin's name, unless it already has one."""
+        """Return the status with the plugin's name. A name that it already has is kept."""
         if self.plugin:
             return self
         named = Status(self.code, plugin=plugin)
@@ -242,9 +244,9 @@ class Status:
 
 
 class Rejection(NamedTuple):
-    """The part of a rejection that many nodes share.
+    """The part of a rejection that many nodes have in common.
 
-    It consists of the plugin, whether preemption may help, whether the rejection is Pending, and the reasons' texts.
+    This is the plugin, whether preemption may help, whether the status is Pending, and the texts of the reasons.
     """
 
     plugin: str
@@ -254,15 +256,15 @@ class Rejection(NamedTuple):
 
 
 class CountedStatuses(Mapping[str, Status]):
-    """Statuses by node, with the number of nodes that have each rejection."""
+    """The statuses by node, with the number of nodes that have each rejection."""
 
     def counts(self) -> Mapping[Rejection, int]:
-        """Return the number of nodes with each rejection; it may be 0."""
+        """Return the number of nodes for each rejection. It may be 0."""
         raise NotImplementedError
 
 
 def counts_of(statuses: Mapping[str, Status]) -> Mapping[Rejection, int]:
-    """Return the number of nodes with each rejection; it may be 0."""
+    """Return the number of nodes for each rejection. It may be 0."""
     if isinstance(statuses, CountedStatuses):
         return statuses.counts()
     return Counter(status.rejection for status in statuses.values())
@@ -295,7 +297,7 @@ def left_out(plugin: str) -> Status:
 
 
 def not_satisfied(plugins: Iterable[str]) -> str:
-    """Return the text for nodes that these plugins' PreFilter excludes together."""
+    """Return the text for nodes that are excluded by the PreFilter of these plugins together."""
     return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
 
 
@@ -304,17 +306,17 @@ SKIP = Status(Code.SKIP)
 
 
 def succeeded(status: Status | None) -> bool:
-    """Return whether a status means Success."""
+    """Return whether the status means Success."""
     return status is None or status.code is Code.SUCCESS
 
 
 def failed(status: Status | None) -> TypeGuard[Status]:
-    """Return whether a status means anything other than Success."""
+    """Return whether the status is anything other than Success."""
     return not succeeded(status)
 
 
 def is_skip(status: Status | None) -> bool:
-    """Return whether a status means Skip."""
+    """Return whether the status means Skip."""
     return status is not None and status.code is Code.SKIP
 
 
@@ -323,7 +325,7 @@ def is_skip(status: Status | None) -> bool:
 
 
 class StateNotFoundError(KeyError):
-    """An error raised if nothing was written under the key; the message is Kubernetes'."""
+    """Raised when nothing was written under a key. The message is Kubernetes'."""
 
     def __str__(self) -> str:
         return "not found"
@@ -331,11 +333,11 @@ class StateNotFoundError(KeyError):
 
 @dataclass(slots=True)
 class GroupCycleState:
-    """The data that the pods in one pod group cycle share.
+    """The data that the pods in a group share during one scheduling cycle.
 
-    `in_flight` are the UIDs of the claims that the group's pods put in flight in this cycle. `tentative` means that
-    everything taken will be released, so nothing that existed before may be lost. `postponed` are evictions that wait
-    for the group's outcome.
+    `in_flight` are the UIDs of the claims that the group's pods put in flight in this cycle. If `tentative` is set,
+    everything that is taken will be released, so nothing that existed before may be lost. `postponed` are evictions
+    that wait for the group's outcome.
     """
 
     group: PodGroup | None
@@ -346,12 +348,13 @@ class GroupCycleState:
 
 
 class CycleState:
-    """Values by key.
+    """The data that plugins store for a pod during a scheduling cycle, by key.
 
     A value with a `clone` method is cloned with the state; any other value is shared.
 
-    `group` is the data that the pods in a group's cycle share; None for a pod that is tried alone. `skip_filter`,
-    `skip_score` and `skip_pre_bind` name the plugins that returned Skip in PreFilter, PreScore and PreBindPreFlight.
+    `group` is the data that the pods of a group share in their cycle, or None for a pod that is tried alone.
+    `skip_filter`, `skip_score` and `skip_pre_bind` name the plugins that returned Skip in PreFilter, PreScore and
+    PreBindPreFlight.
     """
 
     __slots__ = ("_values", "group", "skip_filter", "skip_pre_bind", "skip_score")
@@ -364,22 +367,22 @@ class CycleState:
         self.skip_pre_bind: frozenset[str] = frozenset()
 
     def parts(self) -> Iterable[object]:
-        """Return the values that change on their own."""
+        """Return the stored values, which a fork of the simulation has to save."""
         return (value for value in self._values.values() if hasattr(value, "__dict__"))
 
     def read(self, key: str) -> Any:
-        """Return the value under the key; raise StateNotFoundError if nothing was written."""
+        """Return the value under the key. Raises StateNotFoundError if nothing was written under it."""
         try:
             return self._values[key]
         except KeyError:
             raise StateNotFoundError(key) from None
 
     def get(self, key: str) -> Any:
-        """Return the value under the key, or None."""
+        """Return the value under the key, or None if there is none."""
         return self._values.get(key)
 
     def write(self, key: str, value: Any) -> None:
-        """Store a value, in place of an earlier one."""
+        """Store a value under the key, replacing an earlier value."""
         self._values[key] = value
 
     def delete(self, key: str) -> None:

@@ -19,7 +19,7 @@ def verdict(
     node_names: Iterable[str] | None = None,
     nominated_node: str | None = None,
 ) -> PluginVerdict:
-    """Return a plugin's result as a verdict."""
+    """Return the result of a plugin as a verdict."""
     told = status is not None and status.reasons and status.code is not Code.SUCCESS
     return PluginVerdict(
         plugin=plugin,
@@ -49,7 +49,7 @@ class Attempt:
 
 
 class Tracer:
-    """A collector of attempts and wake-ups."""
+    """Collects attempts, and the reasons why pods are retried."""
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
@@ -65,20 +65,20 @@ class Tracer:
         return self.attempts[-1]
 
     def pre_filter(self, plugin: str, status: Status | None, result: PreFilterResult | None) -> None:
-        """Record a PreFilter result."""
+        """Record the result of a PreFilter plugin."""
         names = result.node_names if result is not None else None
         self.current.pre_filter.append(verdict(plugin, status, node_names=names))
 
     def filter(self, plugin: str, node: str, status: Status | None) -> None:
-        """Record a Filter result."""
+        """Record the result of a Filter plugin."""
         self.current.filters.setdefault(node, []).append(verdict(plugin, status))
 
     def post_filter(self, plugin: str, status: Status | None, result: NominatingInfo | None) -> None:
-        """Record a PostFilter result."""
+        """Record the result of a PostFilter plugin."""
         nominated = result.node if result is not None else None
         self.current.post_filter.append(verdict(plugin, status, nominated_node=nominated))
 
     def scored(self, nodes: Sequence[str], table: dict[str, list[int]], best: Sequence[str]) -> None:
-        """Record the weighted scores per plugin and node, and the nodes with the highest sum."""
+        """Record the weighted scores by plugin and node, and the nodes with the highest sum."""
         self.current.scores = {plugin: dict(zip(nodes, scores, strict=True)) for plugin, scores in table.items()}
         self.current.best = list(best)

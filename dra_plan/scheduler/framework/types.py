@@ -38,7 +38,7 @@ class QueuedPod:
 
     @property
     def pod(self) -> Pod:
-        """The pod."""
+        """The queued pod."""
         return self.info.pod
 
     @property
@@ -57,7 +57,7 @@ class QueuedPod:
 
 
 class Nominator:
-    """Nominated pods by node."""
+    """The pods that are nominated to nodes, by node."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, dict[str, PodInfo]] = {}
@@ -68,7 +68,7 @@ class Nominator:
         return bool(self._nodes)
 
     def nominate(self, info: PodInfo, node: str) -> None:
-        """Nominate the pod to the node; an earlier nomination is dropped."""
+        """Nominate the pod to the node. An earlier nomination of the pod is dropped."""
         self.clear(info.uid)
         self._where[info.uid] = node
         self._nodes.setdefault(node, {})[info.uid] = info
@@ -83,15 +83,15 @@ class Nominator:
                 del self._nodes[node]
 
     def node_of(self, uid: str) -> str:
-        """Return the nominated node, or ""."""
+        """Return the node to which the pod is nominated, or "" if there is none."""
         return self._where.get(uid, "")
 
     def on(self, node: str) -> list[PodInfo]:
-        """Return the pods nominated to the node."""
+        """Return the pods that are nominated to the node."""
         return list(self._nodes.get(node, {}).values())
 
     def at_least(self, node: str, priority: int, but: str) -> list[PodInfo]:
-        """Return the pods nominated to the node that have at least this priority, except the pod with UID `but`."""
+        """Return the pods nominated to the node that have at least this priority, except the pod with the UID `but`."""
         pods = self._nodes.get(node)
         if not pods:
             return []
@@ -99,5 +99,5 @@ class Nominator:
 
     @property
     def nodes(self) -> frozenset[str]:
-        """The nodes that pods are nominated to."""
+        """The nodes to which pods are nominated."""
         return frozenset(self._nodes)

@@ -10,7 +10,7 @@ from .status import Status, unschedulable
 
 
 def duration(seconds: float) -> str:
-    """Format a duration as Go does: `10s`, `1m30s`, `15m0s`, `500ms`."""
+    """Return a duration in Go's format, such as `10s`, `1m30s`, `15m0s` or `500ms`."""
     if seconds < 1:
         return f"{seconds * 1000:g}ms" if seconds else "0s"
     whole, rest = divmod(seconds, 60)
@@ -22,10 +22,10 @@ def duration(seconds: float) -> str:
 
 
 class WaitingPod:
-    """A pod that waits for one or more plugins, each with its own deadline.
+    """A pod that waits for the permission of one or more plugins, each with a deadline of its own.
 
-    The pod is decided as soon as one plugin rejects it, or all plugins have allowed it; the earliest deadline also
-    rejects it.
+    The pod is decided as soon as one plugin rejects it, or all plugins have allowed it. It is also rejected at the
+    earliest deadline.
     """
 
     def __init__(self, pod: Pod, node: str, now: float, waits: Mapping[str, float]) -> None:
@@ -42,39 +42,45 @@ class WaitingPod:
 
     @property
     def deadline(self) -> float:
-        """The time at which the pod is rejected if nothing happens."""
+        """The time at which the pod is rejected unless it is decided before."""
         return min(self._deadlines.values(), default=float("inf"))
 
     @property
     def decided(self) -> bool:
-        """Return whether the pod was allowed or rejected."""
+        """Return whether the pod has been allowed or rejected."""
         return self._verdict is not None or not self._deadlines
 
     @property
     def verdict(self) -> Status | None:
-        """Return None if the pod was allowed, and otherwise the rejection.
+        """Return None if the pod was allowed, or else the rejection.
 
-        The result is meaningful once the pod is decided.
+        The result is meaningful only after the pod is decided.
         """
         return self._verdict
 
     def allow(self, plugin: str) -> None:
-        """Allow the pod for the plugin; this has no effect once the pod is decided."""
+        """Allow the pod in the name of the plugin. This has no effect if the pod is already decided."""
         self._deadlines.pop(plugin, None)
 
     def reject(self, plugin: str, message: str) -> bool:
-        """Reject the pod in the plugin's name; return False if it was already decided."""
+        """Reject the pod in the name of the plugin. Return False if the pod was already decided."""
         if self.decided:
             return False
         self._verdict = unschedulable(message).by(plugin)
         return True
 
     def preempt(self, plugin: str, message: str) -> bool:
-        """Reject the pod because a more important one needs its resources."""
+        """Reject the pod because a more important pod needs its resources.
+
+        Return False if the pod was already decided.
+        """
         return self.reject(plugin, message)
 
     def expire(self, now: float) -> None:
-        """Reject the pod if a deadline has passed; the plugin with the earliest deadline gives the reason."""
+        """Reject the pod if one of its deadlines has passed.
+
+        The reason is that of the plugin with the earliest deadline.
+        """
         if self.decided or now < self.deadline:
             return
         plugin = min(self._deadlines, key=lambda name: (self._deadlines[name], name))
@@ -94,7 +100,7 @@ class WaitingPods:
         return len(self._pods)
 
     def parts(self) -> Iterable[object]:
-        """Return the pods."""
+        """Return the waiting pods, which a fork of the simulation has to save."""
         return self._pods.values()
 
     def add(self, uid: str, pod: WaitingPod) -> None:
@@ -102,7 +108,7 @@ class WaitingPods:
         self._pods[uid] = pod
 
     def get(self, uid: str) -> WaitingPod | None:
-        """Return the waiting pod with this UID, or None."""
+        """Return the waiting pod with this UID, or None if no such pod waits."""
         return self._pods.get(uid)
 
     def remove(self, uid: str) -> None:

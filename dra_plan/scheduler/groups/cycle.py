@@ -27,7 +27,7 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 
 class GroupVerdict(Enum):
-    """A group's outcome in one cycle."""
+    """The outcome for a group in one scheduling cycle."""
 
     SCHEDULED = "scheduled"
     PREEMPTING = "preempting"
@@ -38,9 +38,9 @@ class GroupVerdict(Enum):
 
 @dataclass(slots=True)
 class MemberAttempt:
-    """One pod's part in a cycle.
+    """The attempt to schedule one pod in its group's cycle.
 
-    `node` is the node that holds the pod, or "" if there is none; `waits` is the reason why Permit delays the pod.
+    `node` is the node that holds the pod, or "" if there is none. `waits` is the reason why Permit delays the pod.
     """
 
     item: QueuedPod
@@ -54,7 +54,7 @@ class MemberAttempt:
 
 @dataclass(slots=True)
 class GroupOutcome:
-    """The result of a cycle. With the verdict ERROR, the last attempt is the one that failed."""
+    """The result of a group's cycle. If the verdict is ERROR, the last attempt is the one that failed."""
 
     verdict: GroupVerdict
     attempts: list[MemberAttempt] = field(default_factory=list)
@@ -63,7 +63,7 @@ class GroupOutcome:
 
 
 class GroupCycle:
-    """The pod groups' cycles."""
+    """Runs the scheduling cycles of pod groups."""
 
     def __init__(self, handle: Handle, cycle: Cycle) -> None:
         self._handle = handle
@@ -80,11 +80,10 @@ class GroupCycle:
         domain: str = "",
         score: Callable[[], int] = lambda: 0,
     ) -> GroupOutcome:
-        """Try the pods in order.
+        """Try to schedule the pods in order.
 
-        If `makes_room` is set, pods without a node may preempt. `score` rates a success.
-
-        In the trace, the set of nodes has the name `domain`.
+        If `makes_room` is set, pods without a node may preempt others. `score` rates the result if it is a success.
+        `domain` is the name of the set of nodes in the trace.
         """
         shared = GroupCycleState(group, domain)
         outcome = GroupOutcome(GroupVerdict.UNSCHEDULABLE)
@@ -163,12 +162,12 @@ class GroupCycle:
 
 
 class PlacementError(Exception):
-    """An error raised if the nodes of the group's pods do not determine its domain; the message is upstream's."""
+    """Raised when the nodes of a group's pods do not determine the group's domain. The message is upstream's."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupPlacement:
-    """The nodes in one domain; `nodes` is None for all nodes in the cluster."""
+    """The nodes in one domain. If `nodes` is None, these are all nodes in the cluster."""
 
     domain: str = ""
     nodes: frozenset[str] | None = None
@@ -177,10 +176,8 @@ class GroupPlacement:
 def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None) -> list[GroupPlacement]:
     """Return a placement for each value of the group's topology key, in node order.
 
-    Without a key, all nodes are one placement.
-
-    The group's pods that already have a node determine the domain. Raises PlacementError if these nodes have no domain,
-    or several.
+    If the group has no topology key, all nodes are one placement. If pods of the group already have a node, their nodes
+    determine the domain. Raises PlacementError if these nodes have no domain, or several.
     """
     label = group.topology_key if group is not None else ""
     if not label:
@@ -212,9 +209,10 @@ def _undetermined(why: str) -> str:
 
 
 def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
-    """Return the index of the best success, which has the most pods in the group, and then the fullest nodes.
+    """Return the index of the best successful outcome.
 
-    `counts` are the group's pods in each outcome.
+    Outcomes are rated by the number of the group's pods (`counts`), relative to the largest number, plus their own
+    score.
     """
     most = max(counts)
     scores = [count * MAX_NODE_SCORE // most + outcome.score for outcome, count in zip(outcomes, counts, strict=True)]
@@ -222,7 +220,7 @@ def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
 
 
 def fullness(nodes: Sequence[NodeInfo]) -> int:
-    """Return the share of all nodes' CPU and memory that is in use, from 0 to 100.
+    """Return the percentage of all nodes' CPU and memory that is in use, from 0 to 100.
 
     This is NodeResourcesFit's score for a placement.
     """
@@ -241,7 +239,10 @@ def fullness(nodes: Sequence[NodeInfo]) -> int:
 
 @contextmanager
 def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
-    """Return a context in which the cluster has only these nodes; changes made within it must be undone within it."""
+    """Return a context in which the cluster has only these nodes.
+
+    Changes made in the context must be undone before its end.
+    """
     everything = cluster.nodes
     cluster.see({name: info for name, info in everything.items() if name in names})
     try:
@@ -252,7 +253,7 @@ def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
 
 @contextmanager
 def same_order(cluster: SimulatedCluster) -> Iterator[None]:
-    """Return a context in which pods can be removed from nodes and put back without changing their order afterwards."""
+    """Return a context in which pods can be removed from nodes and put back. Their order is restored at the end."""
     before = {name: list(info.pods) for name, info in cluster.nodes.items()}
     try:
         yield
@@ -272,26 +273,26 @@ NO_PLACEMENT = "no feasible placements found"
 
 
 def others_failed(error: str) -> str:
-    """Return the message for a group's other pods when one pod fails with an error."""
+    """Return the message for the other pods of a group if one pod fails with an error."""
     return f"failed to schedule other pod from a pod group: {error}"
 
 
 def different_schedulers(first: str, second: str) -> str:
-    """Return the message for pods in one group that name different schedulers."""
+    """Return the message for pods of one group that name different schedulers."""
     what = "all pods in a single pod group should have the same .spec.schedulerName set"
     return f'{what}, got: "{first}" and "{second}"'
 
 
 def no_placement_fits(count: int, first: str) -> str:
-    """Return the group's message if none of its placements is large enough."""
+    """Return the group's message if it fits in none of its placements."""
     return f"0/{count} placements are available, first placement status: {first}"
 
 
 def held_back(attempt: MemberAttempt) -> CycleResult:
-    """Return the result for a pod that found a node, in a group that did not find enough.
+    """Return the result for a pod that found a node, if its group did not find enough nodes.
 
-    No node is nominated for the pod. However, if the pod failed to bind before, its status still names the node, and
-    that nomination is used.
+    No node is nominated for the pod. However, if the pod failed to bind before, its status still names a node, and this
+    nomination is used.
     """
     reasons = [status.message for status in attempt.waits]
     nomination = NominatingInfo(attempt.item.announced) if attempt.preempts or attempt.item.announced else None
@@ -299,15 +300,15 @@ def held_back(attempt: MemberAttempt) -> CycleResult:
 
 
 def waits_for_preemption(node: str) -> CycleResult:
-    """Return the result for a pod that found a node, in a group that waits for preemption.
+    """Return the result for a pod that found a node, if its group waits for preemption.
 
-    The node is "" if no node is nominated for the pod.
+    `node` is "" if no node is nominated for the pod.
     """
     return CycleResult(message=f"{UNSCHEDULABLE}, {PREEMPTING}", nomination=NominatingInfo(node) if node else None)
 
 
 def failed(error: str) -> CycleResult:
-    """Return the result for a pod in a group that ended in an error."""
+    """Return the result for a pod whose group's cycle ended with an error."""
     return CycleResult(message=error, failed_with_error=True, unexplained=True, nomination=NominatingInfo(""))
 
 
@@ -316,7 +317,7 @@ def failed(error: str) -> CycleResult:
 
 @dataclass(frozen=True, slots=True)
 class GroupTask:
-    """A group, and the pods in it that are tried together, in order."""
+    """A group, and those of its pods that are tried together, in order."""
 
     key: GroupKey
     group: PodGroup | None
@@ -328,7 +329,7 @@ class GroupTask:
 
 @dataclass(slots=True)
 class GroupAnswer:
-    """The outcome for the group's pods; if the group is not scheduled, `message` is its own message."""
+    """The outcome for a group's pods. If the group is not scheduled, `message` is the group's own message."""
 
     outcome: GroupOutcome
     message: str = ""
@@ -337,14 +338,17 @@ class GroupAnswer:
 
 
 class GroupSearch:
-    """The search for a group's placement."""
+    """Searches for a placement of a group."""
 
     def __init__(self, handle: Handle, cycle: GroupCycle) -> None:
         self._handle = handle
         self._cycle = cycle
 
     def run(self, task: GroupTask, *, makes_room: bool = True) -> GroupAnswer:
-        """Return the outcome in the best placement that fits enough pods, otherwise the one in the first placement."""
+        """Return the outcome in the best placement in which enough pods fit.
+
+        If there is none, return that of the first placement.
+        """
         try:
             where = placements(self._handle.cluster, task.key, task.group)
         except PlacementError as problem:

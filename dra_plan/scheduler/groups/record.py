@@ -12,7 +12,7 @@ SCHEDULED = "PodGroupScheduled"
 
 @dataclass(frozen=True, slots=True)
 class MemberAnswer:
-    """A pod in a cycle, with the node that it found, or the scheduler's message."""
+    """A pod in a group's cycle, with the node that it found or the scheduler's message."""
 
     pod: str
     node: str = ""
@@ -21,7 +21,7 @@ class MemberAnswer:
 
 @dataclass
 class PodGroupRecord:
-    """A group, and the conditions that the scheduler would have written so far."""
+    """A group, with the conditions that the scheduler would have written so far."""
 
     group: PodGroup
     conditions: dict[str, PodGroupCondition] = field(default_factory=dict)
@@ -30,11 +30,14 @@ class PodGroupRecord:
     """The results for the pods in the last cycle, in the order in which they were tried."""
 
     def scheduled(self) -> None:
-        """Record that enough pods have found a node."""
+        """Record that enough pods of the group have found a node."""
         self._set("True", "Scheduled", "")
 
     def failed(self, message: str, *, with_error: bool) -> None:
-        """Record that a cycle failed. Once enough pods have found a node, this remains recorded."""
+        """Record that a cycle of the group failed.
+
+        If enough pods found a node earlier, the group still counts as scheduled.
+        """
         known = self.conditions.get(SCHEDULED)
         if known is None or known.status != "True":
             self._set("False", "SchedulerError" if with_error else "Unschedulable", message)
@@ -44,13 +47,16 @@ class PodGroupRecord:
 
 
 class PodGroupRecords:
-    """The records of all groups, in order of arrival."""
+    """The records of all groups in order of arrival."""
 
     def __init__(self) -> None:
         self.by_key: dict[GroupKey, PodGroupRecord] = {}
 
     def of(self, group: PodGroup) -> PodGroupRecord:
-        """Return the group's record, which is created on first use with the conditions that the group already has."""
+        """Return the record of the group.
+
+        When it is created, on first use, it has the conditions that the group already has.
+        """
         key = (group.metadata.namespace, group.metadata.name)
         found = self.by_key.get(key)
         if found is None:

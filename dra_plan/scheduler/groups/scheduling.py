@@ -50,17 +50,17 @@ _CONSTRAINED = "workload aware preemption is not supported for pod groups with s
 
 @dataclass(frozen=True)
 class VictimUnit:
-    """Pods that are evicted together: one pod, or all of a group with disruptionMode PodGroup, with their nodes."""
+    """Pods that are evicted together, with their nodes: a pod, or all pods of a group with disruptionMode PodGroup."""
 
     pods: tuple[tuple[PodInfo, str], ...]
     priority: int
 
     @cached_property
     def importance(self) -> tuple[float, ...]:
-        """A sort key, smaller for more important units.
+        """A sort key that is smaller for more important units.
 
-        Units are ordered by priority. Then pods in groups come first, and among these, larger units and then older
-        units.
+        Units with a higher priority are more important. Of units with the same priority, groups come before single
+        pods, then larger units before smaller ones, and then older units before younger ones.
         """
         first = self.pods[0][0]
         grouped = first.group is not None
@@ -68,7 +68,7 @@ class VictimUnit:
 
 
 class GroupPreemption:
-    """Preemption for groups. If the gate is off, it does nothing, and each pod in a group preempts separately."""
+    """Preempts pods for groups. If the gate is off, it does nothing, and each pod of a group preempts separately."""
 
     def __init__(self, handle: Handle, search: GroupSearch) -> None:
         self._handle = handle
@@ -77,7 +77,7 @@ class GroupPreemption:
         """(group, victim, node), in the order of their decision."""
 
     def make_room(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Evict the victims if that helps, and return what the group then waits for, or why no pods were evicted."""
+        """Evict pods if this helps the group, and record what the group then waits for, or why no pods were evicted."""
         if not self._handle.target.features.group_preemption or task.group is None:
             return
         refusal = self._refusal(task)
@@ -170,9 +170,9 @@ class GroupPreemption:
 
 
 def victim_units(cluster: SimulatedCluster) -> list[VictimUnit]:
-    """Return every pod on every node, in node order.
+    """Return all pods on nodes, in node order, as units.
 
-    Pods that are evicted together are one unit, at the first pod's position.
+    Pods that are evicted together form one unit, at the position of its first pod.
     """
     together: dict[GroupKey, list[tuple[PodInfo, str]]] = {}
     units: list[list[tuple[PodInfo, str]]] = []
@@ -198,7 +198,7 @@ def _priority(cluster: SimulatedCluster, info: PodInfo, as_group: bool) -> int:
 
 
 class GroupScheduling:
-    """The code that schedules groups; `records` has the groups' outcomes."""
+    """Schedules groups. `records` has the outcomes of the groups."""
 
     def __init__(
         self,
@@ -223,16 +223,16 @@ class GroupScheduling:
         self._preemption = GroupPreemption(handle, self._search)
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that change on their own."""
+        """Return the parts of this object that a fork of the simulation has to save."""
         return self.records, *self.records.by_key.values(), self._preemption
 
     @property
     def evictions(self) -> list[tuple[str, str, str]]:
-        """Return (the group that preempts, the victim, its node), in the order of the decisions."""
+        """Return the preempting group, the victim and its node for each eviction, in the order of the decisions."""
         return self._preemption.evictions
 
     def members(self, first: QueuedPod) -> list[QueuedPod]:
-        """Return the pod and all other pods in its group that wait for a node, in the order in which they are tried."""
+        """Return the pod and all other pods of its group that wait for a node, in the order in which they are tried."""
         assert first.info.group is not None
         seen = list(self._handle.cluster.groups.seen(first.info.group))
         items = [first, *self._queue.take(uid for uid in seen if not self._failures.is_given_up(uid))]
@@ -242,7 +242,7 @@ class GroupScheduling:
         return sorted(items, key=lambda item: (-item.info.priority, came[item.uid]))
 
     def run(self, key: GroupKey, items: list[QueuedPod]) -> bool:
-        """Try the pods together, and bind or reject them; return False if no node was examined."""
+        """Try the pods together, and bind or reject them. Return False if no node was examined."""
         group = self._handle.cluster.groups.get(key)
         before = self._handle.cluster.revision
         for item in items:

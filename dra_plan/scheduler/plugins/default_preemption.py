@@ -24,7 +24,10 @@ from dra_plan.scheduler.preemption import NEVER, NO_VICTIMS, dry_run, is_victim,
 
 
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
-    """The preemption plugin. It evicts asynchronously: victims disappear while the next pod is being scheduled."""
+    """The plugin that preempts pods.
+
+    Evictions are asynchronous: victims disappear while the next pod is being scheduled.
+    """
 
     name = plugin_names.DEFAULT_PREEMPTION
 
@@ -39,7 +42,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         """(preemptor, its last victim, which another pod had already evicted)."""
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Keep a pod out of the queue until its victims are gone."""
+        """Keep the pod out of the queue until the pods that it preempts are gone."""
         if self._handle.cluster.info(pod).uid in self._preempting:
             return unresolvable("waiting for the preemption for this pod to be finished")
         if group_key(pod) in self._handle.cluster.groups.preempting:
@@ -49,7 +52,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Return success if there is a node on which pods can be preempted; the node is then nominated."""
+        """Nominate a node on which pods can be preempted, and return success if there is one."""
         result, status = self._preempt(state, pod, statuses)
         if status is not None and status.message:
             status = Status(status.code, f"preemption: {status.message}")
@@ -171,8 +174,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest, which are deleted pods, because they open the gate.
+        """Return the events that may make a gated pod schedulable, which are deleted pods.
 
-        Other plugins decide whether that is a reason to retry.
+        Other plugins decide whether the pod is retried.
         """
         return [Interest(Resource.ASSIGNED_POD, Action.DELETE, lambda _pod, _old, _new: Hint.SKIP)]

@@ -19,7 +19,7 @@ Mix = Callable[[Measure], Iterable[Shape]]
 
 
 class PodOnNode(NamedTuple):
-    """A pod on a node: its requests, and the node's free units before and afterwards."""
+    """A pod on a node, with the pod's requests and the node's free units before and after the pod is placed."""
 
     shape: Shape
     node: NodeInfo
@@ -28,7 +28,10 @@ class PodOnNode(NamedTuple):
 
 
 class PolicyScore(PreScorePlugin, ScorePlugin):
-    """A score of nodes by their free resources afterwards; `_prefers` is larger for better nodes, on any scale."""
+    """Scores nodes by the resources that would be free after the pod is placed.
+
+    `_prefers` returns a larger number for a better node. The scale is arbitrary.
+    """
 
     name: ClassVar[str] = ""
     fullest_first: ClassVar[bool] = True
@@ -40,7 +43,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
     @property
     def measure(self) -> Measure:
-        """The cluster's measure, created when the first pod is scored."""
+        """The measure for the cluster, created when the first pod is scored."""
         if self._made is None:
             self._made = Measure(self._handle.cluster)
             self._made.mix(self._mix(self._made))
@@ -52,19 +55,19 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the policy's rating of the node; `normalize` converts it to a score."""
+        """Return how the policy rates the node. `normalize` converts this to a score."""
         shape: Shape = state.read(self.name)
         left = self.measure.units.left(node)
         after = self.measure.placed(shape, left, fullest_first=self.fullest_first)
         return round(self._prefers(PodOnNode(shape, node, left, left if after is None else after)))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the pod's requests as a key."""
+        """Return the requests of the pod as a key."""
         shape: Hashable = state.read(self.name)
         return shape
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Give the best nodes 100, and all other nodes less."""
+        """Scale the ratings so that the best nodes get 100, and all other nodes less."""
         least, most = min(scores), max(scores)
         span = most - least
         scores[:] = [MAX_NODE_SCORE if not span else (each - least) * MAX_NODE_SCORE // span for each in scores]
@@ -75,7 +78,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
 
 def shape_of(measure: Measure, handle: Handle, pod: Pod) -> Shape:
-    """Return the shape of a pod in the cluster, with its claims in their current state."""
+    """Return the shape of a pod, with its claims in their current state in the cluster."""
     try:
         claims = pod_claims(pod, handle.cluster.claims.get)
     except PodClaimError:
@@ -89,7 +92,10 @@ _FINE = 1_000_000
 
 
 class BestFit(PolicyScore):
-    """A preference for the node with the least left afterwards, counting its devices, CPU and memory together."""
+    """Prefers the node that has the least left after the pod is placed.
+
+    Devices, CPU and memory are counted together.
+    """
 
     name = "BestFit"
 
@@ -122,7 +128,7 @@ class BestFit(PolicyScore):
 
 
 class FragmentationGradientDescent(PolicyScore):
-    """A preference for the node whose fragmentation, as measured by the mix of pods, grows least."""
+    """Prefers the node whose fragmentation increases least. The mix of pods is used to measure the fragmentation."""
 
     name = "FragmentationGradientDescent"
 
@@ -133,7 +139,7 @@ class FragmentationGradientDescent(PolicyScore):
 
 
 class WholeNodes(PolicyScore):
-    """A preference for nodes in use, and among these nodes for the one with the fewest whole devices left."""
+    """Prefers nodes in use and, of these, the node with the fewest whole devices left."""
 
     name = "WholeNodes"
 
@@ -150,7 +156,7 @@ def _whole(left: Left) -> int:
 
 
 class Balanced(PolicyScore):
-    """A preference for the node on which devices, CPU and memory are used most evenly afterwards."""
+    """Prefers the node on which devices, CPU and memory are used most evenly after the pod is placed."""
 
     name = "Balanced"
 

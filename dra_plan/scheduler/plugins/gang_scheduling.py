@@ -18,7 +18,7 @@ TOO_FEW = "waiting for minCount pods from a gang to be scheduled"
 
 
 class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
-    """The plugin that counts the pods in gangs. Pods in groups with the policy basic pass."""
+    """The plugin that counts the pods in gangs. Pods in groups with the policy basic always pass."""
 
     name = plugin_names.GANG_SCHEDULING
 
@@ -26,7 +26,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
         self._handle = handle
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Reject pods whose group does not exist, or has too few pods."""
+        """Reject a pod whose group does not exist or has too few pods."""
         key = group_key(pod)
         if key is None:
             return None
@@ -39,7 +39,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
         return None
 
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status | None, float]:
-        """Wait until minCount pods of the gang have a node, then allow all of them."""
+        """Return Wait until minCount pods of the gang have a node, and then allow all of them."""
         key = group_key(pod)
         groups = self._handle.cluster.groups
         group = groups.get(key)
@@ -55,7 +55,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
         return None, 0
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: new pods of the same group, and the group itself."""
+        """Return the events that may make a rejected pod schedulable: new pods of its group, and group changes."""
         return [
             Interest(Resource.UNSCHEDULED_POD, Action.ADD, _same_group),
             Interest(Resource.ASSIGNED_POD, Action.ADD, _same_group),

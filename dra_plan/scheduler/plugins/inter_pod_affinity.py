@@ -75,20 +75,20 @@ class _Tally(Generic[_Key]):
 
 
 class Tallies(Generic[_Key]):
-    """The sums for pods of many shapes. The least recently used shapes are dropped."""
+    """Sums over all nodes for many shapes of pods. The least recently used shapes are dropped."""
 
     def __init__(self, cluster: SimulatedCluster, most: int = MOST_SHAPES) -> None:
         self._cluster = cluster
         self._shapes: Remembered[Hashable, _Tally[_Key]] = Remembered(most)
 
     def forget(self) -> None:
-        """Drop all sums, because something other than the nodes that they depend on has changed."""
+        """Drop all sums, because something other than the nodes has changed on which they depend."""
         self._shapes.clear()
 
     def of(self, shape: Hashable, part: Callable[[NodeInfo], Mapping[_Key, int]]) -> Mapping[_Key, int]:
-        """Return the sum over all nodes by key, including 0; the caller must not change it.
+        """Return the sum over all nodes for each key, including keys with 0. The caller must not change the result.
 
-        `part` gives the share of one node, from the shape, the node and the pods on it.
+        `part` returns what one node contributes. It may depend only on the shape, the node, and the pods on the node.
         """
         found: _Tally[_Key] = self._shapes.of(shape, _Tally)
         cluster, end = self._cluster, self._cluster.journal.end()
@@ -145,7 +145,7 @@ def _bump(counts: Counts, node: NodeInfo, key: str, by: int) -> None:
 class InterPodAffinity(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions, PreFilterExtensions
 ):
-    """The plugin: required terms filter, preferred terms score."""
+    """The plugin for pod affinity. Required terms filter nodes, and preferred terms score them."""
 
     name = plugin_names.INTER_POD_AFFINITY
 
@@ -178,7 +178,7 @@ class InterPodAffinity(
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Count matching pods in every domain; skip if no rule concerns the pod."""
+        """Count the matching pods in every domain. Return Skip if no rule concerns the pod."""
         terms = self._handle.cluster.info(pod).terms
         counted = _AffinityCounts(terms, {}, {}, {})
         own = bool(terms.required or terms.required_anti)
@@ -214,21 +214,21 @@ class InterPodAffinity(
                 _bump(counted.away, node, term.topology_key, by)
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates to the numbers for pods that are added or removed in a trial."""
+        """Return the object that updates the numbers when pods are added or removed in a trial."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Count one more pod."""
+        """Count the pod `added` in its domains."""
         self._count(state.read(self.name), pod, added, node, 1)
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Count one fewer pod."""
+        """Stop counting the pod `removed` in its domains."""
         self._count(state.read(self.name), pod, removed, node, -1)
         return None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Check affinity, then anti-affinity, then the anti-affinity of existing pods."""
+        """Check the pod's affinity, then its anti-affinity, and then the anti-affinity of existing pods."""
         counted: _AffinityCounts = state.read(self.name)
         if not self._near(counted, pod, node):
             return _NOT_NEAR
@@ -243,7 +243,10 @@ class InterPodAffinity(
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the first term of each kind that is not satisfied, with a pod to stay away from."""
+        """Return terms of one kind that are not satisfied on the node.
+
+        An anti-affinity comes with a pod to stay away from.
+        """
         counted: _AffinityCounts = state.read(self.name)
         if not self._near(counted, pod, node):
             return tuple(
@@ -302,7 +305,7 @@ class InterPodAffinity(
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Weigh every domain; skip if no rule concerns the pod."""
+        """Compute the weight of every domain. Return Skip if no rule concerns the pod."""
         terms = self._handle.cluster.info(pod).terms
         own = bool(terms.preferred or terms.preferred_anti)
         if not own and (self._ignore_existing or not self._handle.cluster.affinity_pods):
@@ -347,7 +350,7 @@ class InterPodAffinity(
         return sum(weight for (key, value), weight in weights.items() if node.labels.get(key) == value)
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores from the least (0) to the most preferred (100)."""
+        """Scale the scores so that the least preferred nodes get 0, and the most preferred nodes get 100."""
         least, most = min(scores), max(scores)
         span = most - least
         scores[:] = [int(MAX_NODE_SCORE * ((score - least) / span)) if span else 0 for score in scores]
@@ -356,7 +359,10 @@ class InterPodAffinity(
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: pods that a rule concerns, and nodes with the topology labels."""
+        """Return the events that may make a rejected pod schedulable.
+
+        These are changes of pods that a rule concerns, and of nodes with the topology labels.
+        """
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._after_node),

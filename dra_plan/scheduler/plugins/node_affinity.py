@@ -29,7 +29,7 @@ _ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity"
 
 
 def required_terms(pod: Pod) -> NodeSelector | None:
-    """Return the required node terms of a pod."""
+    """Return the pod's required node terms, or None if it has none."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return None
@@ -37,7 +37,7 @@ def required_terms(pod: Pod) -> NodeSelector | None:
 
 
 def preferred_terms(pod: Pod) -> list[PreferredSchedulingTerm]:
-    """Return a pod's preferred node terms that count, which have a weight and are not empty."""
+    """Return the preferred node terms of a pod that have a weight and are not empty."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return []
@@ -53,7 +53,7 @@ def _counting(affinity: NodeAffinity) -> list[PreferredSchedulingTerm]:
 
 
 def matches(pod: Pod, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether a node satisfies the pod's node selector and required terms."""
+    """Return whether a node satisfies the node selector and the required terms of the pod."""
     labels = labels or {}
     if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
         return False
@@ -77,7 +77,7 @@ def _unmet(term: NodeSelectorTerm, node: NodeInfo) -> Iterator[LabelUnmet]:
 
 
 def shape(pod: Pod) -> Hashable:
-    """Return the part of a pod that `matches` reads: node selector and required terms."""
+    """Return the part of a pod that `matches` reads, which are its node selector and required terms."""
     required = required_terms(pod)
     terms = msgspec.json.encode(required) if required is not None else b""
     return tuple(sorted(pod.spec.node_selector.items())), terms
@@ -96,7 +96,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Restrict to the nodes that every term names, if all terms name nodes."""
+        """Restrict the pod to the nodes that its terms name, if every term names nodes."""
         required = required_terms(pod)
         if required is None and self._required is None and not pod.spec.node_selector:
             return None, SKIP
@@ -126,13 +126,13 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return named
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes that don't match."""
+        """Reject the node if it does not match the pod's node selector or required terms."""
         if self._required is not None and not node_matches(self._required, node.name, node.labels):
             return _ENFORCED
         return None if matches(pod, node.name, node.labels) else MISMATCH
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the unmet parts of the node selector, and of the required term that is closest to matching."""
+        """Return the unmet parts of the node selector, and of the required term that comes closest to matching."""
         found = [
             LabelUnmet(key, "In", (value,), node.labels.get(key))
             for key, value in pod.spec.node_selector.items()
@@ -145,11 +145,11 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return tuple(dict.fromkeys(found))
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the selector and terms as a key."""
+        """Return the pod's node selector and required terms as a key."""
         return shape(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Skip pods without preferences."""
+        """Return Skip if the pod has no preferred terms."""
         terms = [*preferred_terms(pod), *self._preferred]
         if not terms:
             return SKIP
@@ -160,21 +160,21 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the sum of the weights of matching terms."""
+        """Return the sum of the weights of the preferred terms that match the node."""
         terms: list[PreferredSchedulingTerm] = state.read(self.name)
         return sum(t.weight for t in terms if term_matches(t.preference, node.name, node.labels))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the preferences as a key."""
+        """Return the pod's preferred terms as a key."""
         return msgspec.json.encode(preferred_terms(pod))
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores; the most preferred nodes get 100."""
+        """Scale the scores so that the most preferred nodes get 100."""
         normalize(scores)
         return None
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: nodes that start to match."""
+        """Return the events that may make a rejected pod schedulable: nodes that begin to match."""
         return [Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._came_to_match)]
 
     def _came_to_match(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:

@@ -44,12 +44,12 @@ from dra_plan.scheduler.framework.status import (
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Return whether any toleration matches."""
+    """Return whether any of the tolerations matches the taint."""
     return any(tolerates(toleration, taint) for toleration in tolerations)
 
 
 def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Taint | None:
-    """Return the first blocking taint that is not tolerated, or None."""
+    """Return the first taint that blocks pods and is not tolerated, or None if there is none."""
     for taint in taints:
         if taint.effect in BLOCKING and not tolerated(taint, tolerations):
             return taint
@@ -57,12 +57,12 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> T
 
 
 def shape(pod: Pod) -> Hashable:
-    """Return the part of a pod that the plugin reads: its tolerations."""
+    """Return the part of a pod that the plugin reads, which are its tolerations."""
     return tuple((t.key, t.operator, t.value, t.effect) for t in pod.spec.tolerations)
 
 
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
-    """The plugin for taints: filters by NoSchedule and NoExecute, scores by PreferNoSchedule."""
+    """The plugin for taints. NoSchedule and NoExecute filter nodes, and PreferNoSchedule affects their scores."""
 
     name = plugin_names.TAINT_TOLERATION
     looks_at_object_alone = True
@@ -73,7 +73,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         self._names_taint = target.rules.names_untolerated_taint
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes with an untolerated blocking taint."""
+        """Reject the node if it has a taint that blocks pods and that the pod does not tolerate."""
         taint = untolerated(node.node.spec.taints, pod.spec.tolerations)
         if taint is None:
             return None
@@ -82,21 +82,21 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return self._untolerated
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the taint."""
+        """Return the first taint that blocks the pod."""
         taint = untolerated(node.node.spec.taints, pod.spec.tolerations)
         return () if taint is None else (UntoleratedTaint(taint.key, taint.value, taint.effect),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the tolerations as a key."""
+        """Return the pod's tolerations as a key."""
         return shape(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Store the tolerations that count for PreferNoSchedule."""
+        """Store the pod's tolerations that count for PreferNoSchedule."""
         state.write(self.name, [t for t in pod.spec.tolerations if t.effect in ("", "PreferNoSchedule")])
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the number of untolerated PreferNoSchedule taints."""
+        """Return the number of PreferNoSchedule taints of the node that the pod does not tolerate."""
         taints = node.node.spec.taints
         if not taints:
             return 0
@@ -104,16 +104,19 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return sum(taint.effect == "PreferNoSchedule" and not tolerated(taint, tolerations) for taint in taints)
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores; nodes with the fewest taints get 100."""
+        """Scale the scores so that nodes with the fewest untolerated taints get 100."""
         normalize(scores, reverse=True)
         return None
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the tolerations as a key."""
+        """Return the pod's tolerations as a key."""
         return shape(pod)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: nodes that lose taints, pods that gain tolerations."""
+        """Return the events that may make a rejected pod schedulable.
+
+        These are nodes that lose taints, and pods that gain tolerations.
+        """
         return [
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._became_tolerable),
             Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION),
@@ -130,26 +133,26 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
-    """The plugin for pods that name their node, which fit only there."""
+    """The plugin for pods that name a node, which is the only node on which they fit."""
 
     name = plugin_names.NODE_NAME
     looks_at_object_alone = True
     _wrong = unresolvable("node(s) didn't match the requested node name")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject other nodes."""
+        """Reject the node if the pod names another one."""
         return self._wrong if pod.spec.node_name and pod.spec.node_name != node.name else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the named node."""
+        """Return the node that the pod names."""
         return (OtherNodeNamed(pod.spec.node_name),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the requested node name as a key."""
+        """Return the name of the node that the pod names as a key."""
         return pod.spec.node_name
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: new nodes."""
+        """Return the events that may make a rejected pod schedulable: nodes that are added."""
         return [Interest(Resource.NODE, Action.ADD)]
 
 
@@ -161,13 +164,13 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
     _cordoned = unresolvable("node(s) were unschedulable")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject cordoned nodes."""
+        """Reject the node if it is cordoned and the pod does not tolerate this."""
         if not node.node.spec.unschedulable or tolerated(UNSCHEDULABLE, pod.spec.tolerations):
             return None
         return self._cordoned
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return an obstacle for the cordoned node."""
+        """Return the obstacle that the node is cordoned."""
         return (NodeCordoned(),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
@@ -175,7 +178,7 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
         return tolerated(UNSCHEDULABLE, pod.spec.tolerations)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: nodes that are added or uncordoned."""
+        """Return the events that may make a rejected pod schedulable: nodes that are added or uncordoned."""
         return [
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._uncordoned),
             Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION),
@@ -194,7 +197,7 @@ _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod por
 
 
 def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
-    """Return whether any requested port is used; the wildcard address conflicts with every address."""
+    """Return whether any of the requested ports is used. The wildcard address conflicts with every address."""
     return any(
         protocol == other and port == number and (_ANY in (address, where) or address == where)
         for other, where, number in used
@@ -210,7 +213,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Skip pods without host ports."""
+        """Return Skip if the pod has no host ports."""
         ports = PodInfo(pod).ports
         if not ports:
             return None, SKIP
@@ -218,11 +221,11 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes where a port is taken."""
+        """Reject the node if a pod on it uses one of the requested ports."""
         return _TAKEN if node.ports and conflict(state.read(self.name), node.ports) else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each requested port that is taken, with the first pod that has it."""
+        """Return each requested port that is used on the node, with the first pod that uses it."""
         found: dict[tuple[str, int], PortTaken] = {}
         for other in node.pods.values():
             for port in state.read(self.name):
@@ -232,12 +235,15 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return tuple(found.values())
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the ports as a key."""
+        """Return the pod's host ports as a key."""
         ports: Hashable = state.read(self.name)
         return ports
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: new nodes, and pods whose removal frees a requested port."""
+        """Return the events that may make a rejected pod schedulable.
+
+        These are new nodes, and removed pods that free a requested port.
+        """
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE, self._freed),
             Interest(Resource.NODE, Action.ADD, self._open),
@@ -260,12 +266,15 @@ _MOST_PER_CONTAINER = 1000 * _MEBIBYTE
 
 
 def normalized(image: str) -> str:
-    """Return the image name, with `:latest` if neither tag nor digest is given."""
+    """Return the image name, with `:latest` added if it has neither a tag nor a digest."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
 
 
 class ImageLocality(ScorePlugin):
-    """The plugin that scores the sizes of the images on the node, each scaled by the share of nodes that have it."""
+    """The plugin that scores a node by the sizes of the pod's images on it.
+
+    Each size is multiplied by the fraction of nodes that have the image.
+    """
 
     name = plugin_names.IMAGE_LOCALITY
     looks_at_object_alone = True
@@ -299,13 +308,13 @@ class ImageLocality(ScorePlugin):
         return [normalized(image) for image in (*containers, *volumes)]
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the images and the current nodes as a key."""
+        """Return the pod's images and the current nodes as a key."""
         holders = self._spread()
         images = tuple(self._images(pod)) if holders else ()
         return images, len(pod.spec.init_containers) + len(pod.spec.containers), self._seen if holders else -1
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return 0 below 23 MiB, and 100 at 1000 MiB per container or more."""
+        """Return the score, which is 0 below 23 MiB, and 100 from 1000 MiB per container."""
         holders = self._holders
         if not holders:
             return 0

@@ -40,7 +40,7 @@ _FULL = 100
 
 @dataclass(frozen=True)
 class Strategy:
-    """Resources with their weights, and how their usage is scored."""
+    """The resources that are scored, with their weights, and how their usage is scored."""
 
     kind: str = "LeastAllocated"
     resources: tuple[tuple[str, int], ...] = DEFAULT_RESOURCES
@@ -49,16 +49,16 @@ class Strategy:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The resources' names."""
+        """The names of the scored resources."""
         return tuple(name for name, _ in self.resources)
 
     @cached_property
     def parts(self) -> tuple[tuple[str, int, bool], ...]:
-        """The resources with their weights, and whether they are scalar."""
+        """The scored resources with their weights, and whether each is scalar."""
         return tuple((name, weight, is_scalar(name)) for name, weight in self.resources)
 
     def score(self, used: Usage) -> int:
-        """Return the score, 0 to 100."""
+        """Return the score for this usage, from 0 to 100."""
         if self.kind == "RequestedToCapacityRatio":
             return self._ratio(used)
         total = weights = 0
@@ -102,9 +102,10 @@ def _cut(numerator: int, denominator: int) -> int:
 def usages(
     nodes: Iterable[NodeInfo], strategy: Strategy, wanted: Sequence[int], *, scored: bool, devices: Totals | None = None
 ) -> Iterator[Usage]:
-    """Yield each node's usage of each resource; `scored` includes defaults for pods without CPU or memory requests.
+    """Yield the usage of each resource, node by node.
 
-    `devices` counts a node's devices for an extended resource that the node does not offer itself.
+    If `scored` is set, the usage includes defaults for pods without CPU or memory requests. `devices` counts a node's
+    devices for an extended resource that the node itself does not offer.
     """
     parts = zip(strategy.parts, wanted, strict=True)
     counted = [
@@ -138,7 +139,7 @@ _TOO_MANY = Reason("Too many pods", ResourceShort(PODS, 1, 0))
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
-    """The plugin that compares requests with the free part of the node's allocatable."""
+    """The plugin that compares the pod's requests with what is free of the node's allocatable resources."""
 
     name = plugin_names.FIT
 
@@ -161,7 +162,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Compute the pod's request."""
+        """Compute the total request of the pod."""
         state.write(self.name, self._wanted(pod))
         return None, None
 
@@ -180,14 +181,14 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return is_extended(name) and (name in self._ignored or name.split("/", 1)[0] in self._ignored_groups)
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node, naming every resource that is short.
+        """Reject the node if it has too little of a resource. The rejection names all such resources.
 
-        Preemption can't help if a request alone exceeds the node's capacity.
+        If a request exceeds the capacity of the empty node, preemption cannot help.
         """
         return self.filter_each(state, pod, [node])[0]
 
     def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
-        """Return the results of `filter` for these nodes."""
+        """Return the results of `filter` for each of these nodes."""
         wanted: _FitRequest = state.read(self.name)
         amounts = [(name, value) for name, (value, _) in wanted.requests.items()]
         found: list[Status | None] = []
@@ -220,16 +221,16 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return _short(hopeless, *reasons) if reasons else None
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the request as a key."""
+        """Return the pod's total request as a key."""
         wanted: _FitRequest = state.read(self.name)
         return wanted.key
 
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute the amounts that count for the pod.
+        """Compute the amounts that count for the pod in scores.
 
-        Pod-level requests are omitted (P12) unless the defect is fixed.
+        Pod-level requests are left out (P12), unless this defect is fixed.
         """
         info = self._handle.cluster.info(pod)
         left_out = self._handle.target.quirks.fit_score_without_pod_level and pod.spec.resources is not None
@@ -241,26 +242,26 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score according to the strategy."""
+        """Return the score of the node according to the strategy."""
         return self.score_each(state, pod, [node])[0]
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
-        """Return the results of `score` for these nodes."""
+        """Return the results of `score` for each of these nodes."""
         counted: tuple[int, ...] = state.read(f"{self.name}/score")
         used = usages(nodes, self._strategy, counted, scored=True, devices=self._devices)
         return [*map(self._strategy.score, used)]
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the amounts that are counted for the pod as a key."""
+        """Return the amounts that count for the pod as a key."""
         counted: Hashable = state.read(f"{self.name}/score")
         return counted
 
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest.
+        """Return the events that may make a rejected pod schedulable.
 
-        They are pods that are removed or shrink, nodes that are added or grow, and classes that start to serve an
+        These are pods that are removed or shrink, nodes that are added or grow, and classes that begin to serve an
         extended resource.
         """
         return [
@@ -306,7 +307,7 @@ _NEUTRAL = 50
 
 
 def balance(shares: Sequence[float]) -> int:
-    """Return 100 if all resources are used to the same share, and less if the shares are further apart."""
+    """Return 100 if the same fraction of all resources is used, and less if the fractions are further apart."""
     if len(shares) == 2:
         return _balance_of_two(*shares)
     if len(shares) > 2:
@@ -324,7 +325,10 @@ def _balance_of_two(one: float, other: float) -> int:
 
 
 class BalancedAllocation(PreScorePlugin, ScorePlugin):
-    """The plugin that compares the balance with and without the pod; 75 means that nothing changes."""
+    """The plugin that compares how balanced a node is with and without the pod.
+
+    A score of 75 means that nothing changes.
+    """
 
     name = plugin_names.BALANCED_ALLOCATION
 
@@ -334,7 +338,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         self._devices = devices
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Skip pods that request none of the resources."""
+        """Return Skip if the pod requests none of the resources."""
         requests = self._handle.cluster.info(pod).requests
         wanted = tuple(requests.get(name, 0) for name in self._strategy.names)
         if not any(wanted):
@@ -347,7 +351,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         return self.score_each(state, pod, [node])[0]
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
-        """Return the results of `score` for these nodes."""
+        """Return the results of `score` for each of these nodes."""
         scores: list[int | Status] = []
         for with_pod in usages(nodes, self._strategy, state.read(self.name), scored=False, devices=self._devices):
             if len(with_pod) == 2:
@@ -362,6 +366,6 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         return scores
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the request as a key."""
+        """Return the pod's request as a key."""
         wanted: Hashable = state.read(self.name)
         return wanted

@@ -23,12 +23,12 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 
 class PrioritySort(QueueSortPlugin):
-    """The order of the active queue; the queue itself breaks ties by time."""
+    """The plugin that orders the active queue by priority. The queue itself breaks ties by time."""
 
     name = plugin_names.PRIORITY_SORT
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Return a key that sorts by descending priority."""
+        """Return a key that sorts pods with a higher priority first."""
         return (-item.info.priority,)
 
 
@@ -36,19 +36,19 @@ class PrioritySort(QueueSortPlugin):
 
 
 class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
-    """The plugin that gates pods until their last scheduling gate is removed."""
+    """The plugin that keeps pods gated until their last scheduling gate is removed."""
 
     name = plugin_names.SCHEDULING_GATES
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Reject pods that have gates."""
+        """Reject the pod if it has scheduling gates."""
         gates = [gate.name for gate in pod.spec.scheduling_gates]
         if not gates:
             return None
         return unresolvable(f"waiting for scheduling gates: [{' '.join(gates)}]")
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: the removal of gates."""
+        """Return the events that may make a gated pod schedulable: the removal of scheduling gates."""
         return [Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)]
 
 
@@ -56,7 +56,7 @@ class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
 
 
 class DefaultBinder(BindPlugin):
-    """The plugin that binds pods in the simulated cluster only."""
+    """The plugin that binds pods. It does so only in the simulated cluster."""
 
     name = plugin_names.DEFAULT_BINDER
 

@@ -59,7 +59,7 @@ SYSTEM_DEFAULTS = (
 
 @dataclass(frozen=True, slots=True)
 class SpreadConstraint:
-    """One constraint of a pod, ready for counting."""
+    """A spread constraint of a pod, prepared for counting."""
 
     key: str
     selector: LabelSelector | None
@@ -69,13 +69,13 @@ class SpreadConstraint:
     honor_taints: bool
 
     def counts(self, pod: Pod, node: NodeInfo) -> bool:
-        """Return whether the node's pods count for this pod."""
+        """Return whether the pods on the node count for this constraint of the given pod."""
         if self.honor_affinity and not matches_affinity(pod, node.name, node.labels):
             return False
         return not self.honor_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None
 
     def selects(self, pod: Pod, namespace: str) -> bool:
-        """Return whether a pod is one of the pods that are spread."""
+        """Return whether a pod is one of those that this constraint spreads."""
         return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
 
     def count(self, node: NodeInfo, namespace: str) -> int:
@@ -91,7 +91,7 @@ class SpreadConstraint:
 
 
 def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[SpreadConstraint]:
-    """Return the constraints with the given action, with label keys filled in."""
+    """Return the constraints with the action `when`, with label keys turned into requirements."""
     return [
         SpreadConstraint(
             key=c.topology_key,
@@ -107,9 +107,9 @@ def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: s
 
 
 def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | None:
-    """Return the selector for pods like this one, from services that select it and its controller.
+    """Return the selector for pods like this one, made from the services that select the pod and from its controller.
 
-    Return None if there is none.
+    Return None if the pod has neither.
     """
     labels = pod.metadata.labels or {}
     wanted: dict[str, str] = {}
@@ -131,7 +131,7 @@ def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | Non
 
 
 def has_all(labels: Mapping[str, str], constraints: Sequence[SpreadConstraint]) -> bool:
-    """Return whether a node with these labels has a value for every constraint."""
+    """Return whether a node with these labels has a value for the topology key of every constraint."""
     return all(constraint.key in labels for constraint in constraints)
 
 
@@ -167,7 +167,7 @@ class _Totals:
 
 
 class SpreadCounts:
-    """The numbers for one cluster. The least recently used constraints are dropped."""
+    """The numbers of pods by constraint, for one cluster. The least recently used constraints are dropped."""
 
     def __init__(self, cluster: SimulatedCluster, most: int = _MOST_CONSTRAINTS) -> None:
         self._cluster = cluster
@@ -176,14 +176,14 @@ class SpreadCounts:
         self._totals: Remembered[Hashable, _Totals] = Remembered(most)
 
     def on_nodes(self, constraint: SpreadConstraint, namespace: str, nodes: Sequence[NodeInfo]) -> list[int]:
-        """Return the number of pods on each node that the constraint spreads, even if the node is not counted."""
+        """Return the number of pods on each node that the constraint spreads, even on nodes that do not count."""
         known = self._on_nodes.of((namespace, _encoded(constraint))).answers
         return [_count(constraint, namespace, node, known) for node in nodes]
 
     def in_domains(self, constraint: SpreadConstraint, pod: Pod, labels: Sequence[str]) -> Mapping[str, int]:
-        """Return the number of pods by label value, over all nodes that count for the pod and have these labels.
+        """Return the number of pods for each label value, over all nodes that count for the pod and have these labels.
 
-        The result must not be changed. A value that only nodes without such pods have is included with 0.
+        The caller must not change the result. A value is included with 0 if only nodes without such pods have it.
         """
         where = (
             constraint.key,
@@ -287,7 +287,10 @@ class _SpreadScores:
 class PodTopologySpread(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions, PreFilterExtensions
 ):
-    """The plugin: DoNotSchedule constraints filter, ScheduleAnyway constraints score."""
+    """The plugin for spread constraints.
+
+    DoNotSchedule constraints filter nodes, and ScheduleAnyway constraints score them.
+    """
 
     name = plugin_names.SPREAD
 
@@ -331,16 +334,16 @@ class PodTopologySpread(
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates to the numbers for pods that are added or removed in a trial."""
+        """Return the object that updates the numbers when pods are added or removed in a trial."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Count one more pod."""
+        """Count the pod `added` in its domain."""
         self._shift(state, pod, added, node, 1)
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Count one fewer pod."""
+        """Stop counting the pod `removed` in its domain."""
         self._shift(state, pod, removed, node, -1)
         return None
 
@@ -353,7 +356,7 @@ class PodTopologySpread(
                 counted.shift(index, node.labels[constraint.key], by)
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the first constraint that is not satisfied."""
+        """Return the first constraint that is not satisfied on the node."""
         counted: _DomainTotals = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             domain, skew = node.labels.get(constraint.key), constraint.max_skew
@@ -370,7 +373,7 @@ class PodTopologySpread(
         return ()
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes that would violate a constraint, or lack the label."""
+        """Reject the node if it lacks a topology label, or if the pod would violate a constraint there."""
         counted: _DomainTotals = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             value = node.labels.get(constraint.key)
@@ -384,7 +387,7 @@ class PodTopologySpread(
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Count the pods in the domains of the nodes that passed."""
+        """Count the pods in the domains of the nodes that passed the filters."""
         constraints = self._constraints(pod, "ScheduleAnyway")
         if not constraints:
             return SKIP
@@ -409,7 +412,7 @@ class PodTopologySpread(
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return a score that increases with the number of pods of the same kind in the node's domains."""
+        """Return a score that increases with the number of similar pods in the node's domains."""
         scored: _SpreadScores = state.read(f"{self.name}/score")
         if node.name in scored.ignored:
             return 0
@@ -423,7 +426,7 @@ class PodTopologySpread(
         return math.floor(total + 0.5)
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores; the emptiest domains score highest."""
+        """Scale the scores so that the emptiest domains get the highest score."""
         ignored = state.read(f"{self.name}/score").ignored
         lost = [node.name in ignored for node in nodes] if ignored else [False] * len(nodes)
         known = [score for out, score in zip(lost, scores, strict=True) if not out] if ignored else scores
@@ -440,7 +443,10 @@ class PodTopologySpread(
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: changes to pods of the same kind, and nodes with the labels."""
+        """Return the events that may make a rejected pod schedulable.
+
+        These are changes of pods that the constraints spread, and of nodes with the topology labels.
+        """
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),
             Interest(

@@ -61,7 +61,7 @@ NO_SPACE = "node(s) did not have enough free storage"
 
 
 class Provisioning:
-    """The nodes where a volume can be created for one claim. Capacity is not reduced by other claims or pods."""
+    """The nodes on which a volume can be created for a claim. Other claims and pods do not reduce the capacity."""
 
     def __init__(self, store: VolumeStore, claim: Claim) -> None:
         storage_class = store.class_of(claim)
@@ -82,7 +82,7 @@ class Provisioning:
             )
 
     def problem(self, labels: Mapping[str, str]) -> str:
-        """Return the reason why no volume can be created on a node with these labels, or ""."""
+        """Return why no volume can be created on a node with these labels, or "" if one can be created."""
         if self._class is None or not self._class.provisions:
             return BIND_CONFLICT
         if not _allows(self._class, labels):
@@ -120,7 +120,7 @@ def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
 
 
 def largest_volume(capacity: CSIStorageCapacity) -> int | None:
-    """Return the size of the largest volume that can be created; None if it is not given."""
+    """Return the size of the largest volume that can be created, or None if the capacity does not say."""
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
     return None if limit is None else parse(limit).units
 
@@ -180,7 +180,7 @@ class _Wanted:
 
 
 def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
-    """Yield the reasons why the claim cannot have a volume, even one that is reserved for it.
+    """Yield the reasons why the claim cannot have a volume, even if the volume is reserved for the claim.
 
     They are `held` (by another claim, possibly a deleted claim with the same name), `small`, `form` (volume mode or
     attributes class) and `deleted`, as in upstream's `FindMatchingVolume`, which the volume controller and the
@@ -212,7 +212,7 @@ def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 class PodClaims:
-    """One pod's claims, both bound and waiting for a consumer, ready for checks on many nodes."""
+    """The volume claims of one pod, whether bound or waiting for a consumer, prepared for checks on many nodes."""
 
     def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
         self._store = store
@@ -246,7 +246,7 @@ class PodClaims:
         return chosen, reasons
 
     def unfit_on(self, name: str, labels: Mapping[str, str]) -> Iterator[VolumeUnfit]:
-        """Yield the claims because of which the pod does not fit on the node; bound claims come with their volumes."""
+        """Yield the claims that prevent the pod from fitting on the node. Bound claims come with their volumes."""
         csi_node = self._store.csi_node(name) if self._volumes else None
         for claim, volume in zip(self.bound, self._volumes, strict=True):
             if volume is None or not _affinity(volume, csi_node).matches(labels):
@@ -317,9 +317,10 @@ class _BindingState:
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin, EnqueueExtensions):
-    """The plugin for claims on volumes.
+    """The plugin for volume claims.
 
-    Bound claims depend on their volume's nodes, waiting claims on a node's volumes.
+    For a bound claim, it checks from which nodes the volume can be used; for a waiting claim, which volumes a node
+    offers.
     """
 
     name = plugin_names.VOLUME_BINDING
@@ -333,7 +334,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Skip pods without claims; reject those whose claims are missing, lost or should already be bound."""
+        """Return Skip if the pod has no claims.
+
+        Reject the pod if a claim is missing, is lost or should already be bound.
+        """
         uses = self._handle.cluster.info(pod).volumes.claims
         if not uses:
             return None, SKIP
@@ -354,7 +358,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes on which a claim can't be satisfied; remember which volumes the other nodes offer."""
+        """Reject the node if a claim can't be satisfied there; otherwise, remember which volumes it offers."""
         kept: _BindingState = state.read(self.name)
         chosen, reasons = kept.claims.on_node(node.name, node.labels)
         if reasons:
@@ -370,7 +374,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     # Reserve and PreBind
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Assume the volumes found for the node, so that later pods see the assumption."""
+        """Assume that the claims get the volumes found for the node, so that later pods see these as taken."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.claims.waiting:
             kept.chosen = kept.by_node.get(node, NodeVolumes())
@@ -378,19 +382,19 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Drop the assumptions; written objects stay."""
+        """Drop the assumptions about volumes. Objects that have been written are kept."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.chosen is not None:
             self._store.restore(kept.chosen)
             kept.chosen = None  # what others assume of the same volumes afterwards must not be dropped for this pod
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Skip if all claims are bound."""
+        """Return Skip if all claims are bound."""
         kept: _BindingState | None = state.get(self.name)
         return SKIP if kept is None or kept.chosen is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Write the assumptions; wait until the volumes exist."""
+        """Write what was assumed, and return Wait until the volumes exist."""
         kept: _BindingState | None = state.get(self.name)
         if kept is None or kept.chosen is None:
             return None
@@ -405,9 +409,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest.
+        """Return the events that may make a rejected pod schedulable.
 
-        They are classes, claims, volumes, nodes and capacities that are added, or changed in a way that may help.
+        These are classes, claims, volumes, nodes and capacities that are added, or changed in a way that may help.
         """
         return [
             Interest(Resource.STORAGE_CLASS, Action.ADD | Action.UPDATE, _after_class),
@@ -441,7 +445,7 @@ def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
 
 
 def not_owner(pod: Pod, claim: Claim) -> str:
-    """Return the message for an ephemeral volume's claim that belongs to another pod; "" if it is this pod's claim."""
+    """Return the message for an ephemeral volume's claim that belongs to another pod, or "" if it is this pod's."""
     if controls(pod, claim.object.metadata):
         return ""
     return f"PVC {claim.object.key} was not created for pod {pod.key} (pod is not owner)"

@@ -85,7 +85,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Reject a pod whose claim is missing; return Skip for a pod that has neither disks nor claims."""
+        """Reject the pod if one of its claims is missing. Return Skip if it has neither disks nor claims."""
         volumes = self._handle.cluster.info(pod).volumes
         namespace = pod.metadata.namespace
         exclusive = set()
@@ -103,30 +103,33 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates for pods that are removed in a trial and may free a claim."""
+        """Return the object that updates the state if a pod is removed in a trial and this may free a claim."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Count the claims that the pod uses."""
+        """Count the claims that the pod `added` uses."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use += _shared(kept, added)
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Treat the claims that the removed pod used as free."""
+        """Treat the claims that the pod `removed` used as free."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use -= _shared(kept, removed)
         return None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes where a disk is taken, and all nodes while a claim is in use."""
+        """Reject the node if one of its pods uses a disk of the pod.
+
+        Reject every node if another pod uses one of its claims.
+        """
         kept: _RestrictionState = state.read(self.name)
         if kept.disks and any(_conflict(kept.disks, info.volumes.disks) for info in node.volume_pods.values()):
             return _NO_DISK
         return _IN_USE if kept.in_use > 0 else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each disk that a pod on the node has, or, if there is none, each claim that a pod on any node uses."""
+        """Return each disk that a pod on the node uses or, if there is none, each claim that a pod on any node uses."""
         kept: _RestrictionState = state.read(self.name)
         there = list(node.volume_pods.values())
         taken = [(disk, info) for disk in kept.disks for info in there if _conflict((disk,), info.volumes.disks)]
@@ -142,12 +145,15 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return tuple(VolumeInUse(name, "", users[name]) for name in sorted(kept.exclusive) if name in users)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key that contains the disks, and whether a claim is in use."""
+        """Return a key with the pod's disks and whether one of its claims is in use."""
         kept: _RestrictionState = state.read(self.name)
         return kept.disks, kept.in_use > 0
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: pods that free a disk or a claim, the pod's own claims, new nodes."""
+        """Return the events that may make a rejected pod schedulable.
+
+        These are pods that free a disk or a claim, changes of the pod's own claims, and new nodes.
+        """
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE, _after_pod),
             Interest(Resource.NODE, Action.ADD),
@@ -218,7 +224,10 @@ class _NotCountableError(Exception):
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """The plugin that counts volumes by driver: those of pods on a node, those attached to it, and the pod's own."""
+    """The plugin that limits the number of volumes of each driver on a node.
+
+    It counts the volumes of the pods on the node, those that are attached to the node, and those of the pod.
+    """
 
     name = plugin_names.NODE_VOLUME_LIMITS
 
@@ -230,7 +239,10 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Skip pods that have nothing to count; volumes that cannot be counted are an error, but only in Filter."""
+        """Return Skip if the pod has no volumes to count.
+
+        Volumes that cannot be counted are an error, but only in Filter.
+        """
         info = self._handle.cluster.info(pod)
         if not (info.volumes.claims or info.volumes.counted):
             return None, SKIP
@@ -242,7 +254,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes that would have more of a driver's volumes than they accept."""
+        """Reject the node if it would have more volumes of a driver than it accepts."""
         new: _New | Status = state.read(self.name)
         if isinstance(new, Status):
             return new
@@ -266,7 +278,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
                 yield VolumesFull(driver, count, max(0, limit - held.counts[driver]), limit)
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each driver for which the node accepts no more volumes."""
+        """Return each driver of which the node does not accept the pod's volumes."""
         return tuple(self._full(state.read(self.name), node))
 
     def _held(self, node: NodeInfo) -> _Held:
@@ -327,7 +339,11 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return found
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: nodes that accept more, pods and attachments that go, the pod's own claims."""
+        """Return the events that may make a rejected pod schedulable.
+
+        These are nodes that accept more volumes, pods and attachments that are removed, and changes of the pod's own
+        claims.
+        """
         return [
             Interest(Resource.CSI_NODE, Action.ADD | Action.UPDATE, _after_csi_node),
             Interest(Resource.ASSIGNED_POD, Action.DELETE, _limit_hint_of_pod),
@@ -406,7 +422,7 @@ def _key_on(node: NodeInfo, key: str) -> str:
 
 
 class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """The plugin for the zones of bound claims that the pod names itself; claims of ephemeral volumes are ignored."""
+    """The plugin for the zones of bound claims that the pod itself names. Claims of ephemeral volumes are ignored."""
 
     name = plugin_names.VOLUME_ZONE
 
@@ -417,7 +433,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Gather the labels of the pod's volumes; Skip if there are none."""
+        """Collect the zone labels of the pod's volumes. Return Skip if there are none."""
         found: list[_Topology] = []
         for name in self._handle.cluster.info(pod).volumes.named:
             claim = self._store.claim(pod.metadata.namespace, name)
@@ -450,7 +466,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return "" if claim.waits(storage_class) else "PersistentVolume had no name"
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes in other zones; nodes without such a label match every zone."""
+        """Reject the node if it is in another zone. A node without zone labels matches every volume."""
         labels = node.labels
         if not any(key in labels for key in _KEYS):
             return None
@@ -461,21 +477,22 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the volumes' labels that the node does not have."""
+        """Return the zone labels of volumes that the node does not have."""
         wanted: tuple[_Topology, ...] = state.read(self.name)
         keys = ((_key_on(node, key), values) for key, values in wanted)
         found = ((key, values, node.labels.get(key)) for key, values in keys)
         return tuple(LabelUnmet(key, "In", tuple(sorted(to)), has) for key, to, has in found if has not in to)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the labels of the volumes as a key."""
+        """Return the zone labels of the pod's volumes as a key."""
         wanted: Hashable = state.read(self.name)
         return wanted
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest.
+        """Return the events that may make a rejected pod schedulable.
 
-        They are classes that wait for pods, nodes and their labels, the pod's claims, and volumes and their labels.
+        These are classes whose volumes wait for pods, nodes and their labels, the pod's claims, and volumes and their
+        labels.
         """
         return [
             Interest(Resource.STORAGE_CLASS, Action.ADD, _after_class),

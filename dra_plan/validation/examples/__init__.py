@@ -16,9 +16,9 @@ from dra_plan import releases
 
 @dataclass(frozen=True, slots=True)
 class RuleExample:
-    """Manifests, of which `bad` violates the rule and `good` does not.
+    """Manifests of which `bad` violates a rule and `good` does not.
 
-    `around`, which is often empty, belongs to both.
+    The objects in `around`, which is often empty, belong to both.
     """
 
     bad: str
@@ -32,12 +32,15 @@ class RuleExample:
     """The additional gates for `good`."""
 
     def whole(self, text: str) -> str:
-        """Return `bad` or `good` followed by the common objects, so that line numbers stay the same."""
+        """Return the text, which is `bad` or `good`, followed by the common objects.
+
+        This keeps its line numbers unchanged.
+        """
         return f"{text}---\n{self.around}" if self.around else text
 
 
 def load(code: str) -> RuleExample:
-    """Return the example of the rule with this code."""
+    """Return the example for the rule with this code."""
     text = (importlib.resources.files(__name__) / f"{code}.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     return RuleExample(

@@ -84,7 +84,7 @@ def test_the_scheduler_may_need_fewer_nodes() -> None:
     found = Cluster.of(objects).autoscale({"nodeGroups": [group("pool", 9, each=4)]})
     assert found.to_dict()["scaleUp"]["plan"] == [{"group": "pool", "from": 0, "to": 3}]
     assert found.to_dict()["scaleUp"]["needed"] == 2
-    assert "These pods need 2 new nodes in group pool with kube-scheduler (see `grow`)." in str(found)
+    assert "To bind all of these pods, kube-scheduler needs 2 new nodes in group pool (see `grow`)." in str(found)
 
 
 def test_it_is_the_number_of_grow() -> None:

@@ -1,0 +1,112 @@
+"""Pods that get no node because other pending pods come first: the pods of an owner are scheduled without the others.
+
+`explain` asks this of each owner, `schedule` of the owners of pods that it could not schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from dra_plan.api.core import Pod
+from dra_plan.claims.index import Index, owner_of
+from dra_plan.claims.owners import DEPLOYMENT, deployment_of, ended
+from dra_plan.claims.sets import Owner
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.scheduling import ContestedPods, PodName
+from dra_plan.documents.verdicts import OtherPod
+from dra_plan.planner.question import Chosen
+from dra_plan.scheduler.attempts import PodRecord
+
+MOST_FIRST = 3
+"""The number of earlier pods that are named."""
+
+MOST_CONTESTED = 10
+"""The number of owners that `schedule` tries without the other pods."""
+
+
+class OwnersOfPods:
+    """The owners of pods: the pod itself, its controllers, and its Deployment."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def of(self, pod: Pod) -> Iterator[Owner]:
+        """Yield the owners, the pod itself first."""
+        yield owner_of(pod)
+        for above in (pod, *self._index.owners.above(pod.metadata)):
+            yield owner_of(above)
+            deployment = deployment_of(above.metadata)
+            if deployment:
+                yield Owner(DEPLOYMENT, above.metadata.namespace, deployment)
+
+    def highest(self, pod: Pod) -> Owner:
+        """Return the workload that the user wrote, or the pod itself."""
+        return list(self.of(pod))[-1]
+
+
+def rivals(records: Iterable[PodRecord], owner: Owner, owners: OwnersOfPods) -> list[PodRecord]:
+    """Return the pods of others that this run gave a node."""
+    return [each for each in records if each.attempts and each.node and owner not in owners.of(each.pod)]
+
+
+def gained(together: Iterable[PodRecord], alone: Sequence[PodRecord]) -> PodRecord | None:
+    """Return the first pod that has a node only without the others; None unless more pods have one then."""
+    before = {each.pod.key for each in together if each.node}
+    now = [each for each in alone if each.node]
+    return next(each for each in now if each.pod.key not in before) if len(now) > len(before) else None
+
+
+def that_come_first(others: Sequence[PodRecord], node: str, priority: Callable[[Pod], int]) -> list[OtherPod]:
+    """Return the pods that got the node, or if there are none, those that got another one."""
+    first = [each for each in others if each.node == node] or others
+    return [other_pod(each.pod, priority(each.pod), each.node) for each in first[:MOST_FIRST]]
+
+
+def other_pod(pod: Pod, priority: int, node: str) -> OtherPod:
+    """Return a pod that affects another one, and the node concerned."""
+    metadata = pod.metadata
+    return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=priority, node_name=node)
+
+
+def contested(
+    records: Sequence[PodRecord],
+    failed: Iterable[PodRecord],
+    owners: OwnersOfPods,
+    alone: Callable[[Chosen], Sequence[PodRecord]],
+    priority: Callable[[Pod], int],
+) -> Iterator[ContestedPods]:
+    """Yield the owners of failed pods of which more pods get a node without those of others.
+
+    `alone` returns the records of the same run with the selected pods only.
+    """
+    asked = list(dict.fromkeys(owners.highest(each.pod) for each in failed))
+    for owner in asked[:MOST_CONTESTED]:
+        others = rivals(records, owner, owners)
+        if not others:
+            continue
+
+        def is_own(pod: Pod, owner: Owner = owner) -> bool:
+            return owner in owners.of(pod)
+
+        together = _waiting(records, is_own)
+        then = _waiting(alone(is_own), is_own)
+        found = gained(together, then)
+        if found is not None:
+            yield ContestedPods(
+                owner=ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name),
+                pods=len(together),
+                would_bind=sum(bool(each.node) for each in together),
+                would_bind_alone=sum(bool(each.node) for each in then),
+                without_node=[
+                    PodName(namespace=each.pod.metadata.namespace, name=each.pod.metadata.name)
+                    for each in together
+                    if not each.node
+                ],
+                node_name=found.node,
+                first=that_come_first(others, found.node, priority),
+            )
+
+
+def _waiting(records: Iterable[PodRecord], chosen: Chosen) -> list[PodRecord]:
+    """Return the selected pods that had no node before."""
+    return [each for each in records if chosen(each.pod) and (each.attempts or not each.node) and not ended(each.pod)]

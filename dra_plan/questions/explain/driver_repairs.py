@@ -1,0 +1,79 @@
+"""`explain`: pods of drivers that are not ready on nodes that otherwise could take a pod.
+
+Their devices are only known once the driver publishes them, so a repair cannot be tried, unless the present slices of
+an incomplete pool are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+
+from msgspec import structs
+
+from dra_plan.allocator import PoolState, View
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory
+from dra_plan.documents.stories import DriverPod
+from dra_plan.documents.suggestions import PoolAwaited, SuggestedChange, TriedChanges
+from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
+from dra_plan.explanation.driver_pods import DriverPods
+from dra_plan.explanation.funnel import NodeOffer
+from dra_plan.planner.claim_sets import ClaimSetPlan
+
+MOST_REPAIRS = 2
+"""The number of drivers' pods that are named as what to repair."""
+
+MOST_GROUPS = 8
+"""The number of kinds of nodes on which such pods are sought."""
+
+_BROKEN = ("fault", "pending", "not-ready")
+"""The states of a pod that may be repaired."""
+
+
+class DriverRepairs:
+    """The pods of drivers in an input, of which `view` is a view."""
+
+    def __init__(self, inventory: Inventory, view: View) -> None:
+        self._inventory, self._view = inventory, view
+
+    @cached_property
+    def _pods(self) -> DriverPods:
+        return DriverPods(self._inventory)
+
+    def told(self, of: TriedChanges) -> TriedChanges:
+        """Return the changes with the driver's pods that are not ready where the slices of a pool are missing."""
+        if not any(isinstance(one, PoolAwaited) for one in of.changes):
+            return of
+        nodes = {node.metadata.name: node for node in self._inventory.nodes}
+
+        def with_pods(one: SuggestedChange) -> SuggestedChange:
+            if not isinstance(one, PoolAwaited) or one.on not in nodes:
+                return one
+            return structs.replace(one, driver_pods=self._pods.on_node(self._view, one.pool.driver, nodes[one.on]))
+
+        return structs.replace(of, changes=[with_pods(one) for one in of.changes])
+
+    def untried(self, made: OwnerVerdict, plan: ClaimSetPlan | None, found: Iterable[TriedChanges]) -> list[DriverPod]:
+        """Return the pods to repair on nodes where nothing but devices is missing, and that no found change names."""
+        waited = {one.on for of in found for one in of.changes if isinstance(one, PoolAwaited)}
+        if plan is None or plan.explanation is None:
+            return []
+        alone = (group for group in made.nodes if all(reason.plugin == DEVICES for reason in group.reasons))
+        names = {name for group in islice(alone, MOST_GROUPS) for name in group.nodes} - waited
+        return list(islice(self._broken(plan, names), MOST_REPAIRS))
+
+    def _broken(self, plan: ClaimSetPlan, names: set[str]) -> Iterator[DriverPod]:
+        groups = plan.explanation.groups if plan.explanation is not None else []
+        there = ((group.offer, [node for node in group.nodes if node.metadata.name in names]) for group in groups)
+        for offer, nodes in islice((each for each in there if each[1]), MOST_GROUPS):
+            if offer is not None:
+                found = [*self._pods.missing(offer, nodes), *self._of_pools(offer, nodes[0])]
+                yield from (one for one in found if one.pod and one.state in _BROKEN)
+
+    def _of_pools(self, offer: NodeOffer, node: Node) -> Iterator[DriverPod]:
+        """Yield the pods on a node of the drivers whose pools there are incomplete."""
+        partial = (each.pool for each in offer.unusable if each.pool.state is PoolState.INCOMPLETE)
+        for driver in dict.fromkeys(pool.id.driver for pool in islice(partial, MOST_GROUPS)):
+            yield from self._pods.on_node(self._view, driver, node)

@@ -1,0 +1,200 @@
+"""`explain`: an obstacle on nodes with what the scheduler does not report: who has the room, and what is nearly right.
+
+`OnNodes` has what is known of the nodes; `obstacle_on` completes an obstacle; then come the users of a resource. Only
+the nodes that a line names are looked at, so that this costs little on many nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dra_plan.api import quantity
+from dra_plan.api.core import LimitRange, Node, Pod
+from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
+from dra_plan.api.well_known import NODE_NOT_READY
+from dra_plan.documents.node_obstacles import NodeObstacle, ResourceUser
+from dra_plan.explanation.suggest.admissions import is_of_condition
+from dra_plan.questions.explain.bindings import is_unreachable
+from dra_plan.questions.explain.peaks import parts
+from dra_plan.questions.explain.reasons import VerdictRun
+from dra_plan.questions.explain.staying import why_it_stays
+from dra_plan.scheduler.cluster.nodes import PodInfo
+from dra_plan.scheduler.cluster.pod_requests import PODS, amount_text
+from dra_plan.scheduler.framework.status import AffinityUnmet, Obstacle, PortTaken, ResourceShort, VolumeInUse
+from dra_plan.scheduler.obstacles import node_obstacle
+from dra_plan.scheduler.plugins.node_checks import untolerated
+
+MOST_USERS = 2
+"""The number of pods that are named as users of a resource, if fewer than all of them would have to go."""
+
+
+class OnNodes(NamedTuple):
+    """The pod that nodes reject, the run that rejects it, and LimitRanges, finished pods and nodes of the input."""
+
+    pod: Pod
+    run: VerdictRun
+    limit_ranges: Sequence[LimitRange]
+    finished: Sequence[Pod]
+    leaving: Mapping[str, Pod]
+    """The pods of the input that are being deleted, by NAMESPACE/NAME."""
+    nodes: Mapping[str, Node]
+
+    def pods(self, node: str) -> list[Pod]:
+        """Return the final pods of a node."""
+        return self.run.pods_on(node)
+
+    def state_of(self, pod: str) -> str:
+        """Return "" for a pod that stays, "Leaving" for one that is being deleted, and "Stuck" if it cannot end."""
+        found = self.leaving.get(pod)
+        if found is None:
+            return ""
+        return "Stuck" if is_unreachable(self.nodes.get(found.spec.node_name)) else "Leaving"
+
+    def is_promised(self, short: ResourceShort, node: str) -> bool:
+        """Return whether the node has enough of the resource, but not with the pods that are nominated to it."""
+        promised = self.run.nominated(node, self.pod)
+        return bool(promised) and short.asked <= _free(self.run, short, node)
+
+
+def blocking_pod(of: Obstacle) -> str:
+    """Return the one pod that causes the obstacle, as NAMESPACE/NAME; "" if it has none."""
+    return of.pod if isinstance(of, AffinityUnmet | PortTaken | VolumeInUse) else ""
+
+
+def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) -> NodeObstacle | None:
+    """Return the obstacle that nodes have in common, completed; None if it has no subject.
+
+    A resource comes with its users, or with the amount that its device plugin lacks; too many pods, which is all that
+    the scheduler reports, with the limit of a node; a taint with the toleration that the pod has instead; the name of
+    another node with the DaemonSet that pins the pod to it; a pod in the way with whether it is being deleted.
+    """
+    of = node_obstacle(same, there.nodes)
+    if of is None:
+        return None
+    match of.kind:
+        case "Taint":
+            return _with_taint(of, [there.nodes[name] for name in names], there)
+        case "Label" if of.label == "metadata.name":
+            maker = there.pod.metadata.controller
+            pins = maker is not None and maker.kind == "DaemonSet"
+            return structs.replace(of, near=f"DaemonSet {maker.name}" if maker is not None and pins else "")
+        case "Affinity" if of.term == "affinity":
+            return structs.replace(of, finished=_finished(of.selector, there)) if of.selector else of
+        case "Spread" if of.emptiest:
+            return structs.replace(of, tainted=_tainted(of, there))
+        case "Resource":
+            short = [one for one in same if isinstance(one, ResourceShort)]
+            return _with_users(_with_parts(of, names, there), short, names, there)
+    return structs.replace(of, state=there.state_of(of.pod)) if of.pod else of
+
+
+def _with_taint(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
+    if of.taint is None:
+        return of
+    if of.taint.key == NODE_NOT_READY:
+        messages = {_unready_message(node) for node in nodes}
+        return structs.replace(of, message=messages.pop()) if len(messages) == 1 else of
+    if is_of_condition(of.taint.key):
+        return of  # that every pod tolerates some of these for a while says nothing
+    return structs.replace(of, near=near_toleration(there.pod.spec.tolerations, of.taint.key))
+
+
+def _with_parts(of: NodeObstacle, names: Sequence[str], there: OnNodes) -> NodeObstacle:
+    """Return what is short with the parts of the request, and with what the device plugin of a node lacks."""
+    nodes = [there.nodes[name] for name in names]
+    if of.resource == PODS:
+        limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
+        return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
+    of = structs.replace(of, parts=parts(there.pod, of.resource, there.limit_ranges))
+    has = (nodes[0].status.capacity or {}).get(of.resource, "0")
+    if "/" not in of.resource or has == "0":
+        return of
+    is_less = len(nodes) == 1 and quantity.parse(has) > quantity.parse(of.room)
+    return structs.replace(of, unhealthy=has) if of.room == "0" or is_less else of
+
+
+def _unready_message(node: Node) -> str:
+    """Return why the kubelet says that its node is not ready: of a chain of messages, the innermost."""
+    ready = next((one for one in node.status.conditions if one.type == "Ready" and one.status == "False"), None)
+    return _INNERMOST.sub("", ready.message).strip() if ready is not None else ""
+
+
+_INNERMOST = re.compile(r".*\bmessage:", re.DOTALL)
+
+
+def _tainted(of: NodeObstacle, there: OnNodes) -> int:
+    """Return the number of nodes in the emptiest domain of a spread, if the pod tolerates none of them."""
+    domain = [node for node in there.nodes.values() if (node.metadata.labels or {}).get(of.topology_key) == of.emptiest]
+    tolerations = there.pod.spec.tolerations
+    return len(domain) if all(untolerated(node.spec.taints, tolerations) for node in domain) else 0
+
+
+def _finished(selector: str, there: OnNodes) -> list[str]:
+    """Return the pods that the term would select if they had not finished."""
+    wanted, namespace = parse_selector(selector), there.pod.metadata.namespace
+    own = [pod for pod in there.finished if pod.metadata.namespace == namespace]
+    return [pod.key for pod in own if labels_match(wanted, pod.metadata.labels)]
+
+
+def _asks(pod: Pod, resource: str) -> bool:
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    return any(resource in one.resources.requests or resource in one.resources.limits for one in containers)
+
+
+# -- users -------------------------------------------------------------------------------------------------------------
+
+
+def _free(run: VerdictRun, short: ResourceShort, node: str) -> int:
+    """Return what is free on the node without the pods that are nominated to it."""
+    return short.room - sum(_asked(info, short.resource) for info in run.infos_on(node))
+
+
+def _asked(info: PodInfo, resource: str) -> int:
+    return 1 if resource == PODS else info.placed_requests.get(resource, 0)
+
+
+def _with_users(of: NodeObstacle, same: Sequence[ResourceShort], names: Sequence[str], there: OnNodes) -> NodeObstacle:
+    """Return the obstacle with the pods that have the resource on the node with the most left.
+
+    If pods that come first are nominated to it, these are named and what is free without them. Otherwise, of an
+    extended resource all users are named, and of other resources the one or two pods with the largest requests, if
+    the pod would fit without them and they do not belong to the node.
+    """
+    at = max(range(len(same)), key=lambda each: same[each].left)
+    short, node = same[at], names[at]
+    if short.room < short.asked:
+        return of
+    on = node if len(names) > 1 else ""
+    promised = there.run.nominated(node, there.pod)
+    free = _free(there.run, short, node)
+    taken = sum(info.requests.get(short.resource, 0) for info in promised)
+    if taken and max(0, free - taken) == short.left < free:
+        users = [_user(info, info.requests.get(short.resource, 0), short.resource, there) for info in promised]
+        return structs.replace(of, promised=users, free=amount_text(short.resource, free), on=on)
+    if "/" in short.resource:
+        holders = [info.pod.key for info in there.run.infos_on(node) if _asked(info, short.resource)]
+        return structs.replace(of, holders=holders, on=on)
+    return structs.replace(of, users=[*_users(short, node, there)], on=on)
+
+
+def _users(short: ResourceShort, node: str, there: OnNodes) -> Iterator[ResourceUser]:
+    """Yield the largest users of the resource, as many as would have to go, or none if that is too many."""
+    asked = [(_asked(info, short.resource), info) for info in there.run.infos_on(node)]
+    movable = [each for each in asked if each[0] and why_it_stays(each[1].pod) not in ("DaemonSet", "Static")]
+    largest = sorted(movable, key=lambda each: (-each[0], each[1].pod.key))[:MOST_USERS]
+    missing, told = short.asked - short.left, list[ResourceUser]()
+    for amount, info in largest:
+        told.append(_user(info, amount, short.resource, there))
+        missing -= amount
+        if missing <= 0:
+            yield from told
+            return
+
+
+def _user(info: PodInfo, amount: int, resource: str, there: OnNodes) -> ResourceUser:
+    state, priority = there.state_of(info.pod.key), there.run.priority(info.pod)
+    return ResourceUser(pod=info.pod.key, amount=amount_text(resource, amount), priority=priority, state=state)

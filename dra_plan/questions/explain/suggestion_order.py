@@ -1,0 +1,48 @@
+"""`explain`: the order of the suggestions for one owner, when all that helped are known.
+
+A new node comes before the nodes that taints reserve for others, but after those that a taint only marks as having the
+hardware that the owner asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dra_plan.api.core import PodSpec
+from dra_plan.documents.suggestions import NodeAdded, NodeTaintMet, SuggestedChange, TriedChanges
+from dra_plan.explanation.suggest.admissions import suggestion_rank
+from dra_plan.planner.claim_sets import ClaimSetPlan
+
+
+def ordered(found: Iterable[TriedChanges], hardware: frozenset[str]) -> list[TriedChanges]:
+    """Return the suggestions, the best first; `hardware` are the domains of the devices that the owner asks for."""
+    every = sorted(found, key=lambda one: suggestion_rank(one.changes))
+    added = [one for one in every if any(isinstance(change, NodeAdded) for change in one.changes)]
+    if not added:
+        return every
+    last = max(suggestion_rank(one.changes) for one in added)
+    reserved = [one for one in every if _is_reserved(one.changes, hardware) and suggestion_rank(one.changes) < last]
+    rest = [one for one in every if one not in reserved]
+    at = rest.index(added[-1]) + 1
+    return [*rest[:at], *reserved, *rest[at:]]
+
+
+def _is_reserved(changes: Sequence[SuggestedChange], hardware: frozenset[str]) -> bool:
+    """Return whether they bring the owner onto a node that a taint reserves for others."""
+    return any(isinstance(one, NodeTaintMet) and _domain(one.taint.key) not in hardware for one in changes)
+
+
+def _domain(key: str) -> str:
+    """Return the domain of a vendor, such as nvidia.com of nvidia.com/gpu and of gpu.nvidia.com."""
+    domain = key.partition("/")[0]
+    return ".".join(domain.split(".")[-2:]) if "." in domain else ""
+
+
+def hardware_domains(spec: PodSpec | None, plan: ClaimSetPlan | None) -> frozenset[str]:
+    """Return the domains of the extended resources and device classes that pods ask for."""
+    containers = [*spec.containers, *spec.init_containers] if spec is not None else []
+    names = {name for one in containers for name in (*one.resources.requests, *one.resources.limits) if "/" in name}
+    requests = [one for claim in plan.claim_set.claims for one in claim.spec.devices.requests] if plan else []
+    names |= {one.exactly.device_class_name for one in requests if one.exactly is not None}
+    names |= {option.device_class_name for one in requests for option in one.first_available}
+    return frozenset(filter(None, map(_domain, names)))

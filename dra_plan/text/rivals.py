@@ -1,0 +1,40 @@
+"""The sentences about pods that get no node because other pending pods come first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dra_plan.documents.scheduling import ContestedPods
+from dra_plan.documents.verdicts import OtherPod
+from dra_plan.text import words
+from dra_plan.text.naming import named
+
+
+def other(pod: OtherPod) -> str:
+    """Return the name of a pod, with its priority."""
+    return f"{pod.namespace}/{pod.name} (priority {pod.priority})"
+
+
+def room_taken(who: str, node: str, first: Sequence[OtherPod]) -> str:
+    """Return that these pods would fit on the node, and which pods take the room, as the end of a sentence."""
+    others = words.listed([other(pod) for pod in first])
+    comes = "comes first and takes the room" if len(first) == 1 else "come first and take the room"
+    return f"{who} would fit{f' on {node}' if node else ''}, but {others} {comes}."
+
+
+def only_some(alone: int, pods: int) -> str:
+    """Return that not all pods would fit even without the others."""
+    return f"Even if no other pods were pending, only {alone} of the {pods} pods would fit."
+
+
+def contested(of: ContestedPods) -> str:
+    """Return which pods take the room of these, and whether all of these would fit without them."""
+    more = of.would_bind_alone - of.would_bind
+    if of.pods == 1:
+        who = "it"
+    elif more == of.pods:
+        who = f"all {of.pods} pods of {named(of.owner)}"
+    else:
+        who = f"{more}{' more' if of.would_bind else ''} of the {of.pods} pods of {named(of.owner)}"
+    said = room_taken(who, of.node_name, of.first)
+    return f"{said} {only_some(of.would_bind_alone, of.pods)}" if of.would_bind_alone < of.pods else said
