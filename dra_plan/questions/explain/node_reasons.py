@@ -299,13 +299,12 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
     place = {name: at for at, name in enumerate(nodes)}
     for name in sorted(found.of_nodes, key=place.__getitem__):
         refusals = found.of_nodes[name]
-        shared = causes.get(id(refusals))
-        if shared is None:
-            shared = tuple((each.plugin, _texts(each), _keys(each.obstacles, name, there)) for each in refusals)
-            if not any(isinstance(one, ResourceShort) for each in refusals for one in each.obstacles):
-                causes[id(refusals)] = shared
+        if id(refusals) not in causes or _differs_by_node(refusals):
+            causes[id(refusals)] = tuple(
+                (each.plugin, _texts(each), _keys(each.obstacles, name, there)) for each in refusals
+            )
         leading = _leading(refusals, name, of_devices)
-        key = shared, _key_of(leading), of_devices.not_ready(nodes[name]) if _has_none(leading) else None
+        key = causes[id(refusals)], _key_of(leading), of_devices.not_ready(nodes[name]) if _has_none(leading) else None
         group = groups.setdefault(key, _AlikeNodes())
         group.nodes.append(name)
         group.refusals.append(refusals)
@@ -364,6 +363,11 @@ def _key_of(found: DeviceReason | None) -> Any:
         return None
     leading = found.leading
     return leading.code, leading.class_, leading.name, leading.request, leading.need, found.taken_before
+
+
+def _differs_by_node(refusals: Iterable[NodeRefusal]) -> bool:
+    """Return whether the causes depend on the node too: whether its room is promised to another pod."""
+    return any(isinstance(one, ResourceShort) for each in refusals for one in each.obstacles)
 
 
 def _keys(obstacles: Iterable[Obstacle], node: str, there: OnNodes) -> tuple[Any, ...]:
