@@ -68,7 +68,7 @@ def test_a_target_has_one_view(view: View) -> None:
 
 def test_holders_are_the_claims_with_devices_in_a_pool(view: View) -> None:
     assert list(view.holders) == [PoolID(DRIVER, "p")]
-    assert list(view.holders[PoolID(DRIVER, "p")]) == ["default/old"]
+    assert [claim.key for claim in view.holders[PoolID(DRIVER, "p")]] == ["default/old"]
 
 
 @pytest.mark.parametrize(

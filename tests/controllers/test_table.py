@@ -35,7 +35,7 @@ def test_who_ended_what_was_refused_and_the_end(tmp_path: Path) -> None:
     steps = [{"create": pod("q")}, {"create": RULE}]
     events.write_text("\n".join(map(json.dumps, steps)))
     ran = in_process("schedule", str(cluster), "--settle", "--events", str(events))
-    assert "default/p   a      device taint   0 s     -" in ran.out
+    assert "default/p        a      device taint   0 s     -" in ran.out
     assert 'Pod/default/q   pods "q" is forbidden: exceeded quota: q' in ran.out
     assert "Settled after 1 round of controllers: 0 pods have a node, 0 wait." in ran.out
     alone = in_process("schedule", str(cluster))

@@ -147,7 +147,7 @@ def test_each_change_says_how_many_copies_it_brings() -> None:
         assert then["scheduled"]["copies"] == item["scheduled"]["copies"] + found[code]
     told = str(cluster.capacity(wants))
     assert "  To fit 4 more: remove pod default/hog from b.\n" in told
-    assert "  To fit one more: release claim default/held (the new copy then fits on a).\n" in told
+    assert "  To fit one more: release claim default/held, which no pod uses (the new copy then fits on a).\n" in told
 
 
 def test_nothing_is_in_the_way_where_the_count_was_ended() -> None:

@@ -1,8 +1,8 @@
 """Changes that might make a claim set fit, which are candidates drawn from the findings and not tried here.
 
 Other classes come first, then changes to selectors (those to capacities are in `capacities`, labels that a node lacks
-in `node_labels`), and then all candidates for a node together: these, others for the reasons that reject devices, and those
-for errors and pools.
+in `node_labels`), and then all candidates for a node together: these, others for the reasons that reject devices, and
+those for errors and pools.
 """
 
 from __future__ import annotations

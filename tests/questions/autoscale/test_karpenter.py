@@ -65,7 +65,7 @@ def test_how_much_is_claimed() -> None:
     """As docs/autoscale.md counts it."""
     assert (len(CASES), sum(case["family"] == "spread" for case in CASES)) == (48, 3)
     page = (ROOT / "docs" / "autoscale.md").read_text(encoding="utf-8")
-    assert "For Karpenter, tests compare 48 recorded runs: 45 agree" in page
+    assert "For Karpenter, there are 48 recorded runs. dra-plan agrees with 45 of them" in page
 
 
 def test_nodes_that_are_there_come_first() -> None:
