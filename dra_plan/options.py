@@ -87,8 +87,8 @@ class GateOptions(TypedDict, total=False):
         Flag(
             "--kubernetes-version",
             (
-                "The Kubernetes release to simulate. By default, this is the release of the input, or "
-                "1.36 if the input does not show its release."
+                "The Kubernetes release to simulate. Defaults to the release of the cluster in the "
+                "input, or 1.36 if the input does not show it."
             ),
             metavar="VERSION",
             complete="versions",

@@ -157,7 +157,7 @@ def namespace(context: typer.Context) -> str | None:
 
 
 def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -> Snapshot:
-    """Return a snapshot of the cluster that the options select. On a terminal, a line shows the progress."""
+    """Return a snapshot of the cluster that the options select. On a terminal, progress is shown on one line."""
     from dra_plan.live import read_cluster
 
     name = f"the cluster of context {options.context}" if options.context else "the cluster"

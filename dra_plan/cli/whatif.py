@@ -55,7 +55,7 @@ class Edits(TypedDict, total=False):
             "--add-nodes",
             autocompletion=completing.added_nodes,
             metavar="N=NODE",
-            help="Add N copies of NODE, which is the name of a node or a file with a node. Can be repeated.",
+            help="Add N copies of NODE: either the name of a node, or a file that contains one. Can be repeated.",
         ),
     ]
 

@@ -197,7 +197,7 @@ class Quotas:
         return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
-        """Return how much of the named resources the objects in the quota's namespace use."""
+        """Return the amount of each named resource that objects in the quota's namespace use."""
         total: Counter[str] = Counter(dict.fromkeys(names, 0))
         for obj in self._objects(quota.metadata.namespace):
             if in_scope(quota, obj):

@@ -161,7 +161,7 @@ def set_capacities(amounts: Mapping[str, str]) -> Edit:
 def rename_capacity(name: str, to: str | None) -> Edit:
     """Return an edit that requests the same amount of another capacity.
 
-    If there is none, the capacity is not requested.
+    If there is no other capacity, the edit removes the request for this one.
     """
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:

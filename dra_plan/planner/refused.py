@@ -145,7 +145,7 @@ def entries(refused: Iterable[RefusedOwner]) -> Refusals:
 
 
 def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[ApiServerRefusal]:
-    """Return the findings about manifests that the API server rejects, except about objects of `spared` kinds.
+    """Return the findings about manifests that the API server rejects, except for objects of the `spared` kinds.
 
     Each finding names the rejected object as the owner.
     """

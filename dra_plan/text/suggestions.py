@@ -43,7 +43,7 @@ from dra_plan.documents.suggestions import (
 from dra_plan.text import words
 from dra_plan.text.folding import by_pool
 
-_VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
+_VERBS = {"guard-selector": "change", "fix-spelling": "correct", "change-value": "change"}
 
 
 def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
@@ -219,7 +219,7 @@ def change(of: SuggestedChange) -> str:
             return f"leave out {words.request(of)}"
         case ConstraintDropped():
             number = f" (#{of.constraint})" if of.constraint else ""
-            return f"drop the constraint on {of.attribute}{number} of {words.asking(of.claim)}"
+            return f"drop {words.asking(of.claim)}'s constraint{number} on {of.attribute}"
         case NodeLabelled():
             return f"label the node {', '.join(f'{name}={value}' for name, value in of.labels.items())}"
         case NodeUncordoned():

@@ -131,7 +131,7 @@ def estimated(estimate: Estimate) -> Price:
 
 
 def by_name(cost: Cost, estimate: Estimate) -> Price:
-    """Return a price that Kubernetes assigns to a function by its name."""
+    """Return the price that Kubernetes assigns to the function with this name."""
     return Price(cost, estimate, by_name=True)
 
 

@@ -76,7 +76,7 @@ def near_slices(placement: Placement) -> list[NearSlice]:
 def pools_elsewhere(placement: Placement, texts: Collection[str]) -> list[PoolElsewhere]:
     """Return the pools that are for nodes with labels that this node lacks.
 
-    If `texts` contain names of drivers, only pools of these drivers are returned.
+    If `texts` contains names of drivers, only those drivers' pools are returned.
     """
     named = {pool.driver for pool in placement.view.gatherer.slices}.intersection(texts)
     found: dict[PoolName, PoolElsewhere] = {}

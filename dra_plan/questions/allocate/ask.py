@@ -19,7 +19,7 @@ class AllocateOptions(ClaimSetOptions, total=False):
         bool,
         Flag(
             "--together",
-            ("Plan all pending claims for one node together, including the claims of pods and workloads."),
+            ("Plan all pending claims together on a single node, including the claims of pods and workloads."),
         ),
     ]
     explain: Annotated[bool, Flag("--explain", "Add reason codes for each node to the output.")]
@@ -35,8 +35,8 @@ def allocate(cluster: LoadedCluster, *owners: str, **options: Unpack[AllocateOpt
     Each set is planned alone, against the present cluster.
 
     `owners` are pods, workloads and claims, named as in kubectl ("deploy/serve", "po train", "train", or with their
-    namespace "default/train" or "pod/default/train"). They are in the namespace `namespace`, or in any namespace if it
-    is not set, and are planned regardless of their controllers. Without owners, everything that `namespace` and the
+    namespace "default/train" or "pod/default/train"). They are looked up in `namespace`, or in any namespace if it is
+    not set, and are planned even if a controller owns them. Without owners, everything that `namespace` and the
     label selector `selector` select is planned. If `together` is set, all of this forms one claim set. Nodes that are
     cordoned, tainted or excluded by the pod's own rules are not considered to fit, unless `devices_only` is set.
     `explain` fills the `reasons` of nodes that do not fit. `max_steps` limits each search, and `timeout` limits the

@@ -109,7 +109,7 @@ class Copied:
 
     @classmethod
     def of_pod(cls, pod: Pod) -> Copied:
-        """Return the value for a pod in any state; the state does not matter because copies are new pods."""
+        """Return the same value whatever state the pod is in, because its copies are new pods."""
         return cls(CopiedOwner(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name), pod)
 
     @classmethod

@@ -175,7 +175,7 @@ def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
 
 
 def allocation(node: PlannedNode) -> list[Any]:
-    """Return the whole allocation as plain values, without share IDs, which differ in every run."""
+    """Return the whole allocation as plain values, without the IDs of shares, which differ from run to run."""
     plain: list[Any] = msgspec.to_builtins(node.claims)
     for claim in plain:
         for result in claim["allocation"]["devices"].get("results", ()):

@@ -23,7 +23,7 @@ TAINT_RULES = "DRADeviceTaintRules"
 
 
 def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
-    """Return the gates that are off but seem to be on in the cluster, with the objects of the input that show this.
+    """Return the gates that are off but seem to be on in the cluster, with the objects in the input that show this.
 
     Gates that the caller has turned off are not included, whatever the input shows.
     """

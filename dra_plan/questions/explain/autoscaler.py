@@ -63,7 +63,7 @@ def _outcome(key: str, up: ScaleUpDocument) -> tuple[AutoscalerOutcome, Mapping[
 def autoscaler_lines(document: ExplanationDocument) -> Iterator[str]:
     """Yield a sentence for each result of the autoscaler.
 
-    If several pods are explained, each sentence names its pods.
+    If several pods are explained, each sentence names the pods that it is about.
     """
     pods = document.autoscaler or []
     told: dict[str, list[AutoscaledPod]] = {}

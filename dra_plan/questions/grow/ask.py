@@ -68,7 +68,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def grow(cluster: LoadedCluster, *owners: str, **options: Unpack[GrowOptions]) -> GrowthPlan:
-    """Return the cheapest new nodes with which kube-scheduler binds every pending pod.
+    """Return the cheapest new nodes that let kube-scheduler bind every pending pod.
 
     New nodes are copies of the nodes that `like` names, as in `add_nodes`. `cost` maps these names to the cost of a
     node, which is 1 by default. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit`

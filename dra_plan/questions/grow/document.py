@@ -67,7 +67,7 @@ class NotEnough(DocumentPart, frozen=True, kw_only=True):
 
 
 class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The cheapest new nodes with which kube-scheduler binds every pending pod."""
+    """The cheapest new nodes that let kube-scheduler bind every pending pod."""
 
     kind: Literal["GrowthPlan"] = "GrowthPlan"
     outcome: GrowthOutcome

@@ -39,7 +39,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Flag(
             "--surge",
             (
-                "Add N temporary copies of NODE, which is the name of a node or a file with a node. The "
+                "Add N temporary copies of NODE: either the name of a node, or a file that contains one. The "
                 "copies are drained last and then removed."
             ),
             metavar="N=NODE",

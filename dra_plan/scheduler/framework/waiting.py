@@ -59,11 +59,11 @@ class WaitingPod:
         return self._verdict
 
     def allow(self, plugin: str) -> None:
-        """Allow the pod in the name of the plugin. This has no effect if the pod is already decided."""
+        """Allow the pod on behalf of the plugin. This has no effect if the pod is already decided."""
         self._deadlines.pop(plugin, None)
 
     def reject(self, plugin: str, message: str) -> bool:
-        """Reject the pod in the name of the plugin. Return False if the pod was already decided."""
+        """Reject the pod on behalf of the plugin. Return False if the pod was already decided."""
         if self.decided:
             return False
         self._verdict = unschedulable(message).by(plugin)

@@ -174,7 +174,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return None
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable: nodes that begin to match."""
+        """Return the events that may make a rejected pod schedulable: those after which a node starts to match."""
         return [Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._came_to_match)]
 
     def _came_to_match(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:

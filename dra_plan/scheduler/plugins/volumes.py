@@ -110,7 +110,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Count the claims of the pod `added` as used."""
+        """Mark the claims of the new pod (`added`) as in use."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use += _shared(kept, added)
         return None
