@@ -184,13 +184,13 @@ class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
 
 
 class DevicesRepaired(DocumentPart, frozen=True, kw_only=True):
-    """A device plugin offers all that its node has of a resource again."""
+    """A device plugin again offers all devices of a resource that its node has."""
 
     code: Annotated[str, one_of("repair-devices")]
     resource: str
     on: Annotated[Text, Meta(description="The node.")]
-    from_: Annotated[str, Meta(description="What the device plugin offers now: `status.allocatable`.")]
-    to: Annotated[str, Meta(description="What the node has: `status.capacity`.")]
+    from_: Annotated[str, Meta(description="The amount that the device plugin offers now (`status.allocatable`).")]
+    to: Annotated[str, Meta(description="The amount that the node has (`status.capacity`).")]
 
 
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):

@@ -235,7 +235,7 @@ def change(of: SuggestedChange) -> str:
         case DevicesRepaired():
             return (
                 f"find out why the device plugin on {of.on} offers only {of.from_} of {of.to} {of.resource}, "
-                "and repair the others"
+                "and repair the rest"
             )
         case NodeTaintMet(code="tolerate-node-taint"):
             return f"add a toleration for taint {words.taint(of.taint)}"
