@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from dra_plan.api.quantity import parse
+from dra_plan.claims.sets import CANNOT_ALLOCATE
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.documents.verdicts import DEVICES, AloneVerdict, OwnerVerdict
 from dra_plan.text import words
@@ -14,6 +15,9 @@ from dra_plan.text.node_obstacles import obstacle, taken_ports
 
 MOST_NAMES = 2
 """The number of nodes that a line names."""
+
+UNEXAMINED = "devices do not fit (--node NODE says why on one of these nodes)"
+"""The words for nodes that are not among those whose devices were examined closely."""
 
 
 def node_lines(
@@ -44,8 +48,9 @@ def group_lines(
 ) -> Iterator[str]:
     """Yield a line for each group of nodes, in the given order. Groups that have the same reasons share a line."""
     others = not all(any(one.is_reserved for one in group.about) for group in groups)
+    examined = [group for group in groups if not _is_unexamined(group)]
     alike: dict[str, list[str]] = {}
-    for group in groups:
+    for group in [*examined, *filter(_is_unexamined, groups)]:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
         reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
         reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
@@ -53,10 +58,21 @@ def group_lines(
         if excluded is not None:
             reasons = [one for one in map(excluded.without, reasons) if one is not None]
         told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
+        if examined and _is_unexamined(group):
+            told = [UNEXAMINED if _is_unexplained(one) else phrase(one) for one in reasons]
         if not told:
             continue
         alike.setdefault(f"{'devices fit; ' if fit else ''}{'; '.join(told)}", []).extend(group.nodes)
     yield from (f"{who(nodes)}: {said}" for said, nodes in alike.items())
+
+
+def _is_unexamined(group: RefusingNodes) -> bool:
+    """Return whether it is not known why the devices of these nodes do not fit, because they are among many nodes."""
+    return any(map(_is_unexplained, group.reasons)) and not any("/" in one.resource for one in group.about)
+
+
+def _is_unexplained(reason: NodeRefusalReason) -> bool:
+    return reason.plugin == DEVICES and not reason.about and reason.message == CANNOT_ALLOCATE
 
 
 class _Excluded:

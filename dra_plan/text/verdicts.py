@@ -74,7 +74,8 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     yield from indented(map(_shared, of.shared_claims))
     yield from indented(map(_left_over, of.left_over))
     is_in_vain = of.volumes_apart is not None or of.label_conflict is not None
-    if of.verdict == "Unschedulable" and not is_in_vain and (said := in_vain(of.told_nodes)):
+    are_all = not of.nodes or sum(len(each.nodes) for each in of.nodes) >= of.total_nodes  # not if --node chooses some
+    if of.verdict == "Unschedulable" and are_all and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
 
 

@@ -6,7 +6,7 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -162,7 +162,10 @@ class DeviceReason(NamedTuple):
 
 
 class DeviceReasons:
-    """Finds out, node by node, why the claims of a pod do not fit."""
+    """Finds out, node by node, why the claims of a pod do not fit.
+
+    Of many nodes, it examines only some, spread over all of them; if nodes are `chosen`, only from among these.
+    """
 
     def __init__(
         self,
@@ -171,8 +174,9 @@ class DeviceReasons:
         inventory: Inventory,
         drivers: DriverPods,
         max_steps: int | None,
+        chosen: Collection[str] = (),
     ) -> None:
-        self._inventory, self._drivers, self._max_steps = inventory, drivers, max_steps
+        self._inventory, self._drivers, self._max_steps, self._chosen = inventory, drivers, max_steps, chosen
         self._found: dict[str, DeviceReason] = {}
         self._attempt = attempt
         self.absent: list[AbsentName] = []
@@ -218,7 +222,8 @@ class DeviceReasons:
                     self._found.setdefault(name, found)
 
     def _look_at(self, attempt: DeviceAttempt, fitting: frozenset[str]) -> None:
-        nodes = [node for node in attempt.nodes if node.metadata.name not in self._found]
+        unknown = [node for node in attempt.nodes if node.metadata.name not in self._found]
+        nodes = [node for node in unknown if not self._chosen or node.metadata.name in self._chosen]
         step = -(-len(nodes) // MOST_NODES) or 1
         if nodes:
             self._add(self._explained(attempt, nodes[::step]), fitting)

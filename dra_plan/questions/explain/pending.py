@@ -14,7 +14,7 @@ from functools import cached_property
 from msgspec import structs
 
 from dra_plan.allocator import View
-from dra_plan.api.core import Pod
+from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
@@ -27,7 +27,7 @@ from dra_plan.documents.verdicts import (
 from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.planner.nodes import lacks_volume_limits, was_listed
+from dra_plan.planner.nodes import choose_nodes, lacks_volume_limits, was_listed
 from dra_plan.planner.owners import CLAIM, POD
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted
@@ -242,7 +242,9 @@ class PendingPods:
     ) -> OwnerVerdict:
         plan = self.plan_of(owner) if made.gang is None else None  # devices of other pods of the gang count
         attempt = run.attempts.get(pod_uid(record.pod))
-        of_devices = DeviceReasons(plan, attempt, self._inventory, self._drivers, self._question.max_steps)
+        of_devices = DeviceReasons(
+            plan, attempt, self._inventory, self._drivers, self._question.max_steps, self._chosen
+        )
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
         of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
         of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)
@@ -280,12 +282,18 @@ class PendingPods:
 
     def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
         """Return the rejections of the nodes in question."""
-        wanted = self._question.nodes
-        if not wanted or refusals.of_all:
+        if not self._chosen or refusals.of_all:
             return refusals
         return replace(
-            refusals, of_nodes={name: refusals.of_nodes[name] for name in wanted if name in refusals.of_nodes}
+            refusals, of_nodes={name: refusals.of_nodes[name] for name in self._chosen if name in refusals.of_nodes}
         )
+
+    @cached_property
+    def _chosen(self) -> dict[str, Node]:
+        """The nodes that `--node` chooses, by name."""
+        chosen = self._question.nodes
+        nodes = choose_nodes(self._inventory.nodes, chosen) if chosen else ()
+        return {node.metadata.name: node for node in nodes}
 
     def _with_rivals(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate]) -> OwnerVerdict:
         """Return the verdict without the other pending pods, if it differs, and the pods that take the capacity.
