@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from dra_plan.api.quantity import parse
-from dra_plan.claims.sets import CANNOT_ALLOCATE
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.documents.verdicts import DEVICES, AloneVerdict, OwnerVerdict
 from dra_plan.text import words
@@ -49,6 +48,7 @@ def group_lines(
     """Yield a line for each group of nodes, in the given order. Groups that have the same reasons share a line."""
     others = not all(any(one.is_reserved for one in group.about) for group in groups)
     examined = [group for group in groups if not _is_unexamined(group)]
+    is_sample = any(one.devices is not None for group in examined for one in group.about)
     alike: dict[str, list[str]] = {}
     for group in [*examined, *filter(_is_unexamined, groups)]:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
@@ -58,7 +58,7 @@ def group_lines(
         if excluded is not None:
             reasons = [one for one in map(excluded.without, reasons) if one is not None]
         told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
-        if examined and _is_unexamined(group):
+        if is_sample and _is_unexamined(group):
             told = [UNEXAMINED if _is_unexplained(one) else phrase(one) for one in reasons]
         if not told:
             continue
@@ -72,7 +72,7 @@ def _is_unexamined(group: RefusingNodes) -> bool:
 
 
 def _is_unexplained(reason: NodeRefusalReason) -> bool:
-    return reason.plugin == DEVICES and not reason.about and reason.message == CANNOT_ALLOCATE
+    return reason.plugin == DEVICES and not reason.about
 
 
 class _Excluded:
