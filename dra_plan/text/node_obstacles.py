@@ -126,7 +126,7 @@ def _promise(of: NodeObstacle) -> str:
 
 def _user(user: ResourceUser, of: NodeObstacle) -> str:
     state = f" and {_STATES[user.state]}" if user.state else ""
-    return f"{user.pod} has {_amount(of, user.amount)}{state}"
+    return f"{user.pod} requests {_amount(of, user.amount)}{state}"
 
 
 _STATES = {"Leaving": "is being deleted", "Stuck": "is being deleted, but its node does not report"}

@@ -407,11 +407,13 @@ _NANO = 10**9
 
 
 def amount(resource: str, needed: str, amount: str) -> str:
-    """Return an amount of bytes in the unit that `need` chooses for the needed amount, rounded down.
+    """Return an amount in the unit that `need` chooses for the needed amount, bytes rounded down.
 
-    An example is `7.5Gi` for comparison with `12Gi`. Other amounts, and amounts that would be rounded to zero, are
-    returned unchanged.
+    Examples are `7.5Gi` for comparison with `12Gi`, and `24.88` cores with `40`. Other amounts, and amounts that would
+    be rounded to zero, are returned unchanged.
     """
+    if resource == "cpu" and needed.isdecimal() and amount.endswith("m"):
+        return f"{int(amount[:-1]) / 1000:.3f}".rstrip("0").rstrip(".")
     unit = _unit(resource, needed)
     if unit is None or amount.endswith(unit):
         return amount

@@ -68,7 +68,7 @@ def test_room_that_is_promised_to_a_pod_that_comes_first() -> None:
     there = [leaving("old", "a", cpu="4"), node("a", cpu="8"), node("b", cpu="8"), running("w", "b", cpu="7")]
     said = both_orders(*there, nominated(5), pod("p", cpu="2"))
     promise = "but default/first (priority 5) is nominated to it and takes 6"
-    assert f"a: cpu: needs 2, 4 of 8 free, {promise} b: cpu: needs 2, 1 of 8 free (default/w has 7)" in said
+    assert f"a: cpu: needs 2, 4 of 8 free, {promise} b: cpu: needs 2, 1 of 8 free (default/w requests 7)" in said
     lower = both_orders(*there, nominated(-1), pod("p", cpu="2"))
     assert "nominated" not in lower
     assert "would be bound to a now" in lower
