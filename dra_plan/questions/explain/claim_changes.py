@@ -12,6 +12,7 @@ from functools import cached_property
 
 from msgspec import structs
 
+from dra_plan.allocator import Outcome
 from dra_plan.api.core import Node
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.suggestions import CountLowered, PatchOperation, TriedChanges
@@ -91,8 +92,8 @@ class ClaimChanges:
         if plan is None or plan.explanation is None or plan.claim_set.error is not None:
             return []
         chosen = {node.metadata.name: node for node in nodes[:MOST_NODES]}
-        if not self.known and plan.excluded.keys().isdisjoint(chosen):
-            return []  # these nodes were already searched
+        if not self.known and plan.outcome is Outcome.DOES_NOT_FIT and plan.excluded.keys().isdisjoint(chosen):
+            return []  # these nodes were already searched; nothing is searched for if the claims fit on a node
         answers = [answer for answer in plan.nodes if answer.node in chosen]
         told = explainer.explain(
             about.view,

@@ -91,7 +91,7 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     before = f"Without new nodes, the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
         yield f"{before}; with them, it binds {waiting}. {_least(document)}"
-        if sum(kind.count for kind in document.kinds) > 1:
+        if sum(kind.count or 0 for kind in document.kinds) > 1:
             yield _fewer_may_do(document)
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
