@@ -117,9 +117,11 @@ def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list
     if not offers:
         return {}
 
+    view = offers[0].placement.view
+
     @cache
     def publications() -> Publications:
-        return Publications(device for offer in offers for pool in offer.pools for device in pool.devices())
+        return all_publications(view)
 
     failing = {id(funnel) for funnels in offers[0].failing() for funnel in funnels}
     found: dict[tuple[int, int], list[DecisivePart]] = {}
@@ -134,9 +136,14 @@ def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list
                 _is_passed(offer, offer.funnels[position], refusal.class_name) for offer in offers
             ):
                 devices = _devices(offers, position, removal)
-                compile_ = offers[0].placement.view.compile
-                found[position, number] = decisive_parts(refusal.expression, devices, compile_, publications)
+                found[position, number] = decisive_parts(refusal.expression, devices, view.compile, publications)
     return found
+
+
+def all_publications(view: View) -> Publications:
+    """Return the names that the devices of the whole input publish: that none has a name is true only of all."""
+    slices = (each for slices in view.gatherer.slices.values() for each in slices)
+    return Publications(device for each in slices for device in each.devices)
 
 
 def _devices(offers: Sequence[NodeOffer], position: int, removal: Removal) -> list[PoolDevice]:

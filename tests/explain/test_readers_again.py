@@ -197,7 +197,7 @@ SIDECAR = {**container("proxy", cpu="1"), "restartPolicy": "Always"}
 def test_who_asks_for_it(init: list[Object], runs: str, who: str, lowered: str) -> None:
     waiting = bare_pod("p", initContainers=init, containers=[container(cpu=runs)])
     said = text([node("a"), running("r", "a", cpu="2"), waiting])
-    assert f"  a: cpu: needs {who}, 6 of 8 free (default/r has 2)\n" in said
+    assert f"  a: cpu: needs {who}, 6 of 8 free (default/r requests 2)\n" in said
     assert f"1. ask for {lowered} (the pod then fits on a)\n" in said
 
 

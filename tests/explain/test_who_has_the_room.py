@@ -39,21 +39,21 @@ def both_orders(*objects: Object) -> str:
 def test_the_largest_pods_without_which_it_fits_are_named() -> None:
     there = [running(f"w{at}", "a", cpu=cpu) for at, cpu in enumerate(["1", "3", "2"])]
     one = both_orders(node("a", cpu="8"), *there, pod("p", cpu="4"))
-    assert "a: cpu: needs 4, 2 of 8 free (default/w1 has 3) It requests" in one
+    assert "a: cpu: needs 4, 2 of 8 free (default/w1 requests 3) It requests" in one
     two = both_orders(node("a", cpu="8"), *there, pod("p", cpu="7"))
-    assert "2 of 8 free (default/w1 has 3 and default/w2 has 2)" in two
+    assert "2 of 8 free (default/w1 requests 3 and default/w2 requests 2)" in two
     assert "2 of 8 free It requests" in text(node("a", cpu="8"), *there, pod("p", cpu="8"))  # all would have to go
 
 
 def test_pods_of_the_node_are_not_named() -> None:
     there = [owned_by(running("agent", "a", cpu="4"), "DaemonSet", "agent"), running("w", "a", cpu="1")]
-    assert "3 of 8 free (default/w has 1)" in text(node("a", cpu="8"), *there, pod("p", cpu="4"))
+    assert "3 of 8 free (default/w requests 1)" in text(node("a", cpu="8"), *there, pod("p", cpu="4"))
 
 
 def test_of_several_nodes_the_one_with_the_most_left_is_named() -> None:
     objects = [running("w", "a", cpu="7"), running("x", "b", cpu="6"), pod("p", cpu="3")]
     said = both_orders(node("a", cpu="8"), node("b", cpu="8"), *objects)
-    assert "2 nodes (a, b): cpu: needs 3, 1 to 2 of 8 free (on b: default/x has 6)" in said
+    assert "2 nodes (a, b): cpu: needs 3, 1 to 2 of 8 free (on b: default/x requests 6)" in said
 
 
 # -- nominated pods ----------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_host_ports_of_a_pod_that_is_being_deleted_are_told_once() -> None:
 
 def test_a_large_pod_that_is_being_deleted() -> None:
     said = text(node("a", cpu="8"), leaving("w", "a", cpu="6"), pod("p", cpu="4"))
-    assert "2 of 8 free (default/w has 6 and is being deleted)" in said
+    assert "2 of 8 free (default/w requests 6 and is being deleted)" in said
 
 
 # -- kinds of nodes and amounts ----------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_nodes_that_the_pod_is_not_for_come_last() -> None:
         ("memory", "30000000Ki", "29074448Ki", ("28.7Gi", "27.7Gi")),
         ("memory", "3500M", "3Gi", ("3500M", "3221.2M")),
         ("memory", "12Gi", "340Ki", ("12Gi", "340Ki")),
-        ("cpu", "4", "3640m", ("4", "3640m")),
+        ("cpu", "4", "3640m", ("4", "3.64")),
         ("example.com/x", "9000000", "8000000", ("9000000", "8000000")),
     ],
 )
