@@ -144,7 +144,7 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod of a DaemonSet that is not ready, in a cluster where the driver publishes no devices at all."""
+    """A pod that is not ready, and the reason."""
 
     pod: Annotated[Text, Meta(description="The pod, as NAMESPACE/NAME.")]
     node: str

@@ -117,8 +117,8 @@ class DriverPods:
         for driver in _wanted(offer) if offer is not None else ():
             for key in self._publishing(driver, _nodes(offer, driver)) if offer is not None else ():
                 if key in unready:
-                    return driver, _unready(unready[key], node.metadata.name)
-        return "", _unready(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
+                    return driver, unready_pod(unready[key], node.metadata.name)
+        return "", unready_pod(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
 
     def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:
         """Return the driver's pods that are not ready on a node for which the driver publishes devices."""
@@ -138,7 +138,7 @@ class DriverPods:
         """
         every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
         plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
-        return [_unready(pod, node) for node, pod in plugins or every if not is_ready(pod)]
+        return [unready_pod(pod, node) for node, pod in plugins or every if not is_ready(pod)]
 
     def _publishing(self, driver: str, nodes: frozenset[str]) -> list[tuple[str, str]]:
         """Return the DaemonSets that have a pod on each of the nodes and are most like the driver.
@@ -234,7 +234,8 @@ def _likeness(driver: str, key: tuple[str, str], pod: Pod) -> int:
     return sum(10 * (word in own) + (word in images) for word in words)
 
 
-def _unready(pod: Pod, node: str) -> UnreadyPod:
+def unready_pod(pod: Pod, node: str) -> UnreadyPod:
+    """Return a pod that is not ready, with the reason and message of the first container that waits."""
     told = _fault(pod)
     return UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))
 

@@ -132,6 +132,12 @@ def kafka(ready: str) -> list[Object]:
 def test_an_ordered_set_says_for_whom_it_waits() -> None:
     said = text(kafka("False"), "sts/kafka")
     assert "1 of its 3 pods exists; its controller creates the next one when kafka-0 is ready.\n" in said
+    assert "  Pod default/kafka-0 on a is not ready.\n" in said
+    objects = kafka("False")
+    last = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}}
+    objects[-1]["status"]["containerStatuses"] = [{"name": "c", "state": waiting, "lastState": last}]
+    assert "  Pod default/kafka-0 on a is not ready (CrashLoopBackOff: " in text(objects, "sts/kafka")
 
 
 def test_a_pod_whose_victims_are_leaving_waits_for_them() -> None:

@@ -27,6 +27,7 @@ from dra_plan.documents.verdicts import (
     OwnerVerdict,
     Verdict,
 )
+from dra_plan.explanation.driver_pods import unready_pod
 from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question
@@ -224,8 +225,15 @@ class _Verdicts:
         made = structs.replace(made, verdict="Bound", evictions=self._placed.evictions(pods))
         if not is_ordered(workload) or len(pods) >= made.wanted:
             return made
-        waiting = [pod.metadata.name for pod in pods if not is_ready(pod)]
-        return structs.replace(made, verdict="Held", held_by="Order", held=waiting[:1], pods=made.wanted - len(pods))
+        waiting = [pod for pod in pods if not is_ready(pod)][:1]
+        return structs.replace(
+            made,
+            verdict="Held",
+            held_by="Order",
+            held=[pod.metadata.name for pod in waiting],
+            pods=made.wanted - len(pods),
+            unready_pods=[unready_pod(pod, pod.spec.node_name) for pod in waiting if pod.spec.node_name],
+        )
 
     def _refused_last(self, made: OwnerVerdict, workload: AnyWorkload) -> OwnerVerdict:
         """Return Refused if the cluster reports that its API server rejects the pods for an unknown reason.
