@@ -53,7 +53,7 @@ in zsh, when it loads the file."""
 
 def completion(
     shell: Annotated[
-        Shell, typer.Argument(metavar="SHELL", help="The shell for which to print the script.", show_default=False)
+        Shell, typer.Argument(metavar="SHELL", help="The shell to print the script for.", show_default=False)
     ],
 ) -> Exit:
     """Print the completion script for a shell.

@@ -28,7 +28,7 @@ TOPICS = {
         "place": "Find out whether all pending pods can run together.",
         "grow": "Find out how many new nodes the pending pods need.",
         "diff": "Compare two states of a cluster.",
-        "impact": "Show what applying objects would do to running pods.",
+        "impact": "Show what would happen to running pods if you applied objects.",
         "maintain": "Find a safe order in which to drain nodes.",
         "repack": "Find the fewest pod moves that make room for other pods.",
         "autoscale": "Show what the Cluster Autoscaler would do and why.",

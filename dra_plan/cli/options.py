@@ -88,7 +88,7 @@ class Messages(TypedDict, total=False):
         typer.Option(
             "--ignore-warning",
             metavar="CODE,...",
-            help="Do not print warnings with these codes, and ignore them in the exit status. Can be repeated.",
+            help="Do not print warnings with these codes, and do not let them affect the exit status. Can be repeated.",
         ),
     ]
     quiet: Annotated[

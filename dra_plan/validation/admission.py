@@ -74,10 +74,10 @@ REFUSED_PODS = error(
     "DRA226",
     "workload whose pods the API server rejects",
     (
-        "The API server accepts the workload, but rejects every pod that its controller tries to create, "
-        "because of the pod template."
+        "The API server accepts the workload, but the pod template makes it reject every pod that the workload's "
+        "controller tries to create."
     ),
-    "Add the objects that the template names, or correct it.",
+    "Add the objects that the template names, or correct the template.",
 )
 RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
 

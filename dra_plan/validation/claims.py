@@ -70,7 +70,7 @@ def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator
 ONE_FORM = refused(
     "DRA141",
     "request that does not set exactly one of `exactly` and `firstAvailable`",
-    "A request asks either for devices of one class or for the first available of several alternatives.",
+    "A request asks either for devices of one class, or for the first of several alternatives that is available.",
     "Keep one of the two fields. In v1beta1, the fields of `exactly` are directly in the request.",
 )
 MODE = refused(
@@ -83,8 +83,8 @@ UNKNOWN_REQUEST = refused(
     "DRA143",
     "reference to a request that is not in the claim",
     (
-        "Constraints, configuration and containers refer to a request as REQUEST, or to one of its "
-        "alternatives as REQUEST/SUBREQUEST."
+        "Constraints, configuration and containers refer to a request as REQUEST, and to an alternative in a request "
+        "as REQUEST/SUBREQUEST."
     ),
     "Correct the name.",
 )

@@ -18,8 +18,8 @@ EXTENDED_RESOURCE = refused(
     "invalid extended resource name",
     (
         "An extended resource name needs a domain that does not end in kubernetes.io, and must "
-        "not start with `requests.`. Quotas put `requests.` in front of the name, and the result "
-        "must be a valid label name too."
+        "not start with `requests.`. The name must also be a valid label name when `requests.` is put in front of it, "
+        "as quotas do."
     ),
     "Use your own domain, such as example.com/gpu.",
 )

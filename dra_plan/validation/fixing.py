@@ -60,7 +60,7 @@ FIXES: dict[str, tuple[Fix, ...]] = {
             "move the fields of the request into `exactly`",
             (
                 "The request has neither `exactly` nor `firstAvailable`, names a class, and has only "
-                "fields that belong in `exactly`. It is the v1beta1 form of the same request."
+                "fields that belong in `exactly`. This is the v1beta1 form of the same request."
             ),
             corrections.exactly,
         ),

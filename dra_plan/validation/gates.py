@@ -43,7 +43,10 @@ from .rule import Problem, warning
 DROPPED = warning(
     "DRA152",
     "field that is dropped because its feature gate is off",
-    ("The API server silently drops fields whose features are disabled. The remaining object has a different meaning."),
+    (
+        "The API server silently drops fields whose features are disabled. Without the field, the object has a "
+        "different meaning."
+    ),
     "Enable the feature gate in the cluster and pass it with `--feature-gates`, or remove the field.",
 )
 RULES = (DROPPED,)

@@ -13,13 +13,13 @@ from .rule import Problem, refused
 TOO_MANY = refused(
     "DRA110",
     "more entries than the API server accepts",
-    "The API limits the length of lists and maps. The API server rejects the object.",
+    "The API server rejects the object, because a list or map is longer than the API allows.",
     "Split the object. A pool can have many slices, and a pod can have many claims.",
 )
 TOO_LONG = refused(
     "DRA111",
     "string longer than the API server accepts",
-    "The API limits the length of strings. The API server rejects the object.",
+    "The API server rejects the object, because a string is longer than the API allows.",
     "Shorten the string.",
 )
 RULES = (TOO_MANY, TOO_LONG)

@@ -28,8 +28,8 @@ FAILS = unschedulable(
         "the selector fails, it stops with an error, and the pod is not scheduled on any node."
     ),
     (
-        "Correct the selector, put a condition in front that is false for these devices, or have the driver publish "
-        "what they lack."
+        "Correct the selector, put a condition in front of it that is false for these devices, or have the driver "
+        "publish what they lack."
     ),
 )
 NOT_PUBLISHED = warning(

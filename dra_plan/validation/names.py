@@ -47,8 +47,8 @@ BAD_LABEL = refused(
     "DRA105",
     "invalid label key or value",
     (
-        "The keys and values of labels, taints and tolerations must follow the syntax of labels. "
-        "So must finalizers, condition types and the keys of annotations."
+        "The keys and values of labels, taints and tolerations must follow the label syntax, and so must finalizers, "
+        "condition types and annotation keys."
     ),
     "Use only letters, digits, '-', '_' and '.'.",
 )

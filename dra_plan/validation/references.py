@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NO_CLASS = unschedulable(
     "DRA201",
     "device class that does not exist",
-    ("The scheduler does not schedule a pod that uses the claim and reports `device class CLASS does not exist`."),
+    ("The scheduler reports `device class CLASS does not exist`, and does not schedule any pod that uses the claim."),
     "Correct the name, or add the class.",
 )
 NO_CLAIM = unschedulable(

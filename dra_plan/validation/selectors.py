@@ -114,8 +114,8 @@ NODE_SELECTOR = refused(
     "DRA131",
     "node selector that the API server rejects",
     (
-        "A slice's node selector must have exactly one term, with valid keys, operators and values. Gt "
-        "and Lt take one value; In and NotIn take at least one. For the field `metadata.name`, In and "
+        "A slice's node selector must have exactly one term, whose keys, operators and values are valid. Gt and Lt "
+        "take one value. In and NotIn take one or more. For the field `metadata.name`, In and "
         "NotIn take exactly one value."
     ),
     "Write a single term. To express several terms, use several devices or slices.",
@@ -205,7 +205,7 @@ def _no_operator(path: FieldPath, operator: str, known: Sequence[str]) -> Proble
 TAINT = refused(
     "DRA137",
     "taint with an unknown effect",
-    "The API server accepts only the effects None, NoSchedule and NoExecute. None does not repel pods.",
+    "The API server accepts only the effects None, NoSchedule and NoExecute. The effect None does not repel pods.",
     "Write None, NoSchedule or NoExecute.",
 )
 TOLERATION = refused(

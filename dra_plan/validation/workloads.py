@@ -46,8 +46,8 @@ JOB = refused(
     "job with contradicting fields",
     (
         "The completion mode of a job must be NonIndexed or Indexed, and per-index fields require "
-        "Indexed. The concurrency policy of a CronJob must be Allow, Forbid or Replace. The name of a "
-        "CronJob must be short enough for the suffixes in the names of its jobs."
+        "Indexed. The concurrency policy of a CronJob must be Allow, Forbid or Replace. The name of a CronJob must "
+        "leave room for the suffix that is added to it in the names of jobs."
     ),
     "Correct or remove the field.",
 )
@@ -55,8 +55,8 @@ BUDGET = refused(
     "DRA169",
     "disruption budget that sets both amounts",
     (
-        "A disruption budget limits either how many pods must stay available (`minAvailable`) or how many "
-        "may be unavailable (`maxUnavailable`)."
+        "A disruption budget sets either how many pods must stay available (`minAvailable`) or how many may be "
+        "unavailable (`maxUnavailable`)."
     ),
     "Keep one of the two fields.",
 )

@@ -13,8 +13,8 @@ UPDATES = """\
 With `--against OLD`, an object that OLD also contains (same kind, namespace and name) is checked as an update. Errors \
 that the old object already had are not reported, unless the object cannot be decoded. The spec of claims and \
 templates is immutable, so it is not checked again. If any selector of a class has changed, all selectors of the class \
-are checked; the same is true for its configuration. Objects that are not in OLD are checked as new objects. These \
-rules follow the API server's source code, and have not been compared with recorded outcomes."""
+are checked; the same applies to the configuration of a class. Objects that are not in OLD are checked as new objects. \
+These rules follow the API server's source code, and have not been compared with recorded outcomes."""
 
 GROUPS = {
     "0": (
@@ -46,9 +46,9 @@ Each finding has the code of the rule that reports it. Codes are never reused. A
 
 - **error**: the API server or the scheduler rejects the object, or the request cannot be satisfied;
 - **warning**: the object probably contains a mistake;
-- **info**: the finding is for your information.
+- **info**: the object may be correct, but there is something that you should know.
 
-If there is a finding with the `--fail-on` severity or a higher one, the exit status is 1 (default: error). A finding \
+The exit status is 1 if there is a finding with the `--fail-on` severity (default: error) or a higher one. A finding \
 also names the component that rejects the object (`refusedBy` in the document). If kubectl itself rejects an object, \
 the finding names the API server. `dra-plan rule CODE` prints the text of a rule.
 
@@ -68,7 +68,7 @@ fail-on = "warning"
 ```
 
 In YAML, comments can suppress findings. If the comment `# dra-plan: ignore=DRA101` follows a field, it applies to \
-this line. On the line above a field, it applies to the whole field. Above the first field of a document, it applies \
+that line. On the line above a field, it applies to the whole field. Above the first field of a document, it applies \
 to the whole document. Without `=DRA101`, the comment applies to all rules. A comment with an unknown code or in \
 another format causes the `comment-spares-nothing` warning.
 """
@@ -77,14 +77,13 @@ another format causes the `comment-spares-nothing` warning.
 BASIS = """
 ## How the rules were checked
 The rules that predict rejections by the API server were checked against Kubernetes 1.36.2. For about 40,000 objects, \
-the results were compared with those of the API server's strict decoding, its defaulting, and its validation of a \
-create request and of a first status update. The objects were ResourceClaims, templates, ResourceSlices, \
-DeviceClasses, DeviceTaintRules and Pods, in all served versions and with feature gates on and off. The following were \
-not recorded:
+the results were compared with those of the API server's strict decoding, its defaulting, and its validation of create \
+requests and first status updates. The objects were ResourceClaims, templates, ResourceSlices, DeviceClasses, \
+DeviceTaintRules and Pods, in all served versions and with feature gates on and off. The following were not recorded:
 
 - updates (`--against`) and later status updates, for which the rules follow the source code;
-- other releases: for 1.34, 1.35, 1.36.3 and 1.37, dra-plan uses the rules for 1.36.2 with the API versions, fields \
-and gates of the release, and with known changes ([releases.md](releases.md));
+- other releases: for 1.34, 1.35, 1.36.3 and 1.37, dra-plan uses the rules for 1.36.2, but with the selected \
+release's API versions, fields and gates, and with known changes ([releases.md](releases.md));
 - most parts of Pods: only metadata, `resourceClaims` and the claims of containers were recorded. The rules for \
 requests and limits, priority, service accounts and the fields of workloads were compared only with individual \
 rejections by a running API server. The same is true for PodGroups, Workloads, Nodes and volumes;
@@ -92,12 +91,12 @@ rejections by a running API server. The same is true for PodGroups, Workloads, N
 admission plugins and policies, webhooks, quota usage, permissions, and the random names that `generateName` produces \
 are not.
 
-Objects with a uid or a creationTimestamp come from a cluster, which has already accepted them. For these objects, \
-`validate` skips the rules that apply only when an object is created, so dumps may omit fields. The skipped rules are \
-those for workloads, namespaces, priorities and service accounts, and for pod specs except their claims. `validate` \
-assumes that the API server runs with the default `--runtime-config`, which serves only stable versions. If your API \
-server serves other versions, set the `--runtime-config` option of dra-plan. In Python, `dra_plan.validate` accepts \
-any version that the release can serve, unless `runtime_config` is given.
+Objects with a uid or a creationTimestamp come from a cluster, which has already accepted them. For objects from a \
+cluster, `validate` skips the rules that apply only when an object is created, so dumps may omit fields. The skipped \
+rules are those for workloads, namespaces, priorities and service accounts, and for pod specs except their claims. \
+`validate` assumes that the API server runs with the default `--runtime-config`, which serves only stable versions. If \
+your API server serves other versions, set dra-plan's `--runtime-config` option. In Python, `dra_plan.validate` \
+accepts any version that the release can serve, unless `runtime_config` is given.
 
 Selectors are evaluated on the devices in the input, once for each kind of device. A selector that the API server \
 rejects because of its estimated cost is not evaluated. All evaluations that cost more than 1,000 units share a budget \
@@ -111,8 +110,8 @@ FIXING = """
 Findings that are ignored (`--ignore`, comments) are not fixed. `--diff` prints the corrections as a unified diff and \
 does not write any files. You can apply the diff with `patch -p0`. With `--diff`, the exit status is 1 if there are \
 any corrections. Otherwise, it is 0, even if there are other findings. A `--report` still contains all findings, and \
-marks those that can be fixed as failed. `-o` cannot be combined with `--fix` or `--diff`. `--diff` can read standard \
-input, but `--fix` cannot.
+those that can be fixed count as failures. `-o` cannot be combined with `--fix` or `--diff`. `--diff` can read \
+standard input, but `--fix` cannot.
 
 A correction changes only the incorrect text and leaves comments, quotes, line endings and layout as they are. It is \
 applied only if the changed text decodes to exactly the intended object. Therefore, no correction is made if a YAML \

@@ -24,7 +24,7 @@ def autoscale(
         typer.Option(
             "--groups",
             metavar="FILE",
-            help="Read the node groups, their templates and the autoscaler's options from this file.",
+            help="Read the autoscaler's options, and the node groups with their templates, from this file.",
         ),
     ] = None,
     fail_on: options.FailOn = "error",
@@ -41,9 +41,9 @@ def autoscale(
     Simulates one loop of the Cluster Autoscaler. The output shows which pending pods fit on existing nodes, which node
     groups would grow for the other pods, which pods kube-scheduler would bind to the new nodes, and which nodes could
     be removed. --groups reads the node groups from a file, and --group adds a node group on the command line. If
-    neither option is set, dra-plan finds the node groups through the node labels that GKE, EKS, AKS and Cluster API
-    set. PATH is a file, a directory, or - for standard input. The exit status is 1 if no node group can help a pod, or
-    if the loop stops with an error.
+    neither option is set, dra-plan finds the node groups by the node labels that GKE, EKS, AKS and Cluster API set.
+    PATH is a file, a directory, or - for standard input. The exit status is 1 if no node group can help a pod, or if
+    the loop stops with an error.
 
     """
     from dra_plan.cli.inputs import node_groups, opened

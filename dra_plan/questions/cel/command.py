@@ -23,9 +23,7 @@ def cel(
     context: typer.Context,
     expression: Annotated[
         str,
-        typer.Argument(
-            metavar="EXPRESSION", help=("The expression. If this is -, the expression is read from standard input.")
-        ),
+        typer.Argument(metavar="EXPRESSION", help=("The expression, or - to read it from standard input.")),
     ],
     *,
     device: Annotated[

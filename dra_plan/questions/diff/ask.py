@@ -29,7 +29,7 @@ class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=Fa
 
     together: Annotated[
         bool,
-        Flag("--together", ("Compare whether all pending claims fit on one node together. Pods are not compared.")),
+        Flag("--together", ("Compare whether all pending claims fit together on one node. Pods are not compared.")),
     ]
 
 

@@ -88,13 +88,13 @@ def diff(
       dra-plan diff cluster.json --to-kubernetes-version 1.37
 
     BEFORE is a file or directory that contains a cluster. The second state is the cluster after the CHANGE files are
-    applied. If the CHANGE files contain nodes and slices, they are a complete second state instead. Without CHANGE, the
-    what-if options and the --to-... options define the second state. With --live, the first state is the live cluster.
-    --before and --after always name complete states.
+    applied. If the CHANGE files contain both nodes and slices, these files are the complete second state. Without
+    CHANGE, the what-if options and the --to-... options define the second state. With --live, the first state is the
+    live cluster. --before and --after always name complete states.
 
     The output shows which claims no longer fit, which pods get other nodes or devices, and how pools and selectors
-    change. --drain each drains one node at a time. --drain each-by LABEL drains all nodes with the same value of a
-    label together. The exit status is 1 if a pod or claim loses its node or its devices.
+    change. --drain each drains one node at a time. --drain each-by LABEL drains together all nodes with the same value
+    of a label. The exit status is 1 if a pod or claim loses its node or its devices.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected

@@ -30,10 +30,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
         bool,
         Flag(
             "--together",
-            (
-                "Explain whether all pending claims fit on one node together, including the claims of "
-                "pods and workloads."
-            ),
+            ("Explain whether all pending claims, including those of pods and workloads, fit together on one node."),
         ),
     ]
     moves: Annotated[

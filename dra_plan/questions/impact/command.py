@@ -45,7 +45,7 @@ def impact(
     output: options.MarkdownOutput = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Show what applying objects would do to running pods.
+    """Show what would happen to running pods if you applied objects.
 
     Examples:
       dra-plan impact -f taint-rule.yaml cluster.json

@@ -52,7 +52,7 @@ def maintain(
     Simulates draining the nodes in waves. As with `kubectl drain`, as many pods are evicted at a time as disruption
     budgets allow. Controllers recreate the evicted pods, and the scheduler schedules the new pods. The nodes of a wave
     are uncordoned before the next wave begins. The output shows an order in which every evicted pod is rescheduled. If
-    there is no such order, the output shows the node and the pod at which the best attempt stopped. PATH is a file, a
+    there is no such order, the output shows the node and the pod where the best attempt stopped. PATH is a file, a
     directory, or - for standard input.
 
     """

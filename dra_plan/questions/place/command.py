@@ -47,12 +47,12 @@ def place(
       dra-plan place cluster.json podgroup/train --most
       dra-plan place --live -n team-a --timeout 10
 
-    Searches for nodes and devices with which all pending pods can run at the same time. kube-scheduler may place the
-    pods differently. To place only some of the pods, use -n, -l or names (pod/train, deploy/serve, podgroup/gang). The
-    exit status is 0 if the outcome is Placed, 1 if it is Impossible, and 3 if it is Undecided. If the outcome is
+    Searches for a choice of nodes and devices that lets all pending pods run at the same time. kube-scheduler may place
+    the pods differently. To place only some of the pods, use -n, -l or names (pod/train, deploy/serve, podgroup/gang).
+    The exit status is 0 if the outcome is Placed, 1 if it is Impossible, and 3 if it is Undecided. If the outcome is
     Impossible, the output names a set of pods that cannot run together. If the outcome is Undecided, the output shows
-    how many pods fit at least and at most. Press Ctrl-C to stop the search and print the best result so far. PATH is a
-    file, a directory, or - for standard input.
+    lower and upper bounds on the number of pods that fit. Press Ctrl-C to stop the search and print the best result so
+    far. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

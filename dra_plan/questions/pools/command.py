@@ -33,9 +33,8 @@ def pools(
       dra-plan pools cluster.json --node gpu-node-1 -o wide
       dra-plan pools cluster.json --state Incomplete
 
-    Shows the state and the slices of each pool, and its available devices and counters. To list every device, use
-    -o wide. PATH is a file, a directory, or - for standard input. The files must contain nodes, resource slices and
-    the claims in use.
+    Shows each pool's state, slices, and available devices and counters. To list every device, use -o wide. PATH is a
+    file, a directory, or - for standard input. The files must contain nodes, resource slices and the claims in use.
 
     """
     from dra_plan.allocator import AllocationError

@@ -55,7 +55,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         Any,
         Flag(
             "--prices",
-            "Read the price of moving each pod from this YAML file. Its rules select pods by labels and priority.",
+            "Read the prices of moves from this YAML file. Rules in the file select pods by labels and priority.",
             metavar="FILE",
             kind=str | None,
         ),

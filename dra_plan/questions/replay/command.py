@@ -70,7 +70,7 @@ def replay(
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
     Simulates the cluster while pods start and finish, and while nodes are added and removed. The output shows how long
-    pods wait, how many devices are allocated, and how many idle devices a pod cannot use on average. Events are JSON
+    pods wait, how many devices are allocated, and how many idle devices, on average, a pod cannot use. Events are JSON
     lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object,
     name, count and duration. PATH is a file, a directory, or - for standard input. The files describe the cluster.
 

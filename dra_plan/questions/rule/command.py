@@ -16,7 +16,7 @@ def rule(
         typer.Argument(
             autocompletion=completing.rules,
             metavar="CODE",
-            help="The codes of rules, or prefixes of codes. If this is omitted, all rules are listed.",
+            help="Codes of rules, or prefixes of codes. If no CODE is given, all rules are listed.",
         ),
     ] = None,
     output: Annotated[

@@ -46,8 +46,8 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         Flag(
             "--order",
             (
-                "Try pods in the order in which they were created (arrival, the default), or as after a "
-                "restart of the scheduler (name)."
+                "Try pods in the order in which they were created (arrival, the default), or in the order used "
+                "after the scheduler restarts (name)."
             ),
             metavar="arrival|name",
             complete="arrival|name",
@@ -59,7 +59,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         Flag("--trace", ("Show the result of every plugin for every node, and the event that triggered each attempt.")),
     ]
     explain: Annotated[
-        bool, Flag("--explain", "Show why no devices could be allocated for each pod that cannot be scheduled.")
+        bool, Flag("--explain", "For each pod that cannot be scheduled, show why no devices could be allocated.")
     ]
     settle: Annotated[
         bool,

@@ -60,7 +60,7 @@ def schedule(
         typer.Option(
             "--events",
             metavar="FILE",
-            help=("Read events that happen after the start from this file of JSON lines. Requires --settle."),
+            help=("Read the events to simulate from this JSON lines file. Requires --settle."),
         ),
     ] = None,
     require_fit: options.RequireFit = False,

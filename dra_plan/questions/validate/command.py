@@ -53,7 +53,7 @@ def validate(
     fix: Annotated[
         bool,
         typer.Option(
-            "--fix", help=("Make corrections that are certain in the files, and report the remaining findings.")
+            "--fix", help=("Correct the files where the correction is certain, and report the remaining findings.")
         ),
     ] = False,
     diff: Annotated[
@@ -61,7 +61,7 @@ def validate(
         typer.Option(
             "--diff",
             help=(
-                "Print the changes that --fix would make as a unified diff. Exit with status 1 if there "
+                "Print a unified diff of the changes that --fix would make. Exit with status 1 if there "
                 "are any changes."
             ),
         ),
@@ -88,10 +88,10 @@ def validate(
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Checks each object against the API server's rules. Also checks references between objects, and finds selectors that
-    match no device in the input and requests that no device can satisfy. `dra-plan rule` lists the rules. In YAML, the
-    comment `# dra-plan: ignore=CODE` suppresses a rule for one field. PATH is a file, a directory, or - for standard
-    input.
+    Checks each object against the API server's rules. Also checks references between objects, and finds requests that
+    no device can satisfy, and selectors that match no device in the input. `dra-plan rule` lists the rules. In YAML,
+    the comment `# dra-plan: ignore=CODE` suppresses a rule for one field. PATH is a file, a directory, or - for
+    standard input.
 
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests
