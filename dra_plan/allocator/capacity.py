@@ -248,7 +248,7 @@ def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: St
 def violates(
     amount: Quantity, policy: CapacityRequestPolicy | None, steps: Steps, quirks: Quirks, sighted: list[Quirk]
 ) -> bool:
-    """Return whether the amount is neither the default of the policy nor allowed by its range or its values."""
+    """Return whether the amount is neither the policy's default nor allowed by the policy's range or values."""
     if policy is None:
         return False
     if policy.default is not None:
@@ -350,7 +350,7 @@ class Counters:
         return pool.id.pool not in self._shared_names()
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
-        """Return what remains of each counter, by set and name, after the consumption of allocated devices.
+        """Return what the allocated devices leave of each counter, by set and name.
 
         An amount may be negative.
         """

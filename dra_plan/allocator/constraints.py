@@ -26,8 +26,8 @@ UNKNOWN: AttributeValue = ("unknown", None)
 class Constraint:
     """The base class of both kinds of constraint.
 
-    `index` is the constraint's position in the claim; `requests` are the requests that it applies to, and if `requests`
-    is empty, it applies to all.
+    `index` is the constraint's position in the claim; `requests` are the requests that it applies to; an empty list
+    means all requests.
     """
 
     claim: int
@@ -76,7 +76,7 @@ class Constraint:
 
 
 class MatchAttribute(Constraint):
-    """A constraint that all devices have the same value for an attribute.
+    """A constraint that requires all devices to have the same value for an attribute.
 
     If values are lists, all devices must have an element in common.
     """
@@ -120,7 +120,7 @@ class MatchAttribute(Constraint):
 
 @dataclass(slots=True, eq=False, frozen=True)
 class DistinctAttribute(Constraint):
-    """A constraint that no two devices have the same value for an attribute.
+    """A constraint that allows no two devices to have the same value for an attribute.
 
     If values are lists, no two devices may have an element in common.
     """

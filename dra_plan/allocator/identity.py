@@ -55,7 +55,7 @@ def named_device(text: str) -> DeviceID:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolProblem:
-    """A contradiction within a pool; `str()` returns the text that upstream has for it.
+    """A contradiction within a pool; `str()` returns upstream's text for it.
 
     If `twice` is set, the name of a `device`, or of a `counter_set` if there is no device, occurs twice. Otherwise, the
     device consumes a counter set that does not exist, or a `counter` that the set does not contain.

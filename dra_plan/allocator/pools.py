@@ -135,9 +135,9 @@ class PoolSlice:
 class Pool:
     """A pool as seen by one node, or by several nodes with the same view of it.
 
-    `slices` are the slices with devices that select the node, in search order; `counter_slices` are those with counter
-    sets. `seen` is the number of slices that were counted, `expected` is the number that there should be, and `peers`
-    are the slices in the whole cluster, if these were counted. `problem` is a contradiction in the pool, and
+    `slices` are the slices that have devices and select the node, in search order; `counter_slices` are those with
+    counter sets. `seen` is the number of slices that were counted, `expected` is the number that there should be, and
+    `peers` are the slices in the whole cluster, if these were counted. `problem` is a contradiction in the pool, and
     `superseded_by` is the newer generation that makes the pool obsolete. Slices are sorted and split only if the pool
     is complete; an incomplete or obsolete pool keeps its slices as they were gathered.
     """

@@ -19,7 +19,8 @@ ESCALATE_AFTER = 500
 class Pruning(NamedTuple):
     """The settings for pruning: when pruning begins, and the rules that it uses.
 
-    Pruning begins after the number of plain steps in `after`, or never if `after` is None. Some tests leave out rules.
+    Pruning begins once the plain search has taken `after` steps, or never if `after` is None. Some tests leave out
+    rules.
     """
 
     after: int | None = ESCALATE_AFTER

@@ -44,7 +44,7 @@ class Take(NamedTuple):
 
 
 class ResultMaker:
-    """A builder of the allocation results of one search on one node."""
+    """A builder of allocation results for one search on one node."""
 
     def __init__(self, node: str, target: Target) -> None:
         self._node = node

@@ -46,7 +46,7 @@ SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
 
 
 def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
-    """Return the path through the tree of the walk that leads to these allocations."""
+    """Return the path through the walk's tree to these allocations."""
     path: dict[tuple[int, int], tuple[int, list[DeviceID]]] = {}
     for claim, (ready, allocation) in enumerate(zip(claims, allocations, strict=True)):
         places = {want.full_name: want for wants in ready.requests for want in wants}

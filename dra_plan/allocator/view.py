@@ -152,7 +152,7 @@ class View:
         return self._retargeted[key]
 
     def repaired(self, *quirks: Quirk) -> View:
-        """Return the view of this cluster under the same target without the named defects.
+        """Return the view of this cluster under the same target, but without the named defects.
 
         If no names are given, the target has no defects at all.
         """

@@ -364,7 +364,7 @@ def _aligned_sum(left: Quantity, right: Quantity) -> tuple[int, int, bool]:
 
 
 def subtract(left: Quantity, right: Quantity) -> Quantity:
-    """Return the difference, as Go's `Sub` does. Its negation of an integer wraps around at the smallest int64."""
+    """Return the difference, as Go's `Sub` does. As in Go, negating an integer wraps around at the smallest int64."""
     return add(left, -right)
 
 

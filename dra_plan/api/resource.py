@@ -407,7 +407,7 @@ class ResourceClaimTemplate(StrictObject, frozen=True):
 
 
 class DeviceTaintSelector(StrictObject, frozen=True):
-    """A selector for the devices to which a taint rule applies. A device must equal each field that is set."""
+    """A selector for the devices to which a taint rule applies. A device must match every field that is set."""
 
     driver: str | None = None
     pool: str | None = None
@@ -424,7 +424,7 @@ class DeviceTaintRuleSpec(StrictObject, frozen=True):
 
 
 class DeviceTaintRule(StrictObject, frozen=True):
-    """A rule by which an administrator adds a taint to devices (KEP-5055)."""
+    """An administrator's rule that adds a taint to devices (KEP-5055)."""
 
     api_version: str = "resource.k8s.io/v1beta2"
     kind: str = "DeviceTaintRule"

@@ -122,7 +122,7 @@ def as_one(problems: Iterable[FieldProblem]) -> str:
 
 
 def as_go(selector: NodeSelector) -> str:
-    """Return the selector as the `String` method that Kubernetes generates writes it in error texts."""
+    """Return the selector as Kubernetes' generated `String` method writes it in error texts."""
     terms = "".join(
         f"NodeSelectorTerm{{MatchExpressions:{_requirements_as_go(term.match_expressions)},"
         f"MatchFields:{_requirements_as_go(term.match_fields)},}},"
@@ -237,7 +237,7 @@ class _Toleration(_Taint, Protocol):
 
 
 def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
-    """Return the first toleration with this key in the format of a taint, or "" if there is none."""
+    """Return the first toleration with this key, written like a taint, or "" if there is none."""
     found = next((one for one in tolerations if one.key == key), None)
     if found is None:
         return ""

@@ -175,7 +175,7 @@ class CronJob(Object, frozen=True):
 class CustomWorkloadSpec(Object, frozen=True):
     """The number of pods, and the template from which they are created.
 
-    While the object is suspended, it has no pods.
+    A suspended object has no pods.
     """
 
     replicas: int = 1

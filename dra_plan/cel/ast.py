@@ -250,7 +250,7 @@ class MacroBuilder:
         )
 
     def bind(self, name: str, value: Expr, result: Expr) -> Comprehension:
-        """Return a comprehension over an empty list that stands for the local variable `name`."""
+        """Return the fold that declares the local variable `name`: a comprehension over an empty list."""
         nothing, never, step = self.list(), self.const(value=False, kind="bool"), self.ident(name)
         return Comprehension(self._factory.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)
 

@@ -80,7 +80,7 @@ def capacity_value(text: QuantityText) -> Quantity:
 
 
 def split_name(name: str, driver: str) -> tuple[str, str, bool]:
-    """Return the domain and the ID of a name, and whether the domain was written. If it was not, it is the driver's."""
+    """Return a name's domain and ID, and whether the name states the domain. If not, the domain is the driver's."""
     domain, slash, identifier = name.partition("/")
     return (domain, identifier, True) if slash else (driver, name, False)
 
@@ -146,7 +146,7 @@ def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) 
 
 
 class Inspector:
-    """A checker of devices, which remembers the devices without faults.
+    """A checker of devices that remembers which devices have no faults.
 
     If one attribute cannot be converted, every selector fails on the device.
     """
@@ -197,7 +197,7 @@ _MOST_ENTRIES = 32
 
 
 class Sized(Struct, frozen=True):
-    """A type with the largest size of its values, and with the types of their contents.
+    """A type, with the largest size that its values can have, and the types of their contents.
 
     The size is the number of elements or characters, or 0 if values have no size.
     """

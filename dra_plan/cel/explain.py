@@ -40,7 +40,7 @@ _MOST_DEPTH = 60
 
 
 class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
-    """A part of the expression with its result, and with the parts that it contains, in the order in the text.
+    """A part of the expression with its result, and with the parts that it contains, in text order.
 
     If the part was evaluated, either `value` (in the notation of the language) or `error` is set; otherwise, neither is
     set. In a comprehension, the values are those of the last iteration.

@@ -208,7 +208,8 @@ def iterate(value: Value) -> Iterator[Value]:
 class Planned(msgspec.Struct, frozen=True, eq=False):
     """A planned expression.
 
-    `attribute` is set if qualifiers can be added to the expression. If `is_constant` is set, `constant` is its value.
+    `attribute` is set if qualifiers can be added to the expression. If `is_constant` is set, `constant` is the value of
+    the expression.
     """
 
     evaluate: Evaluate

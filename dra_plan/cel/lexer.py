@@ -35,7 +35,7 @@ class Issue(Struct, frozen=True):
 
 
 class ExpressionText:
-    """The text of an expression, which knows the line and column of every offset."""
+    """The text of an expression, with the line and column of every offset."""
 
     def __init__(self, text: str) -> None:
         self.text = text

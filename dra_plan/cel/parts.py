@@ -57,7 +57,7 @@ class Reference(NamedTuple):
 class Mention(NamedTuple):
     """One occurrence of a reference in an expression.
 
-    It consists of the way in which the reference is used, and the positions of its domain and its name in the text.
+    It says how the reference is used, and where its domain and name are in the text.
     """
 
     reference: Reference
@@ -217,9 +217,9 @@ def strings(text: str) -> frozenset[str]:
 
 
 def bounds(text: str) -> tuple[str, tuple[object, ...]] | None:
-    """Return how an expression compares one named value with constants, as an operator or `in`, and the constants.
+    """Return how an expression compares one named value with constants (an operator or `in`), and the constants.
 
-    A quantity or a version counts as its text. None for an expression with another form.
+    A quantity or a version counts as its text. If the expression has another form, the result is None.
     """
     match parsed(text).root:
         case ast.Call(

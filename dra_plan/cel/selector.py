@@ -205,7 +205,7 @@ _CONSTANTS = frozenset(("duration", "timestamp", "matches"))
 def check(expression: str, environment: Environment) -> Checked:
     """Return the expression with its types. Raises CelCompileError with Kubernetes' text.
 
-    An expression is an error if it is too long, does not parse, fails the check or a validator (homogeneous literals,
+    An expression is rejected if it is too long, does not parse, fails the check or a validator (homogeneous literals,
     durations, timestamps, regular expressions, format strings), has a type other than bool or that of an attribute, or
     contains a constant conversion that fails.
     """

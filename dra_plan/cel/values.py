@@ -288,7 +288,7 @@ def go_type_name(value: Value) -> str:
 
 
 def map_key(key: Value) -> Value:
-    """Return the key by which Python dicts store the given map key.
+    """Return the key under which Python dicts store the given map key.
 
     Raises Fatal for a key that crashes upstream's maps.
     """
@@ -311,7 +311,7 @@ def entries_of(mapping: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
 
 
 def size_of(value: Value) -> int:
-    """Return the size of a value that upstream's costs use, in code points, bytes or elements.
+    """Return the size of a value as upstream's costs count it, in code points, bytes or elements.
 
     For a value without a size, return 1.
     """

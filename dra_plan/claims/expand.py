@@ -72,7 +72,7 @@ class GroupClaims:
         self._given: dict[tuple[str, str], ResourceClaim | None] = {}
 
     def of(self, pod: Pod, entry: PodResourceClaim) -> tuple[bool, ResourceClaim | None]:
-        """Return whether the pod's entry, which names a template, belongs to the pod's group, together with its claim.
+        """Return whether the pod's entry, which names a template, belongs to the pod's group; also return its claim.
 
         The claim is None if the entry does not belong to the group, or if no claim is needed. Raises `PodClaimError` if
         the claim or its template is missing, or if the claim is being deleted.

@@ -52,7 +52,7 @@ CRASHING = "CrashLoopBackOff"
 
 
 def why_waiting(status: ContainerStatus) -> str:
-    """Return the kubelet's message about a container that waits. If it crashes, return how its last run ended."""
+    """Return the kubelet's message about a waiting container or, if the container crashes, how its last run ended."""
     waiting, last = status.state.waiting, status.last_state.terminated
     if waiting is None:
         return ""
@@ -130,9 +130,9 @@ def _of_job(job: Job, pods: Sequence[Pod]) -> int:
 
 
 def pod_name(workload: AnyWorkload) -> str:
-    """Return the prefix of the names of the workload's pods.
+    """Return the prefix that the workload's pods have in their names.
 
-    This is the name of the workload, followed by the name of the template if the workload has several.
+    This is the name of the workload, followed by the name of the template if the workload has several templates.
     """
     part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
     return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
@@ -193,8 +193,8 @@ MOST_OWNERS = 32
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
     """Return whether the reference is to this object.
 
-    They are compared by UID if both UIDs are known, and otherwise by kind and name, because manifests written by hand
-    have no UIDs. The caller ensures that both are in the same namespace.
+    Reference and object are compared by UID if both UIDs are known, and otherwise by kind and name, because manifests
+    written by hand have no UIDs. The caller ensures that both are in the same namespace.
     """
     uid = controller.metadata.uid
     if reference.uid and uid:
@@ -203,7 +203,7 @@ def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
 
 
 def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
-    """Return whether the controller is the controller of the object with this metadata."""
+    """Return whether the controller controls the object with this metadata."""
     reference = metadata.controller
     return (
         reference is not None
@@ -235,7 +235,7 @@ def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
 
 
 class Controllers(Generic[T]):
-    """A look-up of the controllers of objects."""
+    """A look-up that finds the controller of an object."""
 
     def __init__(self, objects: Iterable[T]) -> None:
         self._by_uid: dict[tuple[str, str], T] = {}

@@ -125,7 +125,8 @@ def pod_claims(pod: Pod, find: FindClaim, *, of_groups: bool = False) -> list[Re
 def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
     """Return the name and UID of the pod for whose extended resources the claim was created.
 
-    Return None for any other claim. Upstream takes the controller of the claim for this pod, regardless of its kind.
+    Return None for any other claim. Upstream assumes that the claim's controller is this pod, regardless of the
+    controller's kind.
     """
     if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) != "true":
         return None
@@ -172,7 +173,7 @@ def _controller(owner: ClaimOwner) -> OwnerReference:
 
 
 class GeneratedClaims:
-    """The claims in an input that were created from templates, by their pod or pod group, and its entry.
+    """The claims in an input that were created from templates, by pod or pod group, and by entry.
 
     The controller of such a claim is its owner, and an annotation names the entry; if only the annotation is missing,
     the name shows the entry. A claim in a manifest that lost its owners is recognized by its annotation and name.

@@ -121,7 +121,7 @@ def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
 def listing() -> typer.Typer:
     """Return the program without its commands.
 
-    For `--help`, it prints their names and summaries without slow imports.
+    For `--help`, the program prints the commands' names and summaries without slow imports.
     """
     made = copy.copy(_ROOT)
     made.registered_commands = []

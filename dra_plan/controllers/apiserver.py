@@ -297,7 +297,7 @@ class ApiServer:
     # The scheduler's actions
 
     def observe(self) -> None:
-        """Record that the pods that the scheduler has bound since the last call have been started by their kubelets."""
+        """Record that kubelets have started the pods that the scheduler bound since the last call."""
         if self._has_special_claims:
             self.ledger.forget()
         pods, homeless, moved = self._cluster.pods, self._homeless, self._cluster.moved_pods

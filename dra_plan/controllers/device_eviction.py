@@ -176,7 +176,7 @@ def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -
 
 @dataclass(frozen=True)
 class EvictingTaint:
-    """A taint on an allocated device that evicts the device's pods, and the time at which it does.
+    """A taint that evicts the pods of an allocated device, and the time of the eviction.
 
     `rule` is the name of the rule that sets the taint, or "". If `tolerated` is set, a toleration delays the eviction
     until then.

@@ -77,8 +77,8 @@ def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
 def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, tuple[EndedPod, Pod | None]]:
     """Return how each pod that existed at the start ended, and the pod that replaces it, if any.
 
-    The keys are the namespaces and names of the pods that ended. Each pod that was created since replaces one of them;
-    if several pods of an owner ended, it is undefined which pod replaces which.
+    The keys are the namespaces and names of the pods that ended. Each pod created since then replaces one of them; if
+    several pods of an owner ended, it is undefined which pod replaces which.
     """
     used: set[str] = set()
     places: dict[PodKey, tuple[EndedPod, Pod | None]] = {}

@@ -35,7 +35,7 @@ LONGEST_WAIT = 10.0 * 365 * 86400
 
 @dataclass(frozen=True)
 class EventStep:
-    """A line in an events file: an action, and, if it is given, its time in seconds after the first line.
+    """A line in an events file: an action and, if given, its time in seconds after the first line.
 
     If `runs` is given, pods that the step creates end that many seconds after they have started.
     """

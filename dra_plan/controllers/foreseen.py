@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 class ForeseenEviction:
     """A future eviction of a pod because of a taint on one of its devices or on its node.
 
-    `seconds` is the time from the time of the input on, where 0 means immediately; `time` is the same time as RFC 3339,
-    if it is known. `device` is the DRIVER, POOL and DEVICE, with the claim that has it (NAME in the pod's namespace);
-    it is None for a taint on the node. `rule` names the DeviceTaintRule that sets the taint, if one does. If
-    `tolerated` is set, a toleration delays the eviction until then.
+    `seconds` is counted from the time of the input, so 0 means immediately; `time` is the same moment in RFC 3339, if
+    it is known. `device` is the DRIVER, POOL and DEVICE, with the claim that has it (NAME in the pod's namespace); it
+    is None for a taint on the node. `rule` names the DeviceTaintRule that sets the taint, if one does. If `tolerated`
+    is set, a toleration delays the eviction until then.
     """
 
     pod: Pod

@@ -71,7 +71,7 @@ def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, s
 
 
 def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
-    """Return the problems that the first LimitRange that rejects the pod has with it, or "" if none rejects it."""
+    """Return the objections of the first LimitRange that rejects the pod, or "" if none rejects it."""
     for limits in limit_ranges:
         found = list(dict.fromkeys(text for item in limits.spec.limits for text in _of_item(pod, item)))
         if found:
@@ -80,7 +80,7 @@ def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
 
 
 def joined(problems: Sequence[str]) -> str:
-    """Return the problems as one text, in the format in which the API server lists errors."""
+    """Return the problems as one text, formatted as the API server lists errors."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 

@@ -85,7 +85,7 @@ class Quotas:
             self._limits[each.metadata.namespace].append(each)
 
     def watch(self, classes: Callable[[], Iterable[DeviceClass]], objects: Callable[[str], Iterable[object]]) -> None:
-        """Set the sources of the device classes and of the objects in a namespace that are charged to its quotas."""
+        """Set where the device classes come from, and where the objects charged to a namespace's quotas come from."""
         self._classes, self._objects = classes, objects
 
     @property
@@ -309,7 +309,7 @@ def _unstated(quotas: Iterable[ResourceQuota], obj: object) -> Iterator[tuple[st
 
 
 class QuotaLedger:
-    """The usage of quotas while only objects that are charged here are created. It makes each further charge fast."""
+    """The usage of quotas, as long as every object that is created is charged here. Each further charge is fast."""
 
     def __init__(self, quotas: Quotas) -> None:
         self._quotas = quotas

@@ -61,7 +61,7 @@ class EndedPod:
 
 @dataclass(frozen=True)
 class DeletePod:
-    """The deletion of a pod. If `at` is in the future, the pod is deleted then, if the reason still exists."""
+    """The deletion of a pod. If `at` is in the future, the pod is deleted then, unless the reason is gone by then."""
 
     pod: Pod
     cause: EndCause

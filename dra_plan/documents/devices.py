@@ -45,7 +45,7 @@ class FoundName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComputedValue(DocumentPart, frozen=True, kw_only=True):
-    """A value of a part of a selector, and the number of devices for which the part has it."""
+    """A value that part of a selector has, and the number of devices for which it has this value."""
 
     value: str
     count: Amount
@@ -272,7 +272,7 @@ class TaintDetail(TaintName, frozen=True, kw_only=True):
 
 
 class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
-    """A constraint, and the value of the device that it compares. If the device has no such value, it is null."""
+    """A constraint, and the value that it compares on the device, or null if the device has no such value."""
 
     constraint: Position
     attribute: str

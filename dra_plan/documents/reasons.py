@@ -104,7 +104,7 @@ class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", 
 
 
 class MetValues(DocumentPart, frozen=True, kw_only=True):
-    """The values that the devices left for a request have for the attribute of a constraint."""
+    """The values of a constraint's attribute on the devices that are left for a request."""
 
     request: str
     values: list[FoundValue]

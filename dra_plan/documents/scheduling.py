@@ -248,7 +248,7 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
 
 
 class ContestedPods(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one owner, of which more would get a node if no other pods were pending."""
+    """Pods of one owner, more of which would get a node if no other pods were pending."""
 
     owner: ObjectName
     pods: Annotated[int, Meta(ge=1, description="The pods of the owner that had no node before.")]

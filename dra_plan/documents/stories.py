@@ -100,7 +100,7 @@ class NearSlice(DocumentPart, frozen=True, kw_only=True):
 
 
 class PoolElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A pool whose devices are for other nodes than one without any."""
+    """A pool whose devices are for other nodes, shown for a node that has no devices."""
 
     pool: PoolName
     labels: Annotated[str, Meta(description="What it wants of a node and this one lacks, as -l of kubectl takes it.")]
@@ -114,7 +114,7 @@ class MissingDriver(DocumentPart, frozen=True, kw_only=True):
 
 
 class DriverPod(DocumentPart, frozen=True, kw_only=True):
-    """A DaemonSet that does not run on the nodes of a story, but on all nodes for which a driver publishes devices."""
+    """A DaemonSet that runs on all nodes for which a driver publishes devices, but not on the nodes of a story."""
 
     driver: Text
     daemon_set: Annotated[Text, Meta(description="The DaemonSet, as NAMESPACE/NAME.")]

@@ -215,7 +215,7 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
-    """Requirements for a node label that exclude each other are replaced by one that any of their values meets."""
+    """Requirements for a node label that exclude each other are replaced by one that accepts any of their values."""
 
     code: Annotated[str, one_of("merge-node-requirements")]
     label: str
@@ -226,7 +226,7 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
     `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
-    `lower-min-domains`: it requires only as many domains as there are.
+    `lower-min-domains`: the constraint requires only as many domains as there are.
     """
 
     code: Annotated[
@@ -276,7 +276,7 @@ class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
-    """The pod requests another resource, which has a name that is similar to that of a resource that no node has."""
+    """The pod requests another resource, with a similar name, instead of one that no node has."""
 
     code: Annotated[str, one_of("rename-resource")]
     resource: str
@@ -284,7 +284,7 @@ class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceServed(DocumentPart, frozen=True, kw_only=True):
-    """A device class provides an extended resource that no node has, because its `extendedResourceName` is set."""
+    """The `extendedResourceName` of a device class is set, so that it provides a resource that no node has."""
 
     code: Annotated[str, one_of("serve-resource")]
     class_: str

@@ -505,7 +505,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def depends_on_gates(self) -> bool:
-        """True if there is a node only with feature gates off that seem to be on in the cluster."""
+        """True if there is a node only while feature gates are off, although these seem to be on in the cluster."""
         return self.verdict in GOOD and self.with_gates is not None
 
     @property

@@ -66,7 +66,7 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim, and the values of a node label with which its volume can be used."""
+    """A PersistentVolumeClaim, and the node label values that a node must have to use its volume."""
 
     claim: str
     values: list[str]
@@ -86,7 +86,7 @@ class VolumesApart(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that only one node may use, where a pod on another node uses it.
+    """A PersistentVolumeClaim that only one node may use, and that a pod on another node uses.
 
     The explained pod is bound to a node and uses the claim as well.
     """

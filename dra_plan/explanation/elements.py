@@ -175,7 +175,7 @@ STEPS_EACH = 5_000
 class BlockingSet:
     """Requests, constraints, counters and claims that can't be met together.
 
-    If `proven` is set, it was checked for each of them that the others can be met without it.
+    If `proven` is set, each of them was checked: the others can be met without it.
     """
 
     elements: tuple[Element, ...]

@@ -136,9 +136,9 @@ class Checks:
 class SkippedPool:
     """A pool that is skipped.
 
-    `devices` is the number of devices that it would offer to the node, and `slices` are the slices because of which it
-    is skipped, if any. If `is_ignored` is set, only devices in the same slices as counter sets are skipped, because the
-    release does not accept such slices. `counts` are the numbers of slices that the pool's slices state, if these
+    `devices` is the number of devices that it would offer to the node, and `slices` are the slices that cause the pool
+    to be skipped, if any. If `is_ignored` is set, only devices in the same slices as counter sets are skipped, because
+    the release does not accept such slices. `counts` are the numbers of slices that the pool's slices state, if these
     differ. `hint` is an existing counter set or counter that was perhaps meant.
     """
 

@@ -117,7 +117,7 @@ def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
     """Return the template in the input from which a new claim is created, or the claim itself if there is none.
 
-    A template is recognized by having the same spec object as the claim.
+    The template is the one that has the same spec object as the claim.
     """
     made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)
     if made_from is None:

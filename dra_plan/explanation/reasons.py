@@ -47,7 +47,7 @@ Data = dict[str, Any]
 
 
 class ReasonCode(NamedTuple):
-    """A code, the check to which it belongs, and the function that returns the fields of documents for a reason."""
+    """A code, the check to which it belongs, and the function that returns a reason's fields in documents."""
 
     name: str
     step: str

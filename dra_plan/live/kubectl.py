@@ -166,7 +166,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kubectl:
-    """The kubectl program, called with the given context and kubeconfig. By default, it uses its own.
+    """The kubectl program, called with the given context and kubeconfig. By default, kubectl uses its own.
 
     `silence` and `total` are time limits in seconds. The constructor raises KubectlMissingError if kubectl is not
     installed.
@@ -291,7 +291,7 @@ _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A kind in the version in which a server provides it."""
+    """A kind, in the version that a server provides."""
 
     kind: Kind
     version: str

@@ -51,7 +51,7 @@ KUEUE_WORKLOAD = "Workload.kueue.x-k8s.io"
 
 
 def queued(value: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, str]]:
-    """Yield each owner of a Workload of Kueue, with the reason why Kueue does not admit the Workload yet.
+    """Yield each owner of a Kueue Workload, with the reason why Kueue does not admit the Workload yet.
 
     If Kueue admits it, or gives no reason, nothing is yielded.
     """

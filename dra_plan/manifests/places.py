@@ -157,7 +157,7 @@ class Place(NamedTuple):
 
     @property
     def origin(self) -> Origin:
-        """The place in the form in which inventories and notices store it."""
+        """The place as inventories and notices store it."""
         return Origin(self.source, self.line)
 
 
@@ -277,7 +277,7 @@ _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
 
 
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
-    """Return the position in the text of each character in the value of a scalar, and of its end.
+    """Return where each character of a scalar's value is in the text, and where the value ends.
 
     Return None if the notation is not supported here, such as text with folded lines that are not simple.
     """

@@ -71,7 +71,7 @@ class Beginning:
                 yield key
 
     def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
-        """Return those of the claims whose devices are not the same as at the beginning.
+        """Return the claims whose devices are not the same as at the beginning.
 
         A claim that no longer exists is returned as None.
         """

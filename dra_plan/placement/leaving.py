@@ -41,9 +41,9 @@ MOST_CLAIMS = 4
 class Resident:
     """A running pod that may leave its node: its replacement, its shape, its price, and the claims that it frees.
 
-    Claims that several pods share become free when all of them have left. If the pod has a `loss`, it needs no other
-    node, and the loss is what this costs in addition. `budgets` are the positions of the disruption budgets that count
-    its eviction.
+    Claims that several pods share become free when all of these pods have left. If the pod has a `loss`, it needs no
+    other node, and the loss is what this costs in addition. `budgets` are the positions of the disruption budgets that
+    count its eviction.
     """
 
     candidate: PodToPlace

@@ -87,7 +87,7 @@ class PodToPlace:
 
 @dataclass(eq=False)
 class PodKind:
-    """A kind of pods, which are all alike.
+    """A set of pods that are all alike.
 
     `count` is the number of pods wanted; if `more` is given, it creates further pods for queries about copies. `shared`
     contains the keys of the pending claims that these pods share with pods of any kind. Kinds with the same `shape`

@@ -53,7 +53,7 @@ class SolverMissingError(UsageError):
 
 
 class SolverEnd(enum.Enum):
-    """The possible ways in which solving ends."""
+    """The ways in which solving can end."""
 
     BEST = "best"
     CUT_SHORT = "cut short"

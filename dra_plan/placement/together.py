@@ -207,7 +207,7 @@ OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Coupling:
-    """What is known about which of these pods clash on which of these nodes, because the nodes share devices."""
+    """What is known about clashes between these pods on nodes that share devices."""
 
     def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kinds: Sequence[AlikeNodes]) -> None:
         self._together, self._kinds = Together(ground), kinds

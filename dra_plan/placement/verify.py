@@ -242,7 +242,7 @@ class PodsInside:
 class PlacedPod:
     """A pod on its node, with the allocations of its claims.
 
-    Claims that a pod placed earlier has already got are left out.
+    Claims that got their devices with an earlier pod are left out.
     """
 
     candidate: PodToPlace

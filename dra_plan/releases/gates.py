@@ -113,10 +113,10 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 
 def switched_on_with(gate: str, version: str) -> list[str]:
-    """Return the gates that must be on in a cluster of this release for the feature of the gate.
+    """Return the gates that must be on in a cluster of this release to get the gate's feature.
 
-    This includes only gates that the release knows. A release older than the gate has the feature with the gates on
-    which the gate depends.
+    This includes only gates that the release knows. In a release older than the gate, these are the gates that the gate
+    depends on.
     """
     known = gates_of(find_release(version).minor)
     return [name for name in (gate, *NEEDS.get(gate, ())) if name in known]

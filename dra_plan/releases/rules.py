@@ -14,7 +14,7 @@ from .gates import Features
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """The rules of a release's allocator variant that differ between releases without any of them being defective."""
+    """The rules of a release's allocator variant that differ between releases, although none is defective."""
 
     ordered: bool = True
     """Upstream searches pools by driver and name, and their slices by object name; otherwise in random order."""

@@ -130,9 +130,9 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
     """Return whether the explanation of devices on one node is enough.
 
-    It is if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not enough
-    if a request has alternatives, or if devices of the right kind have too little left: the line about the nodes then
-    says it sooner.
+    It is enough if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not
+    enough if a request has alternatives, or if devices of the right kind have too little left: the line about the nodes
+    then says it sooner.
     """
     if len(groups) > 1 or not only_devices(groups) or any(_is_nearly(one) for group in groups for one in group.about):
         return False

@@ -66,7 +66,7 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look for the problem of a driver's pod, without which the devices of its node are not known."""
+    """Return where to look if a driver's pod has a problem, so that the devices on its node are not known."""
     where = f"{'for' if of.state == 'pending' else 'on'} {words.listed(of.lacking)}"
     return f"{_look_at(of, where)}: what it then publishes there is not known, so this cannot be tried"
 

@@ -237,7 +237,7 @@ def _index(given: Input) -> Callable[[], Index]:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """Return the problem as one with the workload, if it causes the API server to reject the workload's pods."""
+    """Return the problem as a problem with the workload, if it makes the API server reject the workload's pods."""
     if problem.rule.severity < NO_ACCOUNT.severity:
         return problem
     return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)

@@ -70,7 +70,7 @@ def is_qualified(text: str) -> bool:
 def is_version(text: str) -> bool:
     """Return whether the text is a semantic version. As in the API server, its numbers may have any size.
 
-    dra-plan cannot parse all versions that this accepts.
+    dra-plan cannot parse every version that is accepted here.
     """
     return _VERSION.fullmatch(text) is not None
 
@@ -168,5 +168,5 @@ def no_extended_resource(name: str) -> str:
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """Return the message that an object is not in the input, with the names of objects of this kind that are."""
+    """Return the message that an object is not in the input, with the names of objects of this kind in the input."""
     return f"the input has no {what}; it has {listed(sorted(known))}"

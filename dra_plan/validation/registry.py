@@ -122,7 +122,7 @@ def check(code: str) -> None:
 
 
 def unknown_code(code: str) -> str:
-    """Return the message for a text with which no rule's code begins, or an empty string if a code begins with it."""
+    """Return the message for a text that no rule's code begins with, or an empty string if a code begins with it."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):

@@ -63,7 +63,7 @@ _AS_A_WHOLE: tuple[FieldPath, ...] = (("spec", "selectors"), ("spec", "config"))
 def as_updates(
     found: Iterable[tuple[Subject, Problem]], subjects: Sequence[Subject], against: Iterable[Subject], target: Target
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield the problems with subjects, of which some are updates of objects in `against`.
+    """Yield the problems with subjects, some of which are updates of objects in `against`.
 
     For updates, problems that the old objects already have are left out, and changes that are not allowed are added.
     """

@@ -21,7 +21,7 @@ from .shapes import Block, Shapes, depends_on_order
 
 
 class Agreement:
-    """The matchAttribute constraints of one search, which show which devices can have a value in common."""
+    """The matchAttribute constraints of one search. They show which devices can have a value in common."""
 
     def __init__(self, facts: Facts, outlooks: OutlookMaker) -> None:
         self._facts, self._outlooks = facts, outlooks

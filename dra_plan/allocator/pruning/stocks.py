@@ -49,8 +49,8 @@ class Stock(Protocol):
 def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: frozenset[PruningRule]) -> bool:
     """Return whether some stock holds too little for the requests in the outlook.
 
-    This is safe because each request must be served, and takes at least as much as the device that takes the least of
-    all devices that the request may get.
+    This is safe because each request must be served, and takes at least as much as the least demanding device that it
+    may get.
     """
     reach = 0
     for offers in outlook:
@@ -116,7 +116,7 @@ def _shares(stock: Stock, outlook: Outlook) -> Shares:
 
 
 def fillings(shares: Shares, left: list[int]) -> list[int]:
-    """Return, for each place, the largest amount up to what is left that the shares can add up to.
+    """Return, for each place, the largest sum of shares that does not exceed what is left.
 
     Each share takes one of its amounts.
     """

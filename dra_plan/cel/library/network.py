@@ -63,7 +63,7 @@ def _groups(text: str, last: bool) -> list[int] | None:
 
 
 def parse_address(text: str) -> tuple[Ip | None, bool]:
-    """Return the IPv4 or IPv6 address in the text, and whether it has a zone. The address is None if there is none."""
+    """Return the IPv4 or IPv6 address in the text (None if there is none), and whether the address has a zone."""
     for character in text:
         if character == ".":
             number = _parse_v4(text)

@@ -31,7 +31,7 @@ class PricedOperand(Struct, frozen=True):
 
 
 class CallEstimate(Struct, frozen=True):
-    """The cost of a call without the cost of its operands, and the size of its result, if it is known."""
+    """The cost of a call without the cost of its operands, and the size of its result, if known."""
 
     cost: Interval
     size: Interval | None = None

@@ -37,7 +37,7 @@ def is_quantity(text: str) -> bool:
 
 
 def cell(amount: Quantity) -> QuantityCell:
-    """Return the amount in the form in which upstream stores it."""
+    """Return the amount as upstream stores it."""
     return QuantityCell(QuantityBox(amount), computed=False)
 
 

@@ -75,7 +75,7 @@ class Tolerating:
 
 @dataclass(frozen=True, slots=True)
 class NodeOpening:
-    """Changes that were tried and with which the pods may run on the node."""
+    """Changes that were tried, and that let the pods run on the node."""
 
     told: TriedChanges
 

@@ -406,7 +406,7 @@ def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice], 
 
 
 def release(placement: Placement, key: str) -> Change:
-    """Return the change that an allocated claim releases its devices."""
+    """Return the change in which an allocated claim releases its devices."""
     namespace, _, name = key.partition("/")
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     pods = pods_using(claim)

@@ -19,7 +19,7 @@ MOST_LABELS = 4
 
 
 def missing_labels(placement: Placement) -> list[dict[str, str]]:
-    """Return the sets of labels with which the node would match the node selector of a slice or device.
+    """Return the sets of labels that would make the node match the node selector of a slice or device.
 
     Each set occurs only once.
     """

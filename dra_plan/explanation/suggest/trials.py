@@ -83,7 +83,7 @@ _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen
 
 @dataclass(slots=True, frozen=True)
 class Suggestion:
-    """Changes with which the claims fit on `node`. They were tried together, in the requested release.
+    """Changes that make the claims fit on `node`. They were tried together, in the requested release.
 
     `patches` and `gates` are the same changes, in a form that can be applied to objects and to the release.
     """

@@ -16,7 +16,7 @@ from dra_plan import releases
 
 @dataclass(frozen=True, slots=True)
 class RuleExample:
-    """Manifests of which `bad` violates a rule and `good` does not.
+    """An example of a rule: the manifests in `bad` violate it, and those in `good` do not.
 
     The objects in `around`, which is often empty, belong to both.
     """
@@ -34,7 +34,7 @@ class RuleExample:
     def whole(self, text: str) -> str:
         """Return the text, which is `bad` or `good`, followed by the common objects.
 
-        This keeps its line numbers unchanged.
+        The line numbers in the text stay the same.
         """
         return f"{text}---\n{self.around}" if self.around else text
 
