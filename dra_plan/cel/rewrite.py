@@ -516,14 +516,18 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
     if not isinstance(expr, ast.Const):
         return expr
     if _is_capacity(other) and expr.kind in ("int", "double", "string") and isinstance(expr.value, int | float | str):
-        is_whole = isinstance(expr.value, int) and expr.value % 1024 == 0
-        amount = canonical(int(expr.value), "BinarySI") if is_whole else str(expr.value)
+        amount = _shortest(expr.value) if isinstance(expr.value, int) else str(expr.value)
         return ast.Call(expr.id, expr.offset, None, "quantity", (ast.Const(expr.id, expr.offset, amount, "string"),))
     version = _version(expr.value) if versions and isinstance(expr.value, str) else None
     if version is None:
         return expr
     text = ast.Const(expr.id, expr.offset, version, "string")
     return ast.Call(expr.id, expr.offset, None, "semver", (text,))
+
+
+def _shortest(number: int) -> str:
+    """Return the number as an amount with a decimal or a binary suffix, whichever is shorter."""
+    return min(canonical(number, "DecimalSI"), canonical(number, "BinarySI"), key=len)
 
 
 # -- amounts compared with operators, in place, with certain types -----------------------------------------------------

@@ -140,7 +140,8 @@ def _condition(placement: Placement, condition: SelectorCondition, device: PoolD
         compiles = error.device is not None
     parts = None
     if compiles and not result:
-        found = decisive_parts(condition.expression, [device], placement.view.compile, lambda: Publications([device]))
+        view = placement.view
+        found = decisive_parts(condition.expression, [device], view.compile, lambda: _publications(view))
         parts = [clause(part) for part in found]
     return SelectorDetail(
         class_=condition.class_name,
@@ -149,6 +150,13 @@ def _condition(placement: Placement, condition: SelectorCondition, device: PoolD
         result=result,
         error=said,
         selectors=parts,
+    )
+
+
+def _publications(view: View) -> Publications:
+    """Return the names that the devices of all slices publish."""
+    return Publications(
+        device for slices in view.gatherer.slices.values() for slice_ in slices for device in slice_.devices
     )
 
 

@@ -67,12 +67,21 @@ def _found(found: NamedValues) -> FoundName:
 # -- words -------------------------------------------------------------------------------------------------------------
 
 
-def found_lines(of: FoundName) -> list[str]:
-    """Return the values that devices have under a name that a selector reads, in one or two sentences."""
+def found_lines(of: FoundName, device: str = "") -> list[str]:
+    """Return the values that devices have under a name that a selector reads, in one or two sentences.
+
+    If only one device was looked at, `device` is its name.
+    """
     name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
     table = "attribute" if of.kind != "capacity" else "capacity"
     if of.problem in ("missing", "unknown-domain", "wrong-domain", "wrong-kind"):
         return [_absent(of, table)]
+    if not of.values:
+        what = f"{table} {of.name}" if of.kind != "domain" else f"attribute in domain {of.domain}"
+        who = (
+            f"{device} has" if device else "this device has" if of.missing == 1 else f"these {of.missing} devices have"
+        )
+        return [f"{who} no {what}; other devices have {'one' if of.kind == 'domain' else 'it'}"]
     found = wording.values(((one.value, one.count) for one in of.values), of.other_values, of.missing)
     said = [f"{name} is {', '.join(found)}"]
     if of.problem == "wrong-type":

@@ -69,6 +69,12 @@ class Publications:
                     self.domains[kind][domain] = None
                     self.names.setdefault((kind, domain), {})[name] = None
 
+    def have(self, reference: Reference) -> bool:
+        """Return whether any of the devices publishes the name, or a name in the domain that a selector looks up."""
+        if reference.kind == "domain":
+            return reference.domain in self.domains["attribute"]
+        return reference.name in self.names.get((reference.kind, reference.domain), ())
+
     def homes(self, kind: str, name: str) -> list[str]:
         """Return the domains in which a name is published, in sorted order."""
         return sorted(domain for (of, domain), names in self.names.items() if of == kind and name in names)
@@ -117,7 +123,8 @@ class NamedValues:
     `problem` is missing (the domain does not have the name), unknown-domain, wrong-domain (another domain has the
     name), wrong-kind (it is a capacity and not an attribute, or the reverse), wrong-type, unordered (values of its type
     cannot be ordered against the constant) or None. `hint` is the name, domain or kind that was perhaps meant, or the
-    type with which the selector compares. If there is no hint, `known` are the names in this domain.
+    type with which the selector compares. If there is no hint, `known` are the names in this domain. If there are no
+    values and there is no problem, other devices have the name.
     """
 
     reference: Reference
@@ -240,8 +247,8 @@ def _found(
     made = NamedValues(reference, values, len(devices) - sum(values.values()))
     if not values:
         known = publications()
-        if reference.name in known.names.get((reference.kind, reference.domain), ()):
-            return made  # other devices have it
+        if known.have(reference):
+            return made
         made.problem, made.hint = _absence(reference, known)
         if made.hint is None:
             made.known = sorted(known.names.get((reference.kind, reference.domain), ()))

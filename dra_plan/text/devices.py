@@ -286,10 +286,10 @@ def device_lines(of: DeviceStory) -> Iterator[str]:
             verdict = "could be used" if request.passes else "can't be used"
             yield f"  {claim_set_name(claim_set)}, {words.request(request)}: {verdict}"
             for check in request.checks:
-                yield from (f"    {line}" for line in _check_lines(check))
+                yield from (f"    {line}" for line in _check_lines(check, of.device.device))
 
 
-def _check_lines(check: DeviceCheck) -> Iterator[str]:
+def _check_lines(check: DeviceCheck, device: str) -> Iterator[str]:
     if check.passed:
         yield f"yes  {_STEPS[check.step]}"
     elif check.code == "selector-false":
@@ -297,13 +297,13 @@ def _check_lines(check: DeviceCheck) -> Iterator[str]:
     else:
         yield f"NO   {removed(check)}"
     for detail in check.details:
-        yield from (f"       {line}" for line in _detail(detail))
+        yield from (f"       {line}" for line in _detail(detail, device))
 
 
-def _detail(of: Detail) -> Iterator[str]:
+def _detail(of: Detail, device: str) -> Iterator[str]:
     match of:
         case SelectorDetail():
-            yield from _selector(of)
+            yield from _selector(of, device)
         case CapacityDetail():
             yield f"{of.capacity}: takes {of.need}, {of.left} left of {of.total}"
         case CounterDetail():
@@ -316,14 +316,14 @@ def _detail(of: Detail) -> Iterator[str]:
             yield f"constraint #{of.constraint}: {of.attribute} is {has}"
 
 
-def _selector(of: SelectorDetail) -> Iterator[str]:
+def _selector(of: SelectorDetail, device: str) -> Iterator[str]:
     result = {True: "true", False: "false", None: "error"}[of.result]
     yield f"{words.selector(of.selector, of.class_)} is {result}: {of.expression}"
     for finding in of.selectors or ():
         if finding.clause != of.expression.strip():
-            yield f"  false: {finding.clause}"
+            yield f"  {'fails' if finding.error else 'false'}: {finding.clause}"
         for item in finding.found:
-            yield from (f"  {line}" for line in found_lines(item))
+            yield from (f"  {line}" for line in found_lines(item, device))
 
 
 def devices_of(claims: Sequence[PlacedPodClaim]) -> str:

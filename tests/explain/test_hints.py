@@ -166,6 +166,26 @@ def test_without_devices_the_domain_is_not_guessed() -> None:
     assert hint.said == ('attributes.model is device.attributes["DRIVER"].model',)
 
 
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        (f'{MODEL} == "A100"', "gpu-0 has no attribute model; other devices have it"),
+        ('"acme.com" in device.attributes', "gpu-0 has no attribute in domain acme.com; other devices have one"),
+        (f'{MODEL}s == "A100"', f"no device has attribute models in domain {DRIVER}; did you mean model?"),
+        (f'device.attributes["{DRIVER}"].cores == 9', "cores is 8 on 1 device"),
+    ],
+)
+def test_what_one_device_lacks_is_not_said_of_all_devices(expression: str, said: str, tmp_path: Path) -> None:
+    path = cluster(tmp_path, expression)
+    lacking = slice_("n2", device("gpu-0", cores=8), driver=DRIVER)
+    other = slice_("n3", device("gpu-1", attributes={"acme.com/rack": "r1"}), driver=DRIVER)
+    Path(path).write_text(f"{Path(path).read_text()}---\n{yaml.safe_dump_all([node('n2'), lacking, other])}")
+    _, _, checks = in_process("explain", path, "pod/p", "--device", f"{DRIVER}/n2/gpu-0").out.partition("\ndevice ")
+    assert f"\n             {said}\n" in checks
+    ran = in_process("cel", expression, path, "--device", f"{DRIVER}/n2/gpu-0").out
+    assert f"{said.replace('gpu-0 has', 'this device has').lower()}" in ran.lower()
+
+
 def test_several_mistakes_are_mended_together(tmp_path: Path) -> None:
     text = 'model = "A100" and not profile = "x" & device.driver == "gpu.acme.com"'
     better = f'{BY_MODEL} && ! device.attributes["{DRIVER}"].profile == "x" && device.driver == "{DRIVER}"'
