@@ -28,6 +28,7 @@ from dra_plan.documents.devices import (
 )
 from dra_plan.near import nearest
 
+from .absent import all_publications
 from .funnel import Checks
 from .funnel import finding as pool_finding
 from .hints import clause
@@ -36,7 +37,7 @@ from .parts import holder
 from .parts import pool as pool_document
 from .placement import Placement, Placements
 from .reasons import amount, plain, refusal_fields
-from .selectors import Publications, decisive_parts
+from .selectors import decisive_parts
 
 
 def known_devices(view: View) -> Iterator[DeviceID]:
@@ -141,7 +142,7 @@ def _condition(placement: Placement, condition: SelectorCondition, device: PoolD
     parts = None
     if compiles and not result:
         view = placement.view
-        found = decisive_parts(condition.expression, [device], view.compile, lambda: _publications(view))
+        found = decisive_parts(condition.expression, [device], view.compile, lambda: all_publications(view))
         parts = [clause(part) for part in found]
     return SelectorDetail(
         class_=condition.class_name,
@@ -150,13 +151,6 @@ def _condition(placement: Placement, condition: SelectorCondition, device: PoolD
         result=result,
         error=said,
         selectors=parts,
-    )
-
-
-def _publications(view: View) -> Publications:
-    """Return the names that the devices of all slices publish."""
-    return Publications(
-        device for slices in view.gatherer.slices.values() for slice_ in slices for device in slice_.devices
     )
 
 

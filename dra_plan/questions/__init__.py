@@ -1,1 +1,1 @@
-"""The queries about a cluster, with a folder for each, and their registry."""
+"""The queries about a cluster, each in its own folder, and their registry."""

@@ -1,4 +1,4 @@
-"""`allocate`: each claim set in the input on each node, against the current cluster."""
+"""`allocate`: whether each claim set of the input fits on each node of the current cluster."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there was nothing to plan, because no claim set has claims, an error or an owner."""
+        """Return whether there was nothing to plan: no claim set has claims, an error or an owner."""
         sets = [plan.claim_set for plan in self.claim_sets]
         return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
@@ -95,10 +95,10 @@ def plan_claim_sets(
 ) -> AllocationPlan:
     """Plan the claim sets of an input. `view` must be the view of this input.
 
-    If `explain` is set, each plan has the reasons for its result; if `suggest` is set, it also has the changes that
-    would make its claim set fit. `refusals` are the known rejections by the API server. The claim sets are shared
-    between `jobs` processes (or machines: `docs/scale.md`), which does not change the results; reasons are always
-    computed in this process. Raises UsageError for an unknown node or owner, and InputError for input without nodes.
+    `explain` adds the reasons for each result; `suggest` adds the changes that would make the claim set fit. `refusals`
+    are the known rejections by the API server. The claim sets are divided among `jobs` processes (or machines:
+    `docs/scale.md`), which does not change the results; reasons are always computed in this process. Raises UsageError
+    for an unknown node or owner, and InputError for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
@@ -260,7 +260,7 @@ def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], 
 class ExplainedSets:
     """Adds reasons to plans, one plan at a time.
 
-    If `suggests` is set, it also finds changes that would make claim sets fit.
+    If `suggests` is set, also finds changes that would make claim sets fit.
     """
 
     def __init__(self, planner: SetPlanner, inventory: Inventory, *, suggests: bool) -> None:
@@ -304,8 +304,8 @@ class ExplainedSets:
 def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
     """Return the plans of all claim sets, in order. The planner runs in `jobs` processes.
 
-    Of claim sets with equal requests, only the first is searched, and its plan is used for the others. If this search
-    ends with an error, the others are searched too, because an error names the claims.
+    If claim sets have equal requests, only the first is searched, and its plan is reused for the others. If this search
+    ends with an error, the others are searched too, because an error names the claims that it is about.
     """
     first_of: dict[Hashable, int] = {}
     firsts = [first_of.setdefault(_key(claim_set), at) for at, claim_set in enumerate(sets)]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AllocateOptions(ClaimSetOptions, total=False):
-    """The options that select claim sets and nodes, and the level of detail."""
+    """The options that select claim sets, nodes and the level of detail."""
 
     together: Annotated[
         bool,
@@ -40,7 +40,7 @@ def allocate(cluster: LoadedCluster, *owners: str, **options: Unpack[AllocateOpt
     label selector `selector` select is planned. If `together` is set, all of this forms one claim set. Nodes that are
     cordoned, tainted or excluded by the pod's own rules are not considered to fit, unless `devices_only` is set.
     `explain` fills the `reasons` of nodes that do not fit. `max_steps` limits each search, and `timeout` limits the
-    total time in seconds; results of unfinished searches are Undecided. The claim sets are shared between `jobs`
+    total time in seconds; results of unfinished searches are Undecided. The claim sets are divided among `jobs`
     processes. `competing` adds the result of scheduling all their pods together, including replicas (not with `nodes`,
     `together` or `devices_only`). If there are no Node objects, `infer_nodes` creates them from the slices. `progress`
     is called for every result, and `probe` is called for every step if there is only one search. Raises UsageError for

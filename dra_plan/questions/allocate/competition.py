@@ -1,4 +1,4 @@
-"""`allocate --require-fit`: whether the pods of the claim sets also fit when kube-scheduler schedules all of them."""
+"""`allocate --require-fit`: whether the pods of the claim sets still fit when all of them are scheduled."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ Groups = list[list[PlannedClaimSet]]
 def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
     """Return the short table.
 
-    It shows whether and where claim sets fit, an example with devices, and the rejecting nodes.
+    It shows whether and where claim sets fit, an example with devices, and the nodes that reject them.
     """
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     groups = stories.alike(document.claim_sets)

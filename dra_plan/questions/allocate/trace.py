@@ -1,7 +1,7 @@
 """`allocate --trace`: one search, step by step, as lines of text.
 
 The trace is recorded during the search, so that only what will be shown is stored. docs/internals/search.md explains
-how the search works and why it takes a step.
+how the search works and why it takes each step.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def ending(outcome: Outcome, steps: int) -> str:
 
 
 def with_trace(trace: SearchTrace, form: Format[AllocationDocument]) -> Format[AllocationDocument]:
-    """Return a format that prints the trace before the document, which has only one claim set and one node."""
+    """Return a format that prints the trace, and then the document for one claim set on one node."""
     return Format(lambda document, screen: chain([_text(trace, document, screen)], form.parts(document, screen)))
 
 

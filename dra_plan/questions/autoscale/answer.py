@@ -1,4 +1,4 @@
-"""`autoscale`: one loop of the Cluster Autoscaler, and what kube-scheduler does with the nodes that it adds."""
+"""`autoscale`: one loop of the Cluster Autoscaler, and what kube-scheduler does with the new nodes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True, slots=True)
 class ThenBound:
-    """The result of kube-scheduler after the new nodes have been added."""
+    """What kube-scheduler does after the new nodes have been added."""
 
     bound: Mapping[str, str] = field(default_factory=dict)
     """The outcome of each pod of the plan, by key."""
@@ -139,7 +139,7 @@ class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
 def provision_cluster(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterPlan:
     """Return the result of Karpenter's provisioning, in which each group is an instance type of its NodePool.
 
-    Raises UsageError for a group without a template, because it is unknown what its nodes are like.
+    Raises UsageError for a group without a template, because nothing is known about its nodes.
     """
     without = next((group.name for group in file.groups if group.template is None), None)
     if without is not None:

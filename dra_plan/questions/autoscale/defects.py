@@ -1,4 +1,4 @@
-"""The autoscaler defects that affect the result, for which the loop is repeated without each relevant defect."""
+"""The autoscaler defects that affect the result, found by repeating the loop without each relevant defect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_NAMED = 3
 def defects_that_decide(
     inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult
 ) -> Iterator[tuple[AutoscalerDefect, str]]:
-    """Yield the defects that change the result, each with the difference that fixing only this defect makes."""
+    """Yield the defects that change the result, each with what would differ if only this defect were fixed."""
     candidates = set(_possible(inventory, file))
     if not candidates or _alike(found, _without(inventory, target, file, *candidates)):
         return

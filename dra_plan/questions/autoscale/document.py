@@ -111,7 +111,7 @@ BoundElsewhere: a claim is bound to another NodeClaim in flight."""
 
 
 class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
-    """A node that Karpenter would launch. The prices, which are not known here, decide its instance type."""
+    """A node that Karpenter would launch. Its instance type depends on prices, which are not known here."""
 
     node_pool: Text
     instance_types: Annotated[list[str], Meta(description="The instance types that still fit all its pods.")]

@@ -1,4 +1,4 @@
-"""The gate rules for an AutoscalePlan: a pod that no group helps, and a loop that ends with an error, fail."""
+"""The gate rules for an AutoscalePlan: it fails if a pod is helped by no group, or if the loop ends with an error."""
 
 from __future__ import annotations
 

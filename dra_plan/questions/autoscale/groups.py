@@ -1,6 +1,6 @@
 """Node groups of the Cluster Autoscaler, read from the file that `--groups` names.
 
-The file is a map of `nodeGroups` and `options`, YAML or JSON. A group has name, min, max, current, the names of its
+The file is a YAML or JSON map with `nodeGroups` and `options`. A group has a name, min, max, current, the names of its
 nodes, and the template of a new node: the Node with its ResourceSlices, DaemonSet pods and their claims.
 """
 
@@ -41,9 +41,9 @@ class NodeTemplate:
 class ScalingGroup:
     """A node group. Its sizes are numbers of nodes, and `current` is the target size.
 
-    `told_by` is the node label or annotation that names the group. `unknown` are the limits (min, max) that the input
-    does not contain, so that 0 and `MOST_SIZE` are used for them. For Karpenter, a group is an instance type of its
-    `node_pool`, or a separate NodePool; groups with higher weights come first.
+    `told_by` is the node label or annotation that names the group. `unknown` lists the limits (min, max) that the input
+    does not contain; 0 and `MOST_SIZE` are used instead. For Karpenter, a group is an instance type of its `node_pool`,
+    or a separate NodePool; groups with higher weights come first.
     """
 
     name: str
@@ -64,7 +64,7 @@ EXPANDERS = ("least-waste", "most-pods", "least-nodes", "random", "price", "prio
 
 @dataclass(frozen=True, slots=True)
 class AutoscalerOptions:
-    """The flags of the Cluster Autoscaler that affect the result. A total of 0 nodes means that there is no limit.
+    """The flags of the Cluster Autoscaler that affect the result. A total of 0 nodes means no limit.
 
     If no expander is set, the first group that could grow is chosen.
     """

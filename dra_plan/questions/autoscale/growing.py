@@ -1,4 +1,4 @@
-"""The number of nodes of the chosen group that kube-scheduler needs, computed like `grow`."""
+"""How many new nodes of the chosen group kube-scheduler needs, computed as in `grow`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_GROWN = 20_000
 
 
 def nodes_needed(inventory: Inventory, target: Target, loop: LoopResult, question: Question) -> int | None:
-    """Return the smallest number of new nodes of the growing group with which all pods of the plan are bound.
+    """Return the smallest number of new nodes in the growing group that lets all pods of the plan be bound.
 
     Return None if the cluster is too large, or if no node of the group can be copied.
     """

@@ -1,10 +1,10 @@
 """`--engine karpenter`: the NodeClaims that Karpenter's provisioning creates for pending pods with claims.
 
 This covers the recorded behaviour (main of 2026-08-20, with ignore-dra-requests=false). Pods are sorted by cpu and
-memory, and are tried on existing nodes, then on NodeClaims of this run, those with fewest pods first, then on a new one
-of the first NodePool that fits. A NodeClaim keeps a set of instance types; each pod drops those on which it no longer
-fits. A claim belongs to the NodeClaim that it was first assigned to. Template slices have no taints, and extended
-resources are never served.
+memory, and are tried on existing nodes, then on NodeClaims of this run (those with the fewest pods first), then on a
+new NodeClaim of the first NodePool that fits. A NodeClaim keeps a set of instance types; each pod drops the types on
+which the NodeClaim's pods no longer all fit. A claim belongs to the NodeClaim that it was first assigned to. Template
+slices have no taints, and extended resources are never served.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ NOT_REACHED = "not reached"
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """The results of both halves of a loop, which are scaling up and scaling down."""
+    """The results of both halves of a loop: scaling up and scaling down."""
 
     up: ScaleUp
     down: ScaleDown

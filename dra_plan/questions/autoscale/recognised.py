@@ -2,7 +2,7 @@
 
 Managed node pools label their nodes: GKE with cloud.google.com/gke-nodepool, EKS with eks.amazonaws.com/nodegroup
 (eksctl's own groups with alpha.eksctl.io/nodegroup-name), AKS with kubernetes.azure.com/agentpool. Cluster API
-annotates them with cluster.x-k8s.io/owner-name. None of these contains sizes: limits that are not given are unknown.
+annotates them with cluster.x-k8s.io/owner-name. None of these gives sizes, so limits that are not set are unknown.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def recognised(inventory: Inventory) -> list[ScalingGroup]:
 
 
 def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander: str | None = None) -> GroupsFile:
-    """Return the groups in a file (given as a path, or as its content) and in `--group` options.
+    """Return the groups of a file (given as a path or as content) and of the `--group` options.
 
     If neither is given, return the groups that the nodes name. The `expander` overrides the one in the file. Raises
     InputError for invalid groups, and UsageError if no group is known.

@@ -1,7 +1,7 @@
-"""The nodes that the Cluster Autoscaler would remove: utilization, blocking pods, and the new nodes of pods.
+"""The nodes that the Cluster Autoscaler would remove: utilization, blocking pods, and where pods would move.
 
-The utilization of a node with its own slices is that of its fullest pool; cpu and memory do not count there. The
-eviction rules are those of the autoscaler's drainability checks.
+If a node has its own slices, its utilization is that of its fullest pool; cpu and memory do not count. The eviction
+rules are those of the autoscaler's drainability checks.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One loop of the Cluster Autoscaler up to the scale-up: the pods that need a node, their groups, the node counts.
 
-The order is that of the loop: pods that fit on existing nodes, groups of equal pods, the filters on a template node,
-the estimator, the options, the choices of the expanders, and the plan. Where the real loop is random (maps without
-order), this one uses input order.
+The steps are in the order of the loop: pods that fit on existing nodes, groups of equal pods, the filters on a template
+node, the estimator, the options, the choices of the expanders, and the plan. Where the real loop is random (maps
+without order), this one uses input order.
 """
 
 from __future__ import annotations
@@ -355,7 +355,7 @@ def _are_equal(one: Pod, other: Pod) -> bool:
 
 
 class Estimator:
-    """Packs pods on new nodes of one group, ordered by cpu and memory. Devices only decide whether a pod fits."""
+    """Packs pods, sorted by cpu and memory, onto new nodes of one group. Devices only decide whether a pod fits."""
 
     def __init__(self, snapshot: ClusterSnapshot, group: ScalingGroup, templates: Templates, room: int) -> None:
         self._snapshot, self._group, self._templates, self._room = snapshot, group, templates, room
@@ -433,7 +433,7 @@ _MEMORY_TOLERANCE, _FREE_TOLERANCE = 0.015, 0.05
 
 
 def are_similar(one: Added, other: Added, quirks: AutoscalerQuirks) -> bool:
-    """Return whether the autoscaler considers new nodes of two groups similar. It ignores their devices."""
+    """Return whether the autoscaler considers new nodes of two groups similar. Devices are ignored."""
     if not quirks.similar_without_devices and _devices(one) != _devices(other):
         return False
     mine, theirs = one.node, other.node
@@ -468,7 +468,7 @@ def _alike(one: Mapping[str, Any], other: Mapping[str, Any], *, exact: bool) -> 
 
 
 def balanced(groups: Iterable[ScalingGroup], nodes: int) -> list[Resize]:
-    """Return the new sizes of the groups when this number of nodes is distributed as evenly as their limits allow.
+    """Return the new sizes of the groups if this number of nodes is distributed as evenly as the limits allow.
 
     Groups whose size does not change are omitted.
     """

@@ -30,7 +30,7 @@ FITS = "fits"
 
 
 class TooManyUsersError(Exception):
-    """Raised when a claim would be reserved for more pods than allowed, an internal error of the autoscaler."""
+    """Raised when a claim would be reserved for too many pods, which is an internal error of the autoscaler."""
 
     def __init__(self, pod: Pod, claim: ResourceClaim) -> None:
         self.pod, self.claim = pod, claim
@@ -134,7 +134,7 @@ class ClusterSnapshot:
         return self._cluster.info(pod).requests.get(resource, 0)
 
     def claim_names(self, pod: Pod) -> list[str]:
-        """Return the names of the pod's claims that are known."""
+        """Return the names of the pod's known claims."""
         made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
         names = (entry.resource_claim_name or made.get(entry.name) for entry in pod.spec.resource_claims)
         return [name for name in names if name]

@@ -1,7 +1,8 @@
-"""The template of each group: a copy of a ready node of the group without temporary parts, else the cloud's template.
+"""The template of each group: a copy of a ready node without its temporary parts, or else the cloud's template.
 
 A copy has its own name, its slices in pools of that name, and only DaemonSet and mirror pods with their claims. A claim
-with devices of pools that are not the node's cannot be copied: for a real node, this ends the loop for all groups.
+with devices from pools that do not belong to the node cannot be copied: for a real node, this ends the loop for all
+groups.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ MOST_REMOVED = 3
 
 
 class Gain(NamedTuple):
-    """The number of copies that a change brings, and the first node that then has more of them."""
+    """The number of copies that a change adds, and the first node that gets more of them."""
 
     more: int
     node: str
@@ -128,7 +128,7 @@ class Counting:
     def counted(self, parts: Sequence[tuple[Copied, int]], own: OwnedAlready) -> tuple[Simulation, list[Count]]:
         """Count how many copies of the owners fit in addition to the existing pods.
 
-        Copies are created in sets; each part is an owner with the number of its copies in a set.
+        Copies are created in sets; each part is an owner and its number of copies per set.
         """
         templates = [(each.template, number) for each, number in parts]
         simulation, everyone = self._created(templates, own)

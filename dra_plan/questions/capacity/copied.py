@@ -56,7 +56,7 @@ class OwnPods:
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
         """Return the keys of the claims that the owners' pods use.
 
-        Releasing one of these claims would mean one copy less.
+        Each claim that is released leaves room for one copy less.
         """
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])
@@ -78,8 +78,8 @@ class OwnPods:
     def replicas(self, owner: CopiedOwner) -> OwnerReplicas | None:
         """Return the number of replicas that the workload should have, and how many of them have no node.
 
-        Return None for an owner without such a number, and for an object with several pod templates, because its pods
-        cannot be assigned to one of them.
+        Return None for an owner without a number of replicas, and for an object with several pod templates, because its
+        pods cannot be assigned to one of them.
         """
         workload = self._workload(owner)
         if workload is None or isinstance(workload, CronJob) or workload.kind == "DaemonSet":

@@ -70,7 +70,7 @@ class CopiedOwner(ObjectName, frozen=True, kw_only=True):
 
 
 class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
-    """A copy in a known placement."""
+    """A copy whose placement is known."""
 
     owner: CopiedOwner
     node: Text
@@ -156,7 +156,7 @@ class CopiedGang(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
-    """The devices of one driver and model that an owner's copies use, and the devices that the copies could not use."""
+    """The devices of one driver and model: those that an owner's copies use, and those that they could not use."""
 
     driver: Text
     model: ModelName = ""
@@ -200,12 +200,12 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> int:
-        """Return how many of the copies stand for the owner's own pods that have no node."""
+        """Return how many of the copies stand for existing pods of the owner that have no node."""
         return pending_copies(self.gang, self.replicas)
 
 
 def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
-    """Return how many of the copies stand for the owner's own pods that have no node."""
+    """Return how many of the copies stand for existing pods of the owner that have no node."""
     if gang is not None:
         return int(gang.waiting == gang.pods)
     return replicas.missing if replicas is not None else 0
@@ -216,7 +216,7 @@ PARTS = SHAPES
 
 
 class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The number of copies of pods that fit in addition to existing pods. Each owner is counted alone."""
+    """How many copies of pods fit in addition to existing pods. Each owner is counted alone."""
 
     kind: Literal["CapacityPlan"] = "CapacityPlan"
     limit: Annotated[int, Meta(ge=1, description="The largest number of copies that was tried.")]

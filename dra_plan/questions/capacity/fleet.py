@@ -83,7 +83,7 @@ _PLENTY = ResourceHolder("", "", "")
 
 
 class Fleet:
-    """The devices that the nodes reach, and which of them are left over at the end of all counts."""
+    """The devices that the nodes reach, and which of them are left over after all counts."""
 
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view
@@ -139,7 +139,7 @@ class Fleet:
     # -- how counts end ------------------------------------------------------------------------------------------------
 
     def cut_short(self) -> None:
-        """Record that a count ended before a copy was rejected, so that the devices it leaves over are unknown."""
+        """Record that a count ended before a copy was rejected, so the devices that it leaves over are unknown."""
         self._known = False
 
     def ended(

@@ -32,7 +32,7 @@ MOST_DOMAINS = 50
 
 
 class Share(NamedTuple):
-    """An owner, a pod that is copied for the owner, and the number of the pod's copies in a set."""
+    """An owner, a pod that is copied for it, and how many copies of this pod are in a set."""
 
     owner: CopiedOwner
     pod: Pod

@@ -167,7 +167,7 @@ def _number(item: OwnerCapacity) -> str:
 
 
 def at_least(items: Sequence[OwnerCapacity]) -> str:
-    """Return "at least " if the number of copies may be larger than what was counted, or ""."""
+    """Return "at least " if the number of copies may be larger than counted, or ""."""
     return "at least " if any(item.scheduled.ended in OPEN_ENDS for item in items) else ""
 
 
@@ -310,7 +310,7 @@ FEW_NODES = 3
 
 
 def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
-    """Return how copies are distributed over nodes: by node, or for many nodes, each number and how many nodes have it.
+    """Return the number of copies on each node or, for many nodes, how many nodes have each number.
 
     `noun` says what is counted, if it is not copies.
     """

@@ -92,8 +92,7 @@ def report_selector(
 
     If `device` is given, only this device is evaluated, and the result includes the value of every sub-expression. The
     expression is compiled as in the scheduler; if the API server would reject it on create, there is a warning. Raises
-    CelCompileError for an expression that the scheduler rejects, and UsageError for a device that the input does not
-    have.
+    CelCompileError for an expression that the scheduler rejects, and UsageError for a device that is not in the input.
     """
     from dra_plan.cel import compile_selector
     from dra_plan.cel.environment import environment
@@ -165,7 +164,7 @@ def _fails_on(selector: Selector, devices: Sequence[DeviceAsked]) -> PoolDevice 
 
 
 def parse_device(text: str) -> DeviceName:
-    """Parse DRIVER/POOL/DEVICE, in which the pool's name may contain slashes. Raises UsageError for other forms."""
+    """Parse DRIVER/POOL/DEVICE; the pool's name may contain slashes. Raises UsageError for other forms."""
     return DeviceName(**named_device(text)._asdict())
 
 

@@ -18,7 +18,7 @@ class SelectorRead(DocumentPart, frozen=True, kw_only=True):
 
 
 class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
-    """The result of an expression on a device: either `match` and `cost`, or `error`."""
+    """The result of evaluating an expression on a device: either `match` and `cost`, or `error`."""
 
     driver: str
     pool: str

@@ -64,7 +64,7 @@ class State(NamedTuple):
 class ClusterDiff(PrintedAnswer[DiffDocument]):
     """The result of `diff`.
 
-    Iterating over it yields the differences, which are claim sets, pods, pools, devices and selectors.
+    Iterating over it yields the claim sets, pods, pools, devices and selectors that differ.
     """
 
     before: State
@@ -125,7 +125,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
 
     Raises the same errors as `allocate` and `schedule`.
 
-    If `together` is set, only the claims are compared, and not the pods.
+    If `together` is set, claims are compared, but pods are not.
     """
     before, after = (
         state._replace(inventory=resumed(state.inventory, question.owners, question.namespace))
@@ -405,7 +405,7 @@ def with_switches(
 ) -> list[ChangedClaimSet]:
     """Return the changed claim sets.
 
-    For those without a known reason, the switches that caused the change are the reason.
+    If there is no known reason for a change, the switches that caused it are given as the reason.
 
     Switches are feature gates and known defects that differ between the two targets.
     """

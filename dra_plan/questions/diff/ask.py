@@ -36,7 +36,7 @@ class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=Fa
 @spelled_out
 @within_its_time
 def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: Unpack[DiffOptions]) -> ClusterDiff:
-    """Return the differences of `other` from this cluster: claim sets, pods, pools, devices and selectors.
+    """Return how `other` differs from this cluster in claim sets, pods, pools, devices and selectors.
 
     `other` may have different objects, be an edit of this cluster, or have the same objects under another release
     (`at`). If controllers would act after a pass of the scheduler, both clusters are settled, and pods that end are

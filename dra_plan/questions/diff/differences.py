@@ -423,7 +423,7 @@ def _held(
 def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
     """Return the result's pods by their initial names. In a settled cluster, this includes how pods ended.
 
-    The replacement of an ended pod is not listed under its own name, because this may be a placeholder.
+    The pod that replaces an ended pod is not listed under its own name, which may be a placeholder.
     """
     states, settled = pod_states(plan.document), plan.settled
     if settled is None:

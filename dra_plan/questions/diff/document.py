@@ -150,7 +150,7 @@ class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
 
 
 class PodEnding(DocumentPart, frozen=True, kw_only=True):
-    """The end of a pod. It is caused by a taint, by another pod or by the pod's controller."""
+    """The end of a pod, caused by a taint, by another pod or by the pod's controller."""
 
     by: Annotated[str, Meta(description="Why it ends.")]
     second: Annotated[float, Meta(description="The time in seconds from now.")]

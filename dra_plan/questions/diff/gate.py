@@ -1,4 +1,4 @@
-"""The gate rules for a ClusterDiff: anything lost fails, and bare pods of drained nodes, which nothing recreates."""
+"""The gate rules for a ClusterDiff: it fails if anything is lost, or if drained nodes have bare pods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a change loses no pod only by luck: in a cluster, evicted pods are recreated in an order that is chance.
+"""Whether it is only luck that a change loses no pod: evicted pods are recreated in a random order.
 
 A drain evicts pods one after the other, but their controllers create the next ones side by side, so the scheduler may
 take them in any order. The second state is therefore scheduled once more with the recreated pods in reverse order.

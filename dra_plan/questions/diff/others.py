@@ -1,4 +1,4 @@
-"""The pods because of which a pod lost or got its node: one of the two states is scheduled again without some.
+"""Which pods made another pod lose or get its node: one of the two states is scheduled again without some pods.
 
 First comes the state that is scheduled, then the selection of changed pods: pods that lost or got a node precede those
 that only move, equal pods are checked once, and the total cost is that of a few scheduler passes.
@@ -56,7 +56,7 @@ class AskedState:
         return self._size + CYCLE * self._waiting
 
     def kind(self, key: PodKey) -> Hashable:
-        """Return a key that is equal for pods that would get the same result as the only pending pod."""
+        """Return a key that is equal for pods that would get the same result if each were the only pending pod."""
         if key not in self._kinds:
             pod = self._pods.get(key)
             self._kinds[key] = key if pod is None else self._kind_of(pod)
@@ -115,10 +115,10 @@ MOST_PASSES = 2
 
 
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
-    """Return the changed pods, with the other pods that are the reason for their change.
+    """Return the changed pods, each with the other pods that are the reason for its change.
 
     Another pod is a reason if it has the changed pod's devices in the other state, and if the result is the same in
-    both states without this pod, or without all such pods. For lost pods, the result also says whether they would be
+    both states without this pod, or without all such pods. For lost pods, the result also says whether each would be
     bound as the only pending pod. Pods that end in a state or are held back are not checked, because their reason is
     already known. No reason is given for which of several equal pods gets a certain node.
     """

@@ -1,4 +1,4 @@
-"""The matches of selectors in two states: those of classes, claims and templates, and whether they are in use."""
+"""What the selectors of classes, claims and templates match in two states, and whether they are in use."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _attributes(view: View) -> set[str]:
 
 
 class Tried(NamedTuple):
-    """The results of expressions on a cluster's devices, which are the number of matches and any error."""
+    """The results of expressions on a cluster's devices: the number of matches, and any error."""
 
     matched: int = 0
     erring: int = 0

@@ -1,7 +1,7 @@
 """`diff --drain each`: the pods that would be unscheduled if a node were drained, for each node in turn.
 
-A row says the same about pods as `diff --drain NODE`. Whatever the states have in common is computed once, so the cost
-of a drain is that of its changes, plus one pass over all objects.
+A row says the same about pods as `diff --drain NODE`. Whatever the states have in common is computed once, so a drain
+costs only its changes and one pass over all objects.
 """
 
 from __future__ import annotations

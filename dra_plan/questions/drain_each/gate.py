@@ -1,4 +1,4 @@
-"""The gate rules for a DrainList, in which unscheduled pods, and pods that nothing recreates, fail."""
+"""The gate rules for a DrainList: it fails if there are unscheduled pods, or pods that nothing recreates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of `diff --drain each`: the harm of draining each node, as rows and in the picture."""
+"""The page of `diff --drain each`: how much harm draining each node does, as rows and in the picture."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> P
 
 
 def fill_drains(made: Page, document: DrainsDocument) -> None:
-    """Add the losses that all drains have in common to the page, and then the losses for each node."""
+    """Add the losses common to all drains to the page, and then the losses for each node."""
     made.picks_title, made.answers_title, made.opens_on = "Nodes, the worst first", "If it is drained", 0
     made.gets_word, made.harm_word = "has to move", "is lost"
     harmful = [node for node in document.nodes if node.lost or node.gone]

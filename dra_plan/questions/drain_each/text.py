@@ -88,7 +88,7 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
 
 
 def none_lost(document: DrainsDocument) -> str:
-    """Return a sentence that says that no drain makes a pod lose its node, without the full stop.
+    """Return the sentence that no drain makes a pod lose its node, without its full stop.
 
     If the input lacks some pods, the sentence is only about pods of the input. If the result is undecided for some
     pods, the sentence says this instead.

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 class Explanation(PrintedAnswer[ExplanationDocument]):
     """The result of `explain`. Iterating over it yields plans with explanations.
 
-    It also has the checks of single devices.
+    It also has the checks of individual devices.
     """
 
     plan: AllocationPlan
@@ -152,7 +152,7 @@ def explain_claim_sets(
     """Explain the claim sets of an input. `view` must be the view of this input.
 
     `devices` are named DRIVER/POOL/DEVICE. Up to `moves` running pods may be moved to make pending pods fit. Raises
-    UsageError if no slice has one of the devices, and the same errors as `plan_claim_sets`.
+    UsageError if one of the devices is in no slice, and the same errors as `plan_claim_sets`.
     """
     from dra_plan.explanation.driver_pods import DriverPods
 

@@ -94,7 +94,7 @@ def tone(verdict: OwnerVerdict) -> str:
 
 
 def sentence(verdict: OwnerVerdict) -> str:
-    """Return the verdict as a sentence, without the owner's name and without what its word already says."""
+    """Return the verdict as a sentence, without the owner's name and what the verdict's word already says."""
     said = headline([verdict]).removeprefix(named(verdict.object)).lstrip(": ")
     return words.capital(said.removeprefix("is Pending: "))
 
@@ -106,7 +106,7 @@ def _below(verdict: OwnerVerdict, claim_set: ClaimSetSummary | None) -> Iterator
 
 
 def title(verdicts: Sequence[OwnerVerdict]) -> str:
-    """Return the title of the page, which is the number of pods and workloads that get no node."""
+    """Return the title of the page: the number of pods and workloads that get no node."""
     noun = "pod" if all(one.kind == "Pod" for one in verdicts) else "workload"
     failing = [one for one in verdicts if tone(one) == picks.BAD]
     if len(verdicts) == 1:

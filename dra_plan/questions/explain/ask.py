@@ -63,11 +63,11 @@ def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptio
     """Return the verdict on each owner (`verdicts`), why claims fit or do not fit, and the changes that would help.
 
     The verdicts are those of `schedule` with all pending pods of the input; if `devices_only` or `together` is set,
-    there are none. `devices` are named DRIVER/POOL/DEVICE. If there is a podgroup/NAME among the owners, the result
-    also says why this pod group starts or does not start (`pod_groups`). If `moves` is set, the result has, for each
-    pending pod, the running pods that would have to leave, at most this number. `groups` and `group` are node groups,
-    as for `autoscale`; the result then includes the actions of the autoscaler. The other arguments and the errors are
-    those of `allocate`. In addition, UsageError is raised for an unknown device.
+    there are none. `devices` are named DRIVER/POOL/DEVICE. If the owners include a podgroup/NAME, the result also says
+    why this pod group starts or does not start (`pod_groups`). If `moves` is set, the result has, for each pending pod,
+    the running pods that would have to leave, at most `moves`. `groups` and `group` are node groups, as for
+    `autoscale`; the result then includes the actions of the autoscaler. The other arguments and the errors are those of
+    `allocate`. In addition, UsageError is raised for an unknown device.
     """
     from dra_plan.arguments import at_least_one, names
     from dra_plan.questions.explain.answer import explain_claim_sets

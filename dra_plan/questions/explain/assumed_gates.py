@@ -1,4 +1,4 @@
-"""`explain`: feature gates that are off here and seem to be on in the cluster, and the verdicts with them.
+"""`explain`: feature gates that are off here but seem to be on in the cluster, and the verdicts with them on.
 
 An API server stores some objects and fields only while a gate is on. If the input has any, verdicts without the gate
 may be wrong.
@@ -39,7 +39,7 @@ def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
 
 
 def with_gates(target: Target, gates: Mapping[str, str]) -> Target:
-    """Return the target with these gates turned on, and with the gates that they need."""
+    """Return the target with these gates, and the gates that they need, turned on."""
     needed = {name: True for gate in gates for name in switched_on_with(gate, target.version)}
     return releases.target(target.release, {**target.gates, **needed}, target.quirk_mode)
 
@@ -51,7 +51,7 @@ def _is_better(one: OwnerVerdict, other: OwnerVerdict) -> bool:
 def compared(
     verdicts: Sequence[OwnerVerdict], others: Sequence[OwnerVerdict], gates: Mapping[str, str]
 ) -> list[OwnerVerdict]:
-    """Return the verdicts. A verdict that is worse with these gates also has the verdict with the gates."""
+    """Return the verdicts. If a verdict is worse with these gates, the worse verdict is added to it."""
     known = {(one.kind, one.namespace, one.name): one for one in others}
     made = []
     for one in verdicts:

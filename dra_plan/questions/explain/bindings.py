@@ -1,4 +1,4 @@
-"""`explain`: what a pod waits for: conditions of its devices, volumes that other nodes use, a queue of Kueue."""
+"""`explain`: what a pod waits for: conditions of its devices, volumes that other nodes use, a Kueue queue."""
 
 from __future__ import annotations
 
