@@ -370,6 +370,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "cpu or memory in use may count as free."
         ),
     ] = []
+    doubted: Annotated[
+        bool,
+        Meta(
+            description="True if pods would be bound in such an input, but the cluster last said that no node can take "
+            "them. The text output then calls the verdict unknown."
+        ),
+    ] = False
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, in the words of the scheduler.")] = ""
     refused_by: Annotated[
@@ -502,6 +509,11 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         If something else holds the pods back, these are the nodes that would reject the pods without it.
         """
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
+
+    @property
+    def told(self) -> str:
+        """The verdict as people should read it: a yes that the cluster contradicts is not known."""
+        return "Unknown" if self.doubted else self.verdict
 
     @property
     def depends_on_gates(self) -> bool:

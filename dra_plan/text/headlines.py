@@ -22,8 +22,8 @@ def headline(alike: Sequence[OwnerVerdict]) -> str:
     if then is not None and alike[0].depends_on_gates:
         whose = "" if alike[0].kind == "Pod" else ": its pods"
         return f"{_names(alike)}{whose} would probably stay Pending: {with_gates(alike[0], then)}."
-    said = f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}"
-    if not partial or alike[0].verdict == "Unknown":
+    said = f"{_names(alike)}{_HEADLINES[alike[0].told](_Whose(alike))}"
+    if not partial or alike[0].doubted:
         return said
     return f"{said.removesuffix('.')}, as far as the input shows: some {words.listed(partial)} seem to be missing."
 
@@ -253,7 +253,7 @@ def _stuck(whose: _Whose) -> str:
 
 def _unknown(whose: _Whose) -> str:
     of = whose.of
-    if of.partial:
+    if of.doubted:
         there = f"In this input, it would be bound to {whose.nodes}"
         return (
             f": unknown whether a node can take {whose.it}. {there}, but {words.listed(of.partial)} seem to be missing."

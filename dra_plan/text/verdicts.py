@@ -285,8 +285,6 @@ _OF_KINDS = {"resourceslices": "devices", "deviceclasses": "devices", "resourcec
 
 def _unknown_lines(of: OwnerVerdict) -> Iterator[str]:
     """Yield how to get what is missing, and the obstacles that are known without it."""
-    if of.partial:
-        return  # the line about what the cluster said has it
     if "resourceclaims" in of.missing:  # the pod says that its claims exist
         yield f"Add the output of: {listing(of.missing)}"
         return

@@ -94,7 +94,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     def _completed(self, of: OwnerVerdict, sets: Sequence[ExplainedClaimSet]) -> OwnerVerdict:
         """Return a good verdict with the kinds of which the input has only a part; others with claims left over.
 
-        If the cluster has said that no node can take the pod, a yes of a part of it is none.
+        If the cluster has said that no node can take the pod, a yes of a part of it is doubted.
         """
         if self.left_over and of.verdict == "Unschedulable":
             own = next((one for one in sets if one.owner == of.object), None)
@@ -107,7 +107,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         last = of.last_message
         if last is None or last.same_today or last.reason != "Unschedulable":
             return of
-        return structs.replace(of, verdict="Unknown", missing=of.partial)
+        return structs.replace(of, doubted=True)
 
     def _document(self) -> ExplanationDocument:
         from dra_plan.explanation.document import SetParts

@@ -81,16 +81,16 @@ def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -
 
 
 def _word(verdict: OwnerVerdict) -> str:
-    return "probably pending" if verdict.depends_on_gates else _WORDS[verdict.verdict]
+    return "probably pending" if verdict.depends_on_gates else _WORDS[verdict.told]
 
 
 def tone(verdict: OwnerVerdict) -> str:
     """Return the tone for the verdict, which says whether it is good, bad or neither."""
     if verdict.depends_on_gates:
         return picks.BAD
-    if verdict.verdict in _GOOD:
+    if verdict.told in _GOOD:
         return picks.GOOD
-    return picks.OTHER if verdict.verdict in _OTHER else picks.BAD
+    return picks.OTHER if verdict.told in _OTHER else picks.BAD
 
 
 def sentence(verdict: OwnerVerdict) -> str:

@@ -66,7 +66,7 @@ def _explained(first: OwnerVerdict, block: OwnerBlock, gate: Gate, origins: Orig
     origin = origins.get((first.kind, first.namespace, first.name), Origin(""))
     entry = Entry(
         Level.ERROR,
-        CODES.get(first.verdict, "does-not-fit"),
+        CODES.get(first.told, "does-not-fit"),
         headline([first]),
         source=origin.source,
         line=origin.line,
