@@ -12,6 +12,8 @@ from .base import DocumentPart, ObjectName, Text
 
 REFUSED = "rejected by the API server"
 """The reason why something never reaches the scheduler."""
+CLAIM_REFUSED = "the API server rejects its claim"
+"""The reason why a pod waits for a claim that is not created."""
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from dra_plan.api.storage import PersistentVolumeClaim
 from dra_plan.api.workloads import Workload
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import is_unmade, make_claim
+from dra_plan.documents.refusals import CLAIM_REFUSED, REFUSED
 from dra_plan.scheduler.admission import ARRIVAL, NAME
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.pod_volumes import ephemeral_claim
@@ -42,6 +43,14 @@ class NotCreated:
     """The message without the pod's name, because most pods get their names only when they are created."""
     over: tuple[OverQuota, ...] = ()
     """The amounts of the quota that is exceeded."""
+
+    @property
+    def why(self) -> str:
+        """The exceeded quota with its amounts in words, or the API server's message for other rejections."""
+        from dra_plan.controllers.quota import in_words
+
+        what = CLAIM_REFUSED if self.claim else REFUSED
+        return f"{what}: {in_words(self.over, self.pod.metadata.namespace) if self.over else self.message}"
 
     @property
     def record(self) -> PodRecord:

@@ -18,7 +18,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
-from dra_plan.documents.refusals import REFUSED
+from dra_plan.documents.refusals import CLAIM_REFUSED, REFUSED
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
@@ -80,7 +80,7 @@ class SettledOutcome:
         from dra_plan.controllers.quota import in_words
 
         over = settled.over_quota.get(key)
-        what = REFUSED if record.refused else "the API server rejects its claim"
+        what = REFUSED if record.refused else CLAIM_REFUSED
         if over:
             return f"{what}: {in_words(over, key[0])}"
         return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said

@@ -10,6 +10,8 @@ from dra_plan import Cluster
 from dra_plan.questions.capacity.gate import of_owner
 from dra_plan.questions.diff.gate import JUDGE
 from dra_plan.questions.schedule.gate import of_pod
+from dra_plan.questions.schedule.reasons import of_pods
+from dra_plan.questions.schedule.report import content
 from dra_plan.text.gate import Gate, Verdict
 from tests.build import (
     generated,
@@ -274,6 +276,35 @@ def test_limits_refuse_copies() -> None:
     [item] = Cluster.of([node("a"), limits]).capacity(pod("copy", cpu="1"))
     assert (item.scheduled.copies, item.scheduled.ended) == (0, "Refused")
     assert "must be less than or equal to cpu limit of 500m" in item.scheduled.message
+
+
+# -- gates ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hard", "why"),
+    [
+        ({"gpu_example_com_deviceclass_resource_k8s_io__devices": "2"}, "the API server rejects its claim: quota"),
+        ({"pods": "2"}, "rejected by the API server: quota"),
+        ({"pods": "3"}, ""),
+    ],
+)
+def test_a_gate_fails_for_a_pod_that_a_quota_stops_and_names_the_quota(hard: dict[str, str], why: str) -> None:
+    owner = workload("Deployment", "w", pod(templates={"gpu": "one"}), replicas=3)
+    cluster = Cluster.of([*gpus("a", each=8), template("one"), quota(**hard), owner])
+    competition = cluster.allocate(competing=True).document.competition
+    assert competition
+    left = [(one.name, (one.message or "").partition(" default/q allows 2 ")[0]) for one in competition.without_node]
+    assert left == ([("w-2", why)] if why else [])
+    plan = cluster.schedule(settle=True, explain=True).document
+    reported = [
+        one.entry.message for one in content(plan, Gate(), {}, command="schedule", anchor="").checks if one.entry
+    ]
+    assert bool(reported) is bool(why)
+    if "claim" in why:
+        said = f"{why} default/q allows 2 gpu.example.com devices, 2 are used and 1 more is requested"
+        assert reported == [said]
+        assert of_pods(plan, ["default/w-2"]) == f" ({said})"
 
 
 # -- growth ------------------------------------------------------------------------------------------------------------

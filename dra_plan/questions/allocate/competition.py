@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.documents.claim_sets import Competition, PodWithoutNode
+from dra_plan.planner.creation import not_created
 from dra_plan.planner.question import Question
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.releases import Target
@@ -15,8 +16,9 @@ def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target,
     """Return the plan with the result of scheduling all selected pods in turn, including the replicas of workloads.
 
     The plan is returned unchanged if there are no pods, or if the question is about certain nodes, one joint claim set
-    or devices only. Objects that the API server rejects are omitted because the plan already lists them. Raises the
-    same errors as `schedule_pods`.
+    or devices only. Pods that a quota or limit rejects, or whose claims
+    it rejects, get no node. Other objects that the API server rejects are omitted because the plan already lists them.
+    Raises the same errors as `schedule_pods`.
     """
     if question.nodes or question.together or question.devices_only:
         return plan
@@ -37,5 +39,13 @@ def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target,
         )
         for pod in tried
         if pod.outcome != "Bound"
+    ]
+    names = {(pod.namespace, pod.name) for pod in tried}
+    pods = [each.pod for each in found.outcome.pods if (each.pod.metadata.namespace, each.pod.metadata.name) in names]
+    refused = {(each.pod.metadata.namespace, each.pod.metadata.name): each.why for each in not_created(inventory, pods)}
+    left = [pod for pod in left if (pod.namespace, pod.name) not in refused]
+    left += [
+        PodWithoutNode(namespace=namespace, name=name, undecided=False, message=why)
+        for (namespace, name), why in refused.items()
     ]
     return replace(plan, competition=Competition(pods=len(tried), without_node=left))

@@ -46,7 +46,14 @@ from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import RefusedOwner, accepted, entries
 from dra_plan.planner.rivals import OwnersOfPods, contested
-from dra_plan.planner.settling import lacking, outlook_of, settled_result, simulation_of, with_successors
+from dra_plan.planner.settling import (
+    SettledOutcome,
+    lacking,
+    outlook_of,
+    settled_result,
+    simulation_of,
+    with_successors,
+)
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
@@ -131,8 +138,24 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
             return _with_outlook(document, self.outlook) if self.outlook is not None else document
         from dra_plan.controllers.document import settled_document
 
+        document = structs.replace(document, pods=self._with_quotas(document.pods, self.settled))
         messages = {pod_uid(record.pod): record.message for record in self.outcome.pods}
         return structs.replace(document, settled=settled_document(self.settled, messages, self.shown))
+
+    def _with_quotas(self, pods: Sequence[ScheduledPod], settled: Settled) -> list[ScheduledPod]:
+        """Return the pods; those that wait for a claim which a quota refuses say so, with the quota's amounts."""
+        over = settled.over_quota
+        gated = {
+            _key(each.pod): each for each in self.outcome.pods if not (each.pod.spec.scheduling_gates or each.node)
+        }
+        why = SettledOutcome(self.outcome, settled).why
+        return [
+            structs.replace(pod, waiting=why(gated[key]))
+            if over.get(key) and key in gated and pod.outcome == "Gated"
+            else pod
+            for pod in pods
+            for key in [(pod.namespace, pod.name)]
+        ]
 
 
 def _unknown(pod: ScheduledPod, unknown: frozenset[tuple[str, str]]) -> ScheduledPod:
