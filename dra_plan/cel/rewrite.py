@@ -526,8 +526,9 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
 
 
 def _shortest(number: int) -> str:
-    """Return the number as an amount with a decimal or a binary suffix, whichever is shorter."""
-    return min(canonical(number, "DecimalSI"), canonical(number, "BinarySI"), key=len)
+    """Return the number with a decimal or a binary suffix, whichever is shorter; decimal ones start at a million."""
+    decimal = canonical(number, "DecimalSI") if abs(number) >= 1_000_000 else str(number)
+    return min(decimal, canonical(number, "BinarySI"), key=len) if number % 1024 == 0 else decimal
 
 
 # -- amounts compared with operators, in place, with certain types -----------------------------------------------------

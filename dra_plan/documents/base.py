@@ -105,8 +105,9 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: str
     template: Annotated[
-        str | UnsetType, Meta(description="The template to change, if the claim does not exist yet.")
+        str | UnsetType, Meta(description="The template to change, if the claim is created from one.")
     ] = UNSET
+    is_template_absent: Annotated[bool, Meta(description="Whether the template is not in the input.")] = False
 
 
 class ObjectName(DocumentPart, frozen=True, kw_only=True):

@@ -5,13 +5,14 @@ The known defects of the release that cause an answer follow, and then the objec
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from dra_plan.allocator import DeviceID, NodeOutcome, PoolID
 from dra_plan.allocator.requests import Want
 from dra_plan.api.inventory import Inventory, ObjectKey
-from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.documents.base import ClaimName, DeviceName, PoolName
 from dra_plan.documents.stories import ClaimElsewhere
@@ -97,6 +98,19 @@ def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
     Return None if there is no such template. The claim itself can't be changed, but its template can, and a new pod
     gets a new claim from the template.
     """
+    named = _named_template(claim, inventory)
+    same = (template for template in _templates(named, inventory) if template.spec.spec == claim.spec)
+    return next((named for _ in same), None)
+
+
+def absent_template(claim: ResourceClaim, inventory: Inventory) -> str | None:
+    """Return the name of the template from which a generated claim was created, if the input does not have it."""
+    named = _named_template(claim, inventory)
+    return named[2] if named is not None and not any(_templates(named, inventory)) else None
+
+
+def _named_template(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
+    """Return the template that the pod of a generated claim names for it, or None if there is no such pod."""
     controller, entry = claim.metadata.controller, (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION)
     if controller is None or controller.kind != "Pod" or entry is None:
         return None
@@ -105,13 +119,14 @@ def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
     pods = (pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) == owner)
     entries = (each for pod in pods for each in pod.spec.resource_claims if each.name == entry)
     name = next((each.resource_claim_template_name for each in entries), None)
-    same = (
-        template
-        for template in inventory.templates
-        if (template.metadata.namespace, template.metadata.name) == (namespace, name)
-        and template.spec.spec == claim.spec
-    )
-    return next(((TEMPLATE, namespace, template.metadata.name) for template in same), None)
+    return (TEMPLATE, namespace, name) if name else None
+
+
+def _templates(named: ObjectKey | None, inventory: Inventory) -> Iterator[ResourceClaimTemplate]:
+    """Yield the template of the input that has this name."""
+    for template in inventory.templates:
+        if (TEMPLATE, template.metadata.namespace, template.metadata.name) == named:
+            yield template
 
 
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:

@@ -280,13 +280,23 @@ def _claims(inventory: Inventory) -> Iterator[Notice]:
     running = (pod for pod in inventory.pods if pod.spec.node_name and not ended(pod))
     lacking = [pod.key for pod in running if _lacks_claims(pod, index)]
     if lacking:
+        brings = ("resourceclaims", *lacking_templates(inventory))
         uses = "1 running pod uses claims" if len(lacking) == 1 else f"{len(lacking)} running pods use claims"
         yield Notice(
             "claims-missing",
             f"{uses} that are not in the input ({_listed(lacking)}), so their devices count as free: add the output of"
-            " `kubectl get resourceclaims -A -o yaml`",
-            brings=("resourceclaims",),
+            f" `{listing(brings)}`",
+            brings=brings,
         )
+
+
+def lacking_templates(inventory: Inventory) -> list[str]:
+    """Return ResourceClaimTemplates as a resource, if the input has none and a pod without a node names one."""
+    if inventory.templates or was_listed(inventory, "ResourceClaimTemplate"):
+        return []
+    waiting = (pod for pod in inventory.pods if not pod.spec.node_name and not ended(pod))
+    named = (entry.resource_claim_template_name for pod in waiting for entry in pod.spec.resource_claims)
+    return ["resourceclaimtemplates"] if any(named) else []
 
 
 def _one_namespace(inventory: Inventory) -> Iterator[Notice]:

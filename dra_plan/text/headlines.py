@@ -271,6 +271,7 @@ _KINDS = {
     "deviceclasses": "DeviceClasses",
     "resourceslices": "ResourceSlices",
     "resourceclaims": "ResourceClaims",
+    "resourceclaimtemplates": "ResourceClaimTemplates",
     "persistentvolumeclaims": "PersistentVolumeClaims",
     "persistentvolumes": "PersistentVolumes",
     "storageclasses": "StorageClasses",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
+from dra_plan.documents.devices import RemovedDevices
 from dra_plan.documents.node_obstacles import (
     FoundLabel,
     NodeObstacle,
@@ -158,7 +159,7 @@ def _devices(of: NodeObstacle) -> str:
     if of.together is not None and of.devices is not None:
         said = conflict(of.together, f"on {of.on}: " if of.on else "") or said
     if of.devices is not None and of.removed and of.devices.left is not None:
-        told = "; ".join(f"{each.count} {removed(each)}" for each in of.removed)
+        told = "; ".join(map(_removed, of.removed))
         least = f"{of.devices.left_from} to " if of.devices.left_from is not None else ""
         first = f"on {of.on}: " if of.on else ""
         left = f"{least}{of.devices.left or 'none'}"
@@ -179,6 +180,20 @@ def _devices(of: NodeObstacle) -> str:
         )
         said += f"; {whose} is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
+
+
+_OF_DEVICE = frozenset(
+    [
+        *("pool-unusable", "in-use", "taken-already", "binding-conditions-off", "other-node", "counters-off"),
+        *("attribute-missing", "led-nowhere"),
+    ]
+)
+"""The reasons whose words continue a number of devices, such as `3 in use`. Other words are sentences of their own."""
+
+
+def _removed(of: RemovedDevices) -> str:
+    number = str(of.count) if of.code in _OF_DEVICE else f"{words.counted(of.count, 'device')}:"
+    return f"{number} {removed(of)}"
 
 
 def _alternative(of: ShortAlternative) -> str:

@@ -139,7 +139,9 @@ def request_of(claim: ClaimName, name: str) -> str:
 
 
 def asking(claim: ClaimName) -> str:
-    """Return the words for a claim, such as `claim train`, or `template train` if the claim does not exist yet."""
+    """Return the words for a claim, such as `claim train`, or `template train` if the template is to be changed."""
+    if claim.is_template_absent:
+        return f"template {claim.namespace}/{claim.template} (not in the input)"
     return f"template {claim.template}" if claim.template is not UNSET else f"claim {claim.name}"
 
 

@@ -115,8 +115,10 @@ def _unmet(given: Input, request: PlacedRequest) -> Problem | None:
     if want.device_class is None or by_class is None or matching is None or offer is None:
         return None  # other rules report this
     if not by_class:
+        name = want.device_class.metadata.name
         told = none_of(len(devices), "device", "match", "the input") if devices else "the input's slices have no device"
-        return NEVER_MET.at((*path, "deviceClassName"), f"class {want.device_class.metadata.name}: {told}")
+        cause = f", because of the selectors of DeviceClass {name}" if devices else ""
+        return NEVER_MET.at((*path, "deviceClassName"), f"class {name}: {told}{cause}")
     if not matching and matches.fail(want.conditions):
         return None  # other rules report this
     if not matching:

@@ -250,7 +250,7 @@ def test_each_kind_of_node_has_its_cause_on_top_where_only_devices_are_in_the_wa
     assert told.splitlines()[:7] == [
         "pod/default/p is Pending: no node can take it (0 of 7).",
         f"  full: devices: gpu needs 1, none available ({held})",
-        "  sick: devices: gpu needs 1, none available (2 taint unhealthy=xid:NoSchedule not tolerated)",
+        "  sick: devices: gpu needs 1, none available (2 devices: taint unhealthy=xid:NoSchedule not tolerated)",
         "  part: devices: pool not complete (0 of 1 for gpu): part",
         f"  2 nodes (old-1, old-2): devices: gpu needs 1, no device matches: {found}",
         "  2 nodes (cpu-1, cpu-2): devices: no devices",

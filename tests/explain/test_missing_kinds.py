@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, device, device_class, node, pod, request, slice_, taint, template
+from tests.build import Object, claim, device, device_class, node, owned, pod, request, slice_, taint, template
 
 
 def told(objects: list[Object], *without: str) -> tuple[dict[str, Any], str]:
@@ -51,13 +51,16 @@ def test_claims_that_are_missing_do_not_hide_that_no_node_can_take_the_pod(is_fu
     wants = pod("p", templates={"gpu": "t"}, cpu="99" if is_full else "1", status=status)
     objects = [node("a"), device_class(), slice_("a", device()), wants]
     verdict, text = told(objects)
-    assert verdict["missing"] == ["resourceclaims"]
+    assert verdict["missing"] == ["resourceclaims", "resourceclaimtemplates"]
+    assert told([*objects, template("t", request("gpu"))])[0]["missing"] == ["resourceclaims"]
     assert "If the cluster has" not in text
     bare = [one for one in objects if one["kind"] in ("Node", "Pod")]
-    assert told(bare)[0]["missing"] == ["resourceclaims", "deviceclasses", "resourceslices"], "all at once"
+    assert told(bare)[0]["missing"] == [
+        *("resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices")
+    ], "all at once"
     if is_full:
         assert verdict["verdict"] == "Unschedulable"
-        assert "  Its claims are not known: the input has no ResourceClaims.\n" in text
+        assert "  Its claims are not known: the input has no ResourceClaims or ResourceClaimTemplates.\n" in text
         assert "cpu: needs 99, 8 of 8 free" in text
     else:
         assert verdict["verdict"] == "Unknown"
@@ -87,3 +90,29 @@ def test_classes_that_only_the_input_lacks_do_not_hide_the_other_obstacles() -> 
     assert "Its devices are not known: the input has no DeviceClasses or ResourceSlices." in text
     for name in ("cordoned", "small"):
         assert f"  {name}: {SAID[name]}\n" in text
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_change_of_a_generated_claim_names_the_template_even_if_it_is_not_in_the_input(is_known: bool) -> None:
+    status = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "p-gpu-x"}]}
+    made = claim("p-gpu-x", request("gpu", count=2))
+    made["metadata"]["annotations"] = {"resource.kubernetes.io/pod-claim-name": "gpu"}
+    made["metadata"] |= owned("Pod", "p", uid="u")
+    wants = pod("p", templates={"gpu": "t"}, status=status)
+    wants["metadata"]["uid"] = "u"
+    objects = [node("a"), device_class(), slice_("a", device()), wants, made]
+    objects += [template("t", request("gpu", count=2))] if is_known else []
+    _, text = told(objects)
+    assert f"in request gpu of template {'t' if is_known else 'default/t (not in the input)'} (the pod then" in text
+    assert "Templates and claims cannot be edited. Delete and recreate the template" in text
+
+
+def test_the_command_for_missing_claims_brings_templates_that_pods_without_a_node_name() -> None:
+    status = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "r-gpu-x"}]}
+    other = pod("r", templates={"gpu": "t"}, status=status)
+    other["spec"]["nodeName"] = "a"
+    objects = [node("a"), device_class(), slice_("a", device()), pod("p", templates={"gpu": "t"}), other]
+    for extra, resources in ([], "resourceclaims,resourceclaimtemplates"), ([template("t")], "resourceclaims"):
+        warnings = Cluster.of([*objects, *extra]).explain("pod/p").to_dict()["warnings"]
+        [said] = [one["message"] for one in warnings if one["code"] == "claims-missing"]
+        assert f"`kubectl get {resources} -A -o yaml`" in said

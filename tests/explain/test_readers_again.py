@@ -154,7 +154,8 @@ def test_devices_of_extended_resources_say_who_has_them_and_which_have_taints() 
     objects += [slice_("a", device("gpu-0"), device("gpu-1"), broken), bare_pod("p", containers=plugin(2, "x.com/gpu"))]
     said = text(objects)
     assert (
-        "  a: devices: x.com/gpu needs 2, 1 available (1 in use, by claim default/held (pod r); 1 taint broken" in said
+        "  a: devices: x.com/gpu needs 2, 1 available (1 in use, by claim default/held (pod r); 1 device: taint broken"
+        in said
     )
 
 

@@ -135,7 +135,7 @@ def test_counters_that_are_used_up_come_before_devices_of_other_kinds() -> None:
         held += [running(f"w-{name}", name, claims={"g": f"old-{name}"})]
         objects += [node(name), slice_(name, *parts, large, of=2, number=0), counters(name, {"card": places}), *held]
     said = text(*objects)
-    used = "1 counter card/slot-1: 1 needed, 0 left (used by default/old-a (pod w-a))"
+    used = "1 device: counter card/slot-1: 1 needed, 0 left (used by default/old-a (pod w-a))"
     assert f"2 nodes (a, b): devices: mig needs 1, none available (on a: {used})" in said
     assert "slot 0-3: . X . ." in said
     assert 'profile is "small"' not in said

@@ -89,3 +89,10 @@ def test_numbers_and_texts_that_json_has_not_are_told_apart(tmp_path: Path) -> N
     path = tmp_path / "input.json"
     path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [piece("s", device(), odd)]}))
     assert len(validate(path)) == 0
+
+
+def test_a_class_that_matches_no_device_is_named_as_the_cause() -> None:
+    wrong = device_class("gpu", 'device.driver == "other.example.com"')
+    found = validate([wrong, claim(request()), *fleet(1, lambda _: {})])
+    [said] = [finding.message for finding in found if finding.code == "DRA230"]
+    assert said == "class gpu: none of the 8 devices of the input matches, because of the selectors of DeviceClass gpu"

@@ -31,7 +31,7 @@ from dra_plan.explanation import funnel
 from dra_plan.explanation.absent import decisive_parts_of
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.explanation.groups import NodeGroup
-from dra_plan.explanation.names import TEMPLATE, claim_name, made_from, source
+from dra_plan.explanation.names import TEMPLATE, absent_template, claim_name, made_from, source
 from dra_plan.explanation.placement import Budget, Placement, Placements
 from dra_plan.explanation.selectors import look_up
 
@@ -417,16 +417,18 @@ class SuggestionSearch:
         )
 
     def _with_template(self, first: Placement, change: Change) -> Change:
-        """Return the change with the template to edit, if the claim is still to be created from one."""
+        """Return the change with the template to edit, if the claim is or was created from one."""
         claim: ClaimName | None = getattr(change.told, "claim", None)
         names = list(map(claim_name, first.claims))
         if claim is None or claim not in names or self._sources is None:
             return change
         at = names.index(claim)
         kind, _, template = self._templates[at] or self._sources[at]
-        if kind != TEMPLATE:
+        absent = absent_template(first.claims[at], self._inventory)
+        if kind != TEMPLATE and absent is None:
             return change
-        return replace(change, told=structs.replace(change.told, claim=structs.replace(claim, template=template)))
+        named = structs.replace(claim, template=absent or template, is_template_absent=absent is not None)
+        return replace(change, told=structs.replace(change.told, claim=named))
 
     def _with_users(self, change: Change) -> Change:
         """Return the change to a class, with the other users of the class."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from msgspec import UNSET, structs
 
 from dra_plan.allocator import Outcome
+from dra_plan.documents.base import ClaimName
 from dra_plan.documents.claim_sets import ExplainedClaimSet
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import NodeStory
@@ -307,9 +308,11 @@ def edits_generated(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) 
 
 
 def _edits_generated(of: TriedChanges) -> bool:
-    """Return whether a changed template has an already generated claim."""
+    """Return whether a changed template, which may not be in the input, has an already generated claim."""
     kinds = {patch.object.kind for patch in of.patches}
-    return {"ResourceClaim", "ResourceClaimTemplate"} <= kinds
+    claims = (getattr(change, "claim", None) for change in of.changes)
+    is_absent = any(isinstance(claim, ClaimName) and claim.is_template_absent for claim in claims)
+    return is_absent or {"ResourceClaim", "ResourceClaimTemplate"} <= kinds
 
 
 def nothing_helps(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> str:

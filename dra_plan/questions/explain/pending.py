@@ -27,7 +27,7 @@ from dra_plan.documents.verdicts import (
 from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.planner.nodes import choose_nodes, lacks_volume_limits, was_listed
+from dra_plan.planner.nodes import choose_nodes, lacking_templates, lacks_volume_limits, was_listed
 from dra_plan.planner.owners import CLAIM, POD
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted
@@ -358,7 +358,7 @@ class PendingPods:
         if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
             made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
             if made_claims and not self._inventory.claims:
-                missing += ["resourceclaims", *self._certainty.lacking]
+                missing += ["resourceclaims", *lacking_templates(self._inventory), *self._certainty.lacking]
         return missing
 
     def plan_of(self, owner: Owner) -> ClaimSetPlan | None:
