@@ -41,10 +41,7 @@ Consumption = tuple[tuple[str, str, int], ...]
 
 
 class PoolDevice:
-    """A device in its slice, with its taints, including those that device taint rules add.
-
-    All nodes share one object for a device.
-    """
+    """A device in its slice, with its taints and those from taint rules. All nodes share one object for a device."""
 
     __slots__ = ("_capacity_key", "_consumption", "device", "id", "slice", "taints")
 
@@ -229,10 +226,7 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
 
 
 class Generation:
-    """The slices in one generation of a pool, in input order.
-
-    `newest` is the number of the pool's newest generation.
-    """
+    """The slices in one generation of a pool, in input order. `newest` is the number of the pool's newest one."""
 
     __slots__ = ("_agrees", "_counters", "_repeats", "newest", "slices")
 
@@ -385,10 +379,7 @@ class PoolGatherer:
         return self._local.get(node, ())
 
     def counts(self, slice_: ResourceSlice) -> bool:
-        """Return whether the scheduler reads the slice.
-
-        If partitionable devices are off, it skips slices that need them.
-        """
+        """Return whether the scheduler reads the slice. It skips slices that need a feature that is switched off."""
         if self._features.partitionable_devices:
             return True
         spec = slice_.spec

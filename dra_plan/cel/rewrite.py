@@ -216,10 +216,7 @@ FIELDS = {"attribute": "attributes", "capacity": "capacity"}
 
 
 def of_kind(text: str, reference: Reference, kind: str) -> str:
-    """Return the expression with the referenced value looked up in the map of another kind.
-
-    For example, a capacity is looked up instead of an attribute, or vice versa.
-    """
+    """Return the expression with the value looked up in the map of another kind, such as capacity for attribute."""
     field, places = FIELDS[reference.kind], []
     for mention in mentions(text):
         before = mention.domain or mention.name
@@ -277,10 +274,7 @@ def _table(reference: Reference) -> str:
 
 
 def guarded(text: str, lacking: Iterable[Reference]) -> str | None:
-    """Return the expression preceded by a test for each value that the device may lack.
-
-    Return None if the expression already has all these tests.
-    """
+    """Return the expression after a test for each value that the device may lack; None if it has all these tests."""
     known = clauses(text)
     guards = [guard for reference in lacking if (guard := presence(reference)) not in known]
     return " && ".join([*guards, grouped(text)]) if guards else None
@@ -324,19 +318,13 @@ class Comparison(NamedTuple):
         return _replaced(self.text, [(self.place, constant_text(value))])
 
     def retyped(self, published: str) -> str | None:
-        """Return the comparison with its constant converted to the published type.
-
-        Return None if this is not straightforward.
-        """
+        """Return the comparison with its constant in the published type; None if this is not straightforward."""
         new = _constant_of(published, self.value)
         return None if new is None else _replaced(self.text, [(self.place, new)])
 
 
 def comparison(clause: str) -> Comparison | None:
-    """Return the comparison if the clause compares with a string, an int or a bool by `==` or `!=`.
-
-    Return None for any other clause.
-    """
+    """Return the comparison of a clause with a string, an int or a bool by `==` or `!=`; None for other clauses."""
     found = parsed(clause)
     root = found.root
     if not (isinstance(root, ast.Call) and root.function in ("_==_", "_!=_")):
@@ -361,10 +349,7 @@ def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
 
 
 def ordered_as(clause: str, published: str) -> str | None:
-    """Return the clause, an ordering comparison, with its constant converted to the published type.
-
-    Return None if this is not straightforward.
-    """
+    """Return the ordering comparison with its constant in the published type; None if this is not straightforward."""
     if published == "version":
         return with_compare_to(clause, versions=True)
     found = parsed(clause)
@@ -406,10 +391,7 @@ def _version(text: str) -> str | None:
 
 
 def with_amount(clause: str, amount: str) -> str | None:
-    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or `== 0`) with another amount.
-
-    Return None for a clause of any other form.
-    """
+    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or `== 0`) with another amount; None for any other clause."""
     found = parsed(clause)
     match found.root:
         case ast.Call(
@@ -561,10 +543,7 @@ def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]
 
 
 def _are_compared(left: Type, right: Type) -> bool:
-    """Return whether values of two types are compared.
-
-    Quantities are compared only with quantities; an attribute, whose type is open, may be a version.
-    """
+    """Return whether the types are compared: quantities only with quantities; an attribute may be a version."""
     if left == right:
         return left in (QUANTITY, SEMVER)
     return SEMVER in (left, right) and (is_dyn(left) or is_dyn(right))

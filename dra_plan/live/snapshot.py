@@ -311,10 +311,7 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 def version_of(requests: Requests) -> ServerVersion:
-    """Return the content of /version. It is empty if access is denied.
-
-    Raises RequestError if there is no response.
-    """
+    """Return the content of /version. It is empty if access is denied. Raises RequestError if there is no response."""
     try:
         body = requests.get("/version")
     except RequestError as error:
