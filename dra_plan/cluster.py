@@ -13,8 +13,8 @@ from .questions.registry import Questions
 class Cluster(Questions, LoadedCluster):
     """Kubernetes objects and the release to simulate. Immutable: `at` and the edits return a new cluster.
 
-    Intermediate results (pools, compiled selectors) are cached, and shared with derived clusters where they do not
-    change. Arguments that take several names also take a single name.
+    Intermediate results (pools, compiled selectors) are cached. Derived clusters share those that do not change.
+    Arguments that take several names also take a single name.
     """
 
     __slots__ = ()

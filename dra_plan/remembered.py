@@ -17,7 +17,7 @@ class Remembered(Generic[_Key, _Value]):
     """Values by key, each computed on first use; beyond `most` values, the least recently used is dropped.
 
     Caching never changes an answer: equal keys must have equal values, so that a cached value cannot be distinguished
-    from a new one. A value that updates itself must be equally valid when it starts empty.
+    from a new one. A value that updates itself must remain correct if it is dropped and starts again empty.
     """
 
     __slots__ = ("_most", "_values", "has_dropped")

@@ -63,7 +63,7 @@ Color = Annotated[
         autocompletion=completing.of(*COLOURS),
         callback=paint,
         metavar="WHEN",
-        help="Use colors always, never, or depending on the terminal, NO_COLOR and FORCE_COLOR (auto).",
+        help="When to use colors: always, never, or auto (depends on the terminal, NO_COLOR and FORCE_COLOR).",
     ),
 ]
 

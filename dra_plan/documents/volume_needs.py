@@ -73,7 +73,7 @@ class VolumePlace(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumesApart(DocumentPart, frozen=True, kw_only=True):
-    """Two PersistentVolumeClaims of a pod whose volumes cannot both be used from any node."""
+    """Two PersistentVolumeClaims of a pod, with volumes that no single node can use together."""
 
     label: Annotated[str, Meta(description="The node label for which the two volumes require different values.")]
     places: list[VolumePlace]

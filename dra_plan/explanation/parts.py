@@ -69,7 +69,7 @@ def defect(found: DecisiveDefects) -> OwedToDefects:
 
 
 def fault(found: ErrorDetails) -> AttemptFault:
-    """Return the error that ended the scheduling attempt, as documents show it."""
+    """Return the error that ended the scheduling attempt, in the form used in documents."""
     rewrite = found.mended
     return AttemptFault(
         code=found.code,
@@ -218,7 +218,9 @@ class Renaming:
     def _renamed(self, part: object) -> object:
         if isinstance(part, ClaimName):
             found = self._names.get(ClaimName(namespace=part.namespace, name=part.name))
-            return part if found is None else structs.replace(found, template=part.template)
+            if found is None:
+                return part
+            return structs.replace(found, template=part.template, is_template_absent=part.is_template_absent)
         if isinstance(part, ObjectName | PatchedObject):
             found = self._names.get(ClaimName(namespace=part.namespace, name=part.name)) if part.kind == CLAIM else None
             return part if found is None else structs.replace(part, namespace=found.namespace, name=found.name)

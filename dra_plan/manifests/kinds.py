@@ -188,8 +188,8 @@ _SHORT_NAMES = {
 def removed(api_version: str) -> str:
     """Return what to say of an object in the first DRA API; empty for every other apiVersion.
 
-    Kubernetes 1.26 to 1.30 had these versions. Their claims name a class of one driver, and parameters of its own
-    kind; there is no conversion to the API with devices (KEP-4381), which replaced them in 1.31.
+    Kubernetes 1.26 to 1.30 had these versions. A claim in them names a class that belongs to one driver, and an object
+    of a kind that the driver defines. The API based on devices (KEP-4381) replaced them in 1.31, without a conversion.
     """
     if api_version not in _FIRST_DRA:
         return ""

@@ -85,7 +85,7 @@ class Leavings:
 
 @dataclass(frozen=True)
 class LeavingPod:
-    """A running pod that may leave its node, before its replacement is known. `Resident` describes the fields."""
+    """A running pod that may leave its node. Its replacement is not known yet. `Resident` describes the fields."""
 
     pod: Pod
     price: int

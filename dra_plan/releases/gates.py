@@ -187,7 +187,7 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
 class Features(Struct, frozen=True, kw_only=True):
     """Optional behaviour that feature gates switch on.
 
-    Each feature changes the control flow of the allocator somewhere.
+    Each feature changes the control flow in some part of the allocator.
     """
 
     admin_access: bool = True

@@ -78,7 +78,7 @@ class Judge(NamedTuple, Generic[D]):
     """A function that returns the failures in one line; nothing if the tables already show the failures."""
 
     def all_verdicts(self, gate: Gate, document: D) -> list[Verdict]:
-        """Return the verdicts on everything in the document, on what the API server rejects, and on the warnings."""
+        """Return the verdicts on everything in the document, including rejected objects and warnings."""
         warnings = [one for one in document.warnings if gate.counts(one)]
         return [*self.verdicts(gate, document), *(Verdict.FAILED for _ in (*refusals_of(document), *warnings))]
 

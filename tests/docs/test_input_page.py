@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from dra_plan.documents.base import listing
 from tests.cli.running import ROOT
 
 PAGE = (ROOT / "docs" / "input.md").read_text(encoding="utf-8")
@@ -22,4 +23,5 @@ def test_all_warnings_about_what_is_missing_are_listed_with_their_commands() -> 
     source = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
     commands = re.findall(r"`(kubectl [^`]+ -o yaml)`", "".join(listed.values()))
     assert len(commands) == 8
-    assert [command for command in commands if command not in source] == []
+    assert [command for command in commands if command not in source] == [listing(["resourceclaims"])]
+    assert 'brings = ("resourceclaims", *lacking_templates(inventory))' in source

@@ -172,9 +172,11 @@ def test_pods_that_no_change_helps_are_told_together() -> None:
     assert sorted(line.count("pod/default/p") for line in blocks) == [1, 2]
 
 
-def test_a_change_of_a_claim_that_is_made_already_names_it() -> None:
+def test_a_change_of_a_claim_that_is_made_already_names_the_template_that_the_input_lacks() -> None:
     found = Cluster.of(CLUSTERS["made by the controller"]).explain()
-    assert all(f"in request g of claim p{number}-r-abcde" in str(found) for number in range(3))
+    [one] = found.verdicts[0].suggestions
+    assert [patch.object.name for patch in one.patches] == ["p0-r-abcde"]
+    assert "in request g of template default/t (not in the input)" in str(found)
 
 
 def test_different_answers_have_rows_of_their_own() -> None:

@@ -76,7 +76,7 @@ def text(of: NodeSelectorRequirement) -> str:
 
 
 def label_conflict(pod: Pod) -> LabelConflict | None:
-    """Return what the pod requires of nodes if every term contradicts itself, so that no node can meet it.
+    """Return the pod's node requirements if every term contradicts itself, so that no node can meet them.
 
     Return None if a node could meet the requirements.
     """

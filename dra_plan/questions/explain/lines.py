@@ -23,7 +23,7 @@ from dra_plan.text.naming import consumed, device_name, named
 from dra_plan.text.placed import STARTING
 from dra_plan.text.words import counted, listed, scheduler_says
 
-NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use any."
+NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use claims."
 
 
 def nothing(placed: int) -> str:

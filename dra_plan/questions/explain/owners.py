@@ -92,7 +92,7 @@ def one_line(block: OwnerBlock) -> str:
 def is_told_by_what_it_has(block: OwnerBlock) -> bool:
     """Return whether the owner's state says more than its verdict.
 
-    It does if the owner has a node or devices, or has ended.
+    This is so if the owner has a node or devices, or has finished.
     """
     unplanned = block.unplanned
     return block.verdicts[0].verdict in UNTOLD and unplanned is not None and unplanned.state != "WithoutClaims"

@@ -20,7 +20,7 @@ StayingReason = Literal["NoController", "DaemonSet", "Static", "Leaving"]
 def why_it_stays(pod: Pod) -> StayingReason | None:
     """Return why the pod would not be started elsewhere: it ends, belongs to its node, or is not recreated by anything.
 
-    Return None if it would be.
+    Return None if it would be started elsewhere.
     """
     from dra_plan.whatif.edits import belongs_to_node  # only released claims need it, and start-up time matters
 

@@ -46,7 +46,7 @@ _CODES = {"NoLongerStarts": "no-longer-starts", "Refused": refusals.CODE, "Undec
 def content(document: ImpactDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
     """Return the results and warnings as the content of CI reports.
 
-    `origins` says where the written objects come from.
+    `origins` says from which files the objects come.
     """
     at = _place(document, origins)
     checks = [_pod(pod, gate, at) for pod in document.pods]

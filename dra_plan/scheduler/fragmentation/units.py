@@ -149,7 +149,7 @@ def _thousandths(totals: Sequence[tuple[str, int]], used: dict[str, int]) -> int
 
 
 def needed(want: Want, unit: Unit, target: Target) -> int | None:
-    """Return how many thousandths of such a unit a device for the request takes, or None if no device matches."""
+    """Return how much of the unit one device for the request takes, in thousandths; None if no device matches."""
     found = [need for device in unit.devices if (need := _need(want, device, unit, target)) is not None]
     return min(found, default=None)
 

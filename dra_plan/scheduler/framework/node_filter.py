@@ -116,8 +116,8 @@ class Refused(CountedStatuses):
 class FilterAnswers:
     """The cached results of a profile's filters.
 
-    Results of all filters together are kept for equal pods, and those of a plugin for pods that the plugin treats as
-    equal.
+    The combined result of all filters is cached for identical pods. The result of a single plugin is cached for all
+    pods that the plugin treats as identical.
     """
 
     def __init__(self, cluster: SimulatedCluster) -> None:

@@ -56,7 +56,7 @@ class OtherNodeNamed(NamedTuple):
 
 
 class LabelUnmet(NamedTuple):
-    """A requirement of the pod for a node label that the node does not meet.
+    """A node label that the pod requires and that the node does not have.
 
     `found` is None if the node lacks the label.
 
