@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from dra_plan.allocator import PoolDevice, View
+from dra_plan.allocator.pools import PoolGatherer
 from dra_plan.allocator.reasons import SelectorRefused
 from dra_plan.allocator.requests import Want
 from dra_plan.cel.parts import Reference, clauses, references
@@ -118,11 +119,6 @@ def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list
         return {}
 
     view = offers[0].placement.view
-
-    @cache
-    def publications() -> Publications:
-        return all_publications(view)
-
     failing = {id(funnel) for funnels in offers[0].failing() for funnel in funnels}
     found: dict[tuple[int, int], list[DecisivePart]] = {}
     for position, told in enumerate(offers[0].funnels):
@@ -136,14 +132,24 @@ def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list
                 _is_passed(offer, offer.funnels[position], refusal.class_name) for offer in offers
             ):
                 devices = _devices(offers, position, removal)
-                found[position, number] = decisive_parts(refusal.expression, devices, view.compile, publications)
+                found[position, number] = decisive_parts(
+                    refusal.expression, devices, view.compile, lambda: all_publications(view)
+                )
     return found
 
 
 def all_publications(view: View) -> Publications:
     """Return the names that the devices of the whole input publish: that none has a name is true only of all."""
-    slices = (each for slices in view.gatherer.slices.values() for each in slices)
-    return Publications(device for each in slices for device in each.devices)
+    found = _PUBLISHED.get(view.gatherer)
+    if found is None:
+        slices = (each for slices in view.gatherer.slices.values() for each in slices)
+        found = Publications(device for each in slices for device in each.devices)
+        _PUBLISHED[view.gatherer] = found
+    return found
+
+
+_PUBLISHED: WeakKeyDictionary[PoolGatherer, Publications] = WeakKeyDictionary()
+"""The names that the slices of a gatherer publish: explanations of many nodes and changes ask for them again."""
 
 
 def _devices(offers: Sequence[NodeOffer], position: int, removal: Removal) -> list[PoolDevice]:

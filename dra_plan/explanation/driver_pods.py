@@ -114,10 +114,12 @@ class DriverPods:
         unready = self._unready.get(node.metadata.name, {})
         if not unready:
             return None
-        for driver in _wanted(offer) if offer is not None else ():
-            for key in self._publishing(driver, _nodes(offer, driver)) if offer is not None else ():
-                if key in unready:
-                    return driver, unready_pod(unready[key], node.metadata.name)
+        if offer is not None:
+            for driver in _wanted(offer):
+                publishing = self._publishing(driver, _nodes(offer, driver))
+                own = next((unready[key] for key in publishing if key in unready), None)
+                if own is not None:
+                    return driver, unready_pod(own, node.metadata.name)
         return "", unready_pod(min(unready.values(), key=lambda pod: not _is_plugin(pod)), node.metadata.name)
 
     def on_node(self, view: View, driver: str, node: Node) -> list[DriverPod]:

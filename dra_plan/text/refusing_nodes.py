@@ -49,6 +49,7 @@ def group_lines(
     others = not all(any(one.is_reserved for one in group.about) for group in groups)
     examined = [group for group in groups if not _is_unexamined(group)]
     is_sample = any(one.devices is not None for group in examined for one in group.about)
+    say = _of_sample if is_sample else phrase
     alike: dict[str, list[str]] = {}
     for group in [*examined, *filter(_is_unexamined, groups)]:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
@@ -57,9 +58,7 @@ def group_lines(
         reasons.sort(key=lambda one: not any(each.is_of_volume for each in one.about))
         if excluded is not None:
             reasons = [one for one in map(excluded.without, reasons) if one is not None]
-        told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
-        if is_sample and _is_unexamined(group):
-            told = [UNEXAMINED if _is_unexplained(one) else phrase(one) for one in reasons]
+        told = (reserved if others else []) or [say(one) for one in reasons if not _is_echo(one, group)]
         if not told:
             continue
         alike.setdefault(f"{'devices fit; ' if fit else ''}{'; '.join(told)}", []).extend(group.nodes)
@@ -73,6 +72,10 @@ def _is_unexamined(group: RefusingNodes) -> bool:
 
 def _is_unexplained(reason: NodeRefusalReason) -> bool:
     return reason.plugin == DEVICES and not reason.about
+
+
+def _of_sample(reason: NodeRefusalReason) -> str:
+    return UNEXAMINED if _is_unexplained(reason) else phrase(reason)
 
 
 class _Excluded:

@@ -366,3 +366,10 @@ def _classes(spec: ResourceClaimSpec) -> Iterator[str]:
         if request.exactly is not None:
             yield request.exactly.device_class_name
         yield from (alternative.device_class_name for alternative in request.first_available)
+
+
+def deletions(pods: Iterable[str]) -> tuple[ObjectPatch, ...]:
+    """Return the patches that delete these pods, which are given as NAMESPACE/NAME."""
+    keys = [("Pod", *pod.split("/", 1)) for pod in pods]
+    gone = [PatchOperation(op="remove", path="")]
+    return tuple(of_object((kind, namespace, name), "v1", gone) for kind, namespace, name in keys)

@@ -22,7 +22,7 @@ from dra_plan.claims.owners import is_waiting, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.obstacles import NextCopy
-from dra_plan.documents.suggestions import ClaimReleased, PatchOperation, PodsGone, TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, PodsGone, TriedChanges
 from dra_plan.errors import UsageError
 from dra_plan.explanation.suggest import patches
 from dra_plan.planner import notices
@@ -168,12 +168,11 @@ class Counting:
                 continue
             gain = again(depart(self._inventory, [pod]).inventory)
             if gain is not None and gain.more:
-                key = ("Pod", pod.metadata.namespace, pod.metadata.name)
                 yield TriedChanges(
                     changes=[PodsGone(code="remove-pods", pods=[pod.key], on=pod.spec.node_name or "")],
                     node=gain.node,
                     more=gain.more,
-                    patches=[patches.of_object(key, "v1", [PatchOperation(op="remove", path="")])],
+                    patches=[*patches.deletions([pod.key])],
                 )
 
     def _gained(

@@ -10,8 +10,9 @@ from dra_plan.claims.owners import ended
 from dra_plan.documents.node_obstacles import RefusingNodes
 from dra_plan.documents.suggestions import PodsGone
 from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.bindings import is_unreachable, users_of
-from dra_plan.questions.explain.obstacle_remedies import Remedy, deletions, departed
+from dra_plan.questions.explain.obstacle_remedies import Remedy, departed
 
 MOST_NODES = 3
 """The number of nodes whose pods are tried to be gone."""
@@ -46,4 +47,4 @@ def _gone(name: str, node: Node | None, pods: Sequence[Pod]) -> Remedy:
     """Return the remedy that these pods of a node are gone; if the node does not report, they have to be forced."""
     code = "force-delete-pods" if is_unreachable(node) else "await-pods"
     told = PodsGone(code=code, pods=[pod.key for pod in pods], on=name)
-    return Remedy((told,), lambda of: departed(of, told.pods), patches=deletions(told.pods))
+    return Remedy((told,), lambda of: departed(of, told.pods), patches=patches.deletions(told.pods))

@@ -6,7 +6,7 @@ requested; a workload whose pods only partly find nodes gets fewer pods. `remedi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,13 +115,6 @@ def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
     return depart(inventory, [pod for pod in inventory.pods if pod.key in pods]).inventory
 
 
-def deletions(pods: Iterable[str]) -> tuple[ObjectPatch, ...]:
-    """Return the patches that delete these pods, which are given as NAMESPACE/NAME."""
-    keys = [("Pod", *pod.split("/", 1)) for pod in pods]
-    gone = [PatchOperation(op="remove", path="")]
-    return tuple(patches.of_object((kind, namespace, name), "v1", gone) for kind, namespace, name in keys)
-
-
 _OF_SANDBOXES = ("sandbox.gke.io/runtime",)
 """Taints of nodes that only run pods in a sandbox, whose RuntimeClass brings the toleration."""
 
@@ -188,7 +181,7 @@ class ObstacleRemedies:
             without = departed(of, leaving)
             return replace(without, nodes=[after if each is node else each for each in without.nodes])
 
-        return Remedy((told,), apply, patches=(patches.of_node_spec(node, after), *deletions(leaving)))
+        return Remedy((told,), apply, patches=(patches.of_node_spec(node, after), *patches.deletions(leaving)))
 
     def one_more(self, group: RefusingNodes) -> Remedy | None:
         """Return the addition of a node like these, if they only have too little room left by other pods."""

@@ -15,7 +15,8 @@ from dra_plan.claims.owners import ended
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import PodsGone
 from dra_plan.documents.verdicts import OwnerVerdict
-from dra_plan.questions.explain.obstacle_remedies import Remedy, deletions, departed
+from dra_plan.explanation.suggest import patches
+from dra_plan.questions.explain.obstacle_remedies import Remedy, departed
 from dra_plan.questions.explain.staying import why_it_stays
 from dra_plan.scheduler.cluster.pod_requests import Amounts, amounts, pod_requests
 
@@ -80,4 +81,4 @@ def _may_go(pod: Pod) -> bool:
 def _gone(pod: Pod) -> Remedy:
     stays = "NoController" if why_it_stays(pod) == "NoController" else ""
     told = PodsGone(code="remove-pods", pods=[pod.key], on=pod.spec.node_name, stays=stays)
-    return Remedy((told,), lambda of: departed(of, told.pods), patches=deletions(told.pods))
+    return Remedy((told,), lambda of: departed(of, told.pods), patches=patches.deletions(told.pods))
