@@ -375,7 +375,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description="True if pods would be bound in such an input, but the cluster last said that no node can take "
-            "them. The text output then calls the verdict unknown."
+            "them, or gave a reason that only objects of kinds in `partial` can cause. The text output then calls the "
+            "verdict unknown."
         ),
     ] = False
     message: Annotated[str, FailedScheduling] = ""
