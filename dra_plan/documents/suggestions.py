@@ -222,6 +222,29 @@ class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
     values: list[str]
 
 
+class NodeRequirementDropped(DocumentPart, frozen=True, kw_only=True):
+    """The pod no longer requires anything of a node label."""
+
+    code: Annotated[str, one_of("drop-node-requirement")]
+    label: str
+    operator: str
+    values: list[str] = []
+    has: Annotated[str, Meta(description="The value that the node has; absent if it lacks the label.")] = ""
+    places: Annotated[
+        list[str],
+        Meta(description="The fields with the requirement: `nodeSelector`, `nodeAffinity` or both.", min_length=1),
+    ]
+
+
+class AffinityNamespacesAdded(DocumentPart, frozen=True, kw_only=True):
+    """A required pod affinity term also selects pods of other namespaces."""
+
+    code: Annotated[str, one_of("add-affinity-namespaces")]
+    selector: Annotated[str, Meta(description="The label selector of the term, in the format of `-l`.")]
+    topology_key: str
+    namespaces: Annotated[list[str], Meta(description="The namespaces that are added.", min_length=1)]
+
+
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
@@ -265,7 +288,7 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
-    """Each pod gets a claim of its own instead of the claim that the pods share.
+    """Each pod gets a claim of its own instead of a claim that it shares with other pods.
 
     The claims are created from a new template, which has the specification of the shared claim.
     """
@@ -273,6 +296,11 @@ class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("use-claim-template")]
     shared: Annotated[ClaimName, Meta(description="The claim that the pods currently name.")]
     template: Annotated[str, Meta(description="The name of the new ResourceClaimTemplate.")]
+    kept_by: Annotated[
+        list[str],
+        Meta(description="If only pods of other owners use the shared claim: these pods, which keep it on its node."),
+    ] = []
+    on: Annotated[str, Meta(description="The only node from which the devices of the claim can be used.")] = ""
 
 
 class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
@@ -358,6 +386,8 @@ SuggestedChange = (
     | NodeTaintMet
     | NodeSelectorChanged
     | NodeRequirementsMerged
+    | NodeRequirementDropped
+    | AffinityNamespacesAdded
     | PodRuleRelaxed
     | ResourceLowered
     | ReplicasLowered
@@ -384,6 +414,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "fix-spelling": SelectorChanged,
     "change-node-selector": NodeSelectorChanged,
     "merge-node-requirements": NodeRequirementsMerged,
+    "add-affinity-namespaces": AffinityNamespacesAdded,
     "rename-capacity": CapacityChanged,
     "rename-resource": ResourceRenamed,
     "serve-resource": ResourceServed,
@@ -398,32 +429,34 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-request": ResourceLowered,
     "use-other-nodes": NodeSelectorChanged,
     "raise-quota": QuotaRaised,
-    "add-node": NodeAdded,
+    "change-value": SelectorChanged,
+    "change-class": ClassChanged,
+    "add-alternative": AlternativeAdded,
     "lower-min-domains": PodRuleRelaxed,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
-    "remove-pods": PodsGone,
-    "release-claim": ClaimReleased,
-    "count-instead-of-all": CountLowered,
-    "tolerate-taint": TaintTolerated,
-    "change-value": SelectorChanged,
-    "change-class": ClassChanged,
-    "add-alternative": AlternativeAdded,
+    "drop-node-requirement": NodeRequirementDropped,
     "loosen-selector": SelectorChanged,
     "drop-constraint": ConstraintDropped,
     "drop-capacity": CapacityChanged,
     "drop-selector": SelectorChanged,
-    "loosen-class": SelectorChanged,
+    "add-node": NodeAdded,
+    "remove-pods": PodsGone,
+    "release-claim": ClaimReleased,
+    "count-instead-of-all": CountLowered,
+    "tolerate-taint": TaintTolerated,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,
+    "loosen-class": SelectorChanged,
     "lower-replicas": ReplicasLowered,
 }
 """The struct of every code, most plausible first.
 
-The order is: a node with free capacity accepts the pod; a mistake is fixed; changes that keep all requests; fewer or
-different devices; devices that others hold; changes that give up a rule; and last, changes to rules that affect others,
-those that remove a request entirely, and fewer pods, which is what happens without any change.
+The order is: a node with free capacity accepts the pod; a mistake is fixed; less or something else is requested, or a
+rule of the pod is given up, which costs nobody else anything; one more node; what other pods have; and last, changes
+to rules that affect others, those that remove a request entirely, and fewer pods, which is what happens without any
+change.
 """
 
 

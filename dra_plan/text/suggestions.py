@@ -8,6 +8,7 @@ from itertools import islice
 
 from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.suggestions import (
+    AffinityNamespacesAdded,
     AlternativeAdded,
     CapacityChanged,
     ClaimReleased,
@@ -20,6 +21,7 @@ from dra_plan.documents.suggestions import (
     NodeAdded,
     NodeAwaited,
     NodeLabelled,
+    NodeRequirementDropped,
     NodeRequirementsMerged,
     NodeSelectorChanged,
     NodeTaintMet,
@@ -258,6 +260,11 @@ def change(of: SuggestedChange) -> str:
             return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
         case NodeRequirementsMerged():
             return f"accept each of these values in one expression: {of.label} In [{', '.join(of.values)}]"
+        case NodeRequirementDropped():
+            return _not_required(of)
+        case AffinityNamespacesAdded():
+            namespaces = ", ".join(of.namespaces)
+            return f"set namespaces: [{namespaces}] in the pod affinity for {of.selector or 'all pods'}"
         case PodRuleRelaxed(code="honor-taints"):
             return (
                 f"spread over {of.topology_key} without the nodes that the pod does not tolerate "
@@ -283,6 +290,8 @@ def change(of: SuggestedChange) -> str:
             return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
         case ClaimTemplated():
             claim = f"claim {words.claim(of.shared)}"
+            if of.kept_by:
+                return _own_claim(of)
             return (
                 f"give each pod its own claim: create ResourceClaimTemplate {of.template} with the spec of {claim}, "
                 "and name it in the pods (resourceClaimTemplateName)"
@@ -295,6 +304,26 @@ def change(of: SuggestedChange) -> str:
             return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+def _own_claim(of: ClaimTemplated) -> str:
+    """Return how the pod gets a claim of its own instead of one that other pods keep on their node."""
+    pods = f"pod{'s' if len(of.kept_by) > 1 else ''} {words.listed(of.kept_by)}"
+    keeps = "keep" if len(of.kept_by) > 1 else "keeps"
+    where = f"{keeps} on {of.on}" if of.on else f"{'use' if len(of.kept_by) > 1 else 'uses'}"
+    return (
+        f"give the pod a claim of its own instead of claim {words.claim(of.shared)}, which {pods} {where}: create "
+        f"ResourceClaimTemplate {of.template} with the spec of the claim, and name it in the pod "
+        "(resourceClaimTemplateName)"
+    )
+
+
+def _not_required(of: NodeRequirementDropped) -> str:
+    if of.places == ["nodeSelector"]:
+        return f"drop the node selector {of.label}={of.values[0]}"
+    values = f" [{', '.join(of.values)}]" if of.values else ""
+    also = " and the node selector" if "nodeSelector" in of.places else ""
+    return f"drop {of.label} {of.operator}{values} from the required node affinity{also}"
 
 
 def _pool_awaited(of: PoolAwaited) -> str:

@@ -28,6 +28,7 @@ from dra_plan.documents.suggestions import (
     ClaimReleased,
     CountLowered,
     GateEnabled,
+    NodeRequirementDropped,
     ObjectPatch,
     PatchedObject,
     PatchOperation,
@@ -52,16 +53,17 @@ RANKS = tuple(CHANGES)
 def rank(told: SuggestedChange) -> int:
     """Return the position of a change in the order of suggestions.
 
-    A change that leaves less than half of the request, or makes an alternative accept devices that others are for, has
-    the same rank as dropping the request. A change that leaves half comes after the release of other devices. A device
-    with a taint that evicts pods is hardly usable, so other devices come before it. No pod misses a claim that no pod
-    uses, so the release of such a claim comes before requesting less.
+    A change that leaves less than half of the devices, or makes an alternative accept devices that others are for, has
+    the same rank as dropping the request; less cpu or memory only makes the pod slower or smaller. A change that leaves
+    half or less comes after other changes of the amount. A device with a taint that evicts pods is hardly usable, so
+    the devices of others come before it. No pod misses a claim that no pod uses, so the release of such a claim comes
+    before requesting less. A label that the node lacks is rather set than no longer required.
     """
     if isinstance(told, ClaimReleased) and not told.pods:
         return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
-        return RANKS.index("change-class")
-    if gives_up_alternative(told):
+        return RANKS.index("tolerate-taint")
+    if gives_up_alternative(told) or (isinstance(told, NodeRequirementDropped) and not told.has):
         return RANKS.index("drop-request")
     share = _share(told)
     if isinstance(told, SelectorChanged) and share is not None and NEARLY <= share < 1 / NEARLY:
@@ -70,7 +72,8 @@ def rank(told: SuggestedChange) -> int:
         share = HALF  # few programs can do with fewer devices
     if share is None or share > HALF:
         return RANKS.index(told.code)
-    return RANKS.index("count-instead-of-all") if share == HALF else RANKS.index("drop-request")
+    is_of_pod = isinstance(told, ResourceLowered) and "/" not in told.resource
+    return RANKS.index("change-value") if share == HALF or is_of_pod else RANKS.index("drop-request")
 
 
 HALF, NEARLY = Fraction(1, 2), Fraction(9, 10)
