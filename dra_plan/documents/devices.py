@@ -108,6 +108,9 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
     name: str
     pods: list[str]
     own: Annotated[bool, Meta(description="True if the claim belongs to this claim set.")] = False
+    leaving: Annotated[
+        list[str], Meta(description="In the obstacles of nodes: the pods among them that are being deleted.")
+    ] = []
 
 
 def claim_holder(claim: ResourceClaim) -> ClaimHolder:

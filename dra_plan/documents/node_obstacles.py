@@ -58,6 +58,19 @@ class ShortAlternative(DocumentPart, frozen=True, kw_only=True):
     matches: Annotated[bool, Meta(description="True if any device there matches, whether it is in use or not.")]
 
 
+class NodeShare(DocumentPart, frozen=True, kw_only=True):
+    """What one of several nodes with the same obstacle has left, and who has the rest.
+
+    The fields have the same meanings as in the obstacle.
+    """
+
+    node: str
+    left: str
+    users: list[ResourceUser] = []
+    holders: list[str] = []
+    removed: list[RemovedDevices] = []
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """What a rejection is about, for a group of nodes. Which fields are set depends on the kind."""
 
@@ -159,6 +172,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     promised: Annotated[
         list[ResourceUser],
         Meta(description="The pods that come first and are nominated to that node, so that their room is not free."),
+    ] = []
+    each: Annotated[
+        list[NodeShare],
+        Meta(
+            description="Each of the nodes, those with the most left first, if there are only a few and they differ in "
+            "what is left or in who has the rest."
+        ),
     ] = []
     free: Annotated[str, Meta(description="The amount that node would have left without the nominated pods.")] = ""
     on: Annotated[

@@ -12,6 +12,7 @@ from dra_plan.documents.node_obstacles import (
     FoundLabel,
     NodeObstacle,
     NodeRefusalReason,
+    NodeShare,
     RefusingNodes,
     ResourceUser,
     ShortAlternative,
@@ -28,6 +29,21 @@ from dra_plan.text.obstacles import conflict
 def obstacle(of: NodeObstacle) -> str:
     """Return the sentence that describes an obstacle."""
     return _WORDS[of.kind](of)
+
+
+def in_common(of: NodeObstacle) -> str:
+    """Return what an obstacle is on all its nodes, without what differs between them."""
+    return obstacle(structs.replace(of, users=[], holders=[], removed=[], on=""))
+
+
+def share(of: NodeObstacle, one: NodeShare) -> str:
+    """Return what one of the nodes has left, and who has the rest."""
+    if of.kind == "Devices":
+        told = "; ".join(map(_removed, one.removed))
+        return f"{one.left if one.left != '0' else 'none'} available{f' ({told})' if told else ''}"
+    having = [f"{words.listed(one.holders)} {_has(one.holders)} the rest"] if one.holders else []
+    told = words.listed([*having, *(_user(user, of) for user in one.users)])
+    return f"{_amount(of, one.left)} free{f' ({told})' if told else ''}"
 
 
 def in_short(of: RefusingNodes) -> str:
@@ -158,12 +174,13 @@ def _devices(of: NodeObstacle) -> str:
     said = words.cell(of.devices) if of.devices is not None else ""
     if of.together is not None and of.devices is not None:
         said = conflict(of.together, f"on {of.on}: " if of.on else "") or said
-    if of.devices is not None and of.removed and of.devices.left is not None:
+    if of.devices is not None and (of.removed or of.each) and of.devices.left is not None:
         told = "; ".join(map(_removed, of.removed))
         least = f"{of.devices.left_from} to " if of.devices.left_from is not None else ""
         first = f"on {of.on}: " if of.on else ""
         left = f"{least}{of.devices.left or 'none'}"
-        said = f"{of.devices.request} needs {of.devices.need}, {left} available ({first}{told})"
+        said = f"{of.devices.request} needs {of.devices.need}, {left} available"
+        said += f" ({first}{told})" if told else ""
     said += "".join(f"; {_alternative(one)}" for one in of.alternatives)
     for each in of.missing_drivers:
         said = f"driver {each.driver} publishes none here, but for {words.counted(each.nodes, 'other node')}"

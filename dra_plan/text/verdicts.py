@@ -29,7 +29,14 @@ from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict
-from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, only_devices, who
+from dra_plan.text.refusing_nodes import (
+    MOST_SHARES,
+    in_vain,
+    is_told_elsewhere,
+    node_lines,
+    only_devices,
+    who,
+)
 from dra_plan.text.rivals import only_some, other
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
@@ -115,7 +122,9 @@ def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None
     if devices is not None and is_told_elsewhere(of.nodes, devices.fitting_nodes):
         return
     is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
-    yield from node_lines(of, asks_for_devices=is_searched and not unknown, without_devices=unknown)
+    yield from node_lines(
+        of, asks_for_devices=is_searched and not unknown, without_devices=unknown, most_shares=MOST_SHARES
+    )
 
 
 def _gated(alike: Sequence[OwnerVerdict], then: GatedVerdict) -> Iterator[str]:

@@ -164,7 +164,7 @@ def holder(of: ClaimHolder) -> str:
     """Return a claim and the pods that use it."""
     if of.own:
         return f"{claim(of)} (requested here too)"
-    return used_claim(of, of.pods)
+    return used_claim(of, [f"{pod}, which is being deleted" if pod in of.leaving else pod for pod in of.pods])
 
 
 def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:

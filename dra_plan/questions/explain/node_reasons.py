@@ -6,7 +6,7 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,13 +18,19 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import PoolName
-from dra_plan.documents.devices import DecidingClause, RemovedDevices
-from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes, ShortAlternative
+from dra_plan.documents.devices import ClaimHolder, DecidingClause, RemovedDevices
+from dra_plan.documents.node_obstacles import (
+    NodeObstacle,
+    NodeRefusalReason,
+    NodeShare,
+    RefusingNodes,
+    ShortAlternative,
+)
 from dra_plan.documents.reasons import LeadingReason, NotTogether
 from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere, UnreadyPod
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.questions.explain.obstacle_details import OnNodes, blocking_pod, obstacle_on
+from dra_plan.questions.explain.obstacle_details import MOST_EACH, OnNodes, blocking_pod, differing, obstacle_on
 from dra_plan.questions.explain.reasons import DeviceAttempt, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.status import (
@@ -452,6 +458,28 @@ def _alternatives(known: Sequence[DeviceReason]) -> list[ShortAlternative]:
     return list(best.values())
 
 
+def _shares(known: Mapping[str, DeviceReason], there: OnNodes) -> list[NodeShare]:
+    """Return what each of a few nodes has left for the failing request, if they differ; the most first."""
+    lefts = [reason.leading.left for reason in known.values()]
+    if len(known) > MOST_EACH or None in lefts:
+        return []
+    nearest = sorted(known.items(), key=lambda each: -(each[1].leading.left or 0))
+    return differing(
+        NodeShare(node=name, left=str(reason.leading.left), removed=_with_leaving(reason.removed(), there))
+        for name, reason in nearest
+    )
+
+
+def _with_leaving(removed: Iterable[RemovedDevices], there: OnNodes) -> list[RemovedDevices]:
+    """Return the devices, whose holders have the pods among them that are being deleted."""
+
+    def told(one: ClaimHolder) -> ClaimHolder:
+        leaving = [pod for pod in one.pods if f"{one.namespace}/{pod}" in there.leaving]
+        return structs.replace(one, leaving=leaving) if leaving else one
+
+    return [structs.replace(one, holders=list(map(told, one.holders))) for one in removed]
+
+
 def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeObstacle]:
     """Yield the obstacles of the claims, with the range of numbers over the nodes."""
     by_name = {name: reason for name in names if (reason := of_devices.of(name)) is not None}
@@ -472,6 +500,7 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     offers = [reason.offer for reason in (known if len(known) == len(names) else known[:1]) if reason.offer is not None]
     deciding = known[0].deciding(offers) if short and never and not most else None
     at = next(name for name, reason in by_name.items() if reason is example)
+    together = example.together() if best.code == example.leading.code else None
     is_example = len(names) > 1 and (deciding is None or len(offers) < len(names))
     is_without = _has_none(known[0]) or bool(drivers)
     driver, unready = (of_devices.not_ready(there.nodes[names[0]]) if is_without else None) or ("", None)
@@ -479,11 +508,12 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
-        removed=removed,
+        removed=_with_leaving(removed, there),
+        each=[] if never or together is not None else _shares(by_name, there) if len(known) == len(names) else [],
         alternatives=_alternatives(known),
         deciding=deciding,
         on=at if is_example else "",
-        together=example.together() if best.code == example.leading.code else None,
+        together=together,
         room=str(most) if short and never else "",
         never=never,
         pools=known[0].bad_pools(),
