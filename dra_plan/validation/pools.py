@@ -6,6 +6,7 @@ The slices that one node gathers together come first, because only these can con
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from dra_plan.allocator import AllocationError, PoolID
 from dra_plan.allocator.pools import PoolSlice, targets
@@ -255,6 +256,7 @@ def _counters(placed: PlacedPool, target: Target) -> Found:
     pool_wide = target.rules.counter_slices
     pool, everything = placed.pool, _sets(placed.newest)
     homes = {} if pool_wide else _homes(placed.newest)
+    alike: dict[str, list[tuple[Subject, Problem]]] = {}
     for piece in placed.newest:
         sets = everything if pool_wide else _sets([piece])
         if not sets and pool.seen < pool.expected:
@@ -267,7 +269,13 @@ def _counters(placed: PlacedPool, target: Target) -> Found:
                     message = f"counter set {shown(entry.counter_set)} is in {home}, but {target.version} {_SAME_SLICE}"
                     yield piece.subject, NO_COUNTER.at((*path, at, "counterSet"), message)
             for problem in _consumption(pool.id, path, device, sets, homes):
-                yield piece.subject, problem
+                if problem.rule is NO_COUNTER and not problem.suggestion:
+                    alike.setdefault(problem.message, []).append((piece.subject, problem))
+                else:
+                    yield piece.subject, problem
+    for message, [(subject, first), *others] in alike.items():
+        told = f"{message}; {count(len(others) + 1, 'device')} consume it" if others else message
+        yield subject, replace(first, message=told)
 
 
 _SAME_SLICE = "looks for it only in the slice of the device: move `sharedCounters` there"

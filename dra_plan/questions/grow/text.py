@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from dra_plan import shown
@@ -14,18 +13,21 @@ from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
+FEWER_MAY_DO = (
+    "kube-scheduler chooses a node for one pod after the other. If you choose them, fewer new nodes may be enough: "
+    "`dra-plan place` finds out."
+)
+"""The note that the number is that of the scheduler."""
 
-def _fewer_may_do(document: GrowthDocument) -> str:
-    """Return the note that the number is that of the scheduler, and the command that tries one node fewer."""
+
+def one_node_fewer(document: GrowthDocument) -> list[str]:
+    """Return the options of `place` that add one node fewer, or nothing if no node or only one is needed."""
     numbers = {kind.like: kind.count for kind in document.kinds if kind.count}
-    last = next(reversed(numbers), "")
+    if document.outcome != "Found" or sum(numbers.values()) <= 1:
+        return []
+    last = next(reversed(numbers))
     fewer = {like: count - (like == last) for like, count in numbers.items()}
-    options = [part for like, count in fewer.items() if count for part in ("--add-nodes", f"{count}={like}")]
-    command = " ".join(["dra-plan place ...", *([shlex.join(options)] if options else [])])
-    return (
-        "kube-scheduler chooses a node for one pod after the other. If you choose them, fewer new nodes may be enough. "
-        f"To try one node fewer with the same files: `{command}`."
-    )
+    return [part for like, count in fewer.items() if count for part in ("--add-nodes", f"{count}={like}")]
 
 
 TIED = (
@@ -91,8 +93,8 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     before = f"Without new nodes, the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
         yield f"{before}; with them, it binds {waiting}. {_least(document)}"
-        if sum(kind.count or 0 for kind in document.kinds) > 1:
-            yield _fewer_may_do(document)
+        if one_node_fewer(document):
+            yield FEWER_MAY_DO
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
     else:
