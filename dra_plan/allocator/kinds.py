@@ -278,7 +278,7 @@ class KnownKinds:
         self._found: dict[Hashable, DeviceKinds] = {}
 
     def of(self, claims: Sequence[ClaimRequests]) -> DeviceKinds | None:
-        """Return the kinds of devices for these claims, or None if the claims cannot be used (see `read_names`)."""
+        """Return the kinds of devices for these claims. If `read_names` returns None for the claims, return None."""
         names = read_names(claims)
         if names is None:
             return None
