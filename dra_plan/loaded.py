@@ -346,9 +346,9 @@ class LoadedCluster:
         return self._view
 
     def reading(self) -> Reading:
-        """Return the input of `validate`, which is the original manifests. They are read when this is first called.
+        """Return the original manifests, which are the input of `validate`.
 
-        Raises InputError for files that can no longer be read.
+        The manifests are read when this method is first called. Raises InputError for files that can no longer be read.
         """
         return self._read()
 

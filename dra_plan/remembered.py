@@ -30,7 +30,7 @@ class Remembered(Generic[_Key, _Value]):
         """True if a value requested earlier may have been dropped."""
 
     def of(self, key: _Key, make: Callable[[], _Value]) -> _Value:
-        """Return the value for the key. If there is none, it is computed by `make`."""
+        """Return the value for the key. If there is no value, `make` computes it."""
         values = self._values
         try:
             value = values[key]

@@ -29,7 +29,10 @@ def line(text: str) -> str:
 
 
 def characters(text: str) -> list[str]:
-    """Return the form in which `line` shows each character of `text`. Together, these forms are `line(text)`."""
+    """Return, for each character of `text`, the form in which `line` shows the character.
+
+    Joined together, these forms are equal to `line(text)`.
+    """
     made = [char if char.isprintable() else _escaped(char) for char in text]
     for found in _COMMAND.finditer(text):
         made[found.start()] = _broken(found)

@@ -333,10 +333,10 @@ class Counters:
         return table
 
     def foreseen(self, device: PoolDevice, pool: Pool) -> CounterTable | None:
-        """Return the device's counter table if it is certain which table this will be; otherwise, return None.
+        """Return the device's counter table, or None if it is not certain yet which table the device will use.
 
-        With Q1, the table may depend on which device is used first. This method does not create the table, so it does
-        not decide this.
+        With Q1, the table may depend on which device is used first. This method does not create a table, so it does not
+        affect the choice of the table.
         """
         table = self._tables.get(self.key(device))
         if table is not None or not self._is_the_same_for_all(pool):

@@ -37,9 +37,9 @@ class ReadNames(NamedTuple):
 
 
 def read_names(claims: Iterable[ClaimRequests]) -> ReadNames | None:
-    """Return the attributes that the claims read, or None if this is not known.
+    """Return the attributes that the claims read, or None if the attributes are not known.
 
-    It is not known if a selector does not compile, or if there is a problem with a request or constraint.
+    The attributes are not known if a selector does not compile, or if there is a problem with a request or constraint.
     """
     claims = list(claims)
     wants = [want for ready in claims for options in ready.requests for want in options]
@@ -206,9 +206,9 @@ class NodeStates:
     """Numbers for the states of nodes.
 
     Two nodes are in the same state if they have devices of the same kinds in the same order, and if these devices are
-    used in the same way. If a search for claims reads nothing else, the search has the same result on all nodes in one
-    state. A node has a state only if it sees no devices except its own, and if the use of one device does not affect
-    another device.
+    used in the same way. If the result of a search depends on nothing else, it is the same on all nodes in one state. A
+    node has a state only if it sees no devices except its own, and if the use of one device does not affect another
+    device.
     """
 
     def __init__(self, kinds: DeviceKinds) -> None:

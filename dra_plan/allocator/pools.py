@@ -133,7 +133,7 @@ class PoolSlice:
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """A pool in the way that one node sees it, or several nodes that see it in the same way.
+    """A pool in the form in which one node sees it, or several nodes see it.
 
     `slices` are the slices that have devices and select the node, in search order. `counter_slices` are the slices with
     counter sets. `seen` is the number of slices that were counted, and `expected` is the number of slices that the pool

@@ -83,7 +83,7 @@ class _Dives(Walk):
         self._steps = 0.0
 
     def once(self) -> None:
-        """Make one random descent into the search tree, and record its estimate."""
+        """Make one random descent into the search tree, and record the estimate of the descent."""
         self._taker.restart()
         self._ledger = self._taker.ledger
         self._weight, self._on_path = 1.0, bool(self._path)
@@ -345,10 +345,10 @@ class Outcome(enum.Enum):
 class NodeOutcome(msgspec.Struct, frozen=True):
     """The outcome on one node.
 
-    If the claims fit, it contains their allocations, in claim order. Otherwise, it contains upstream's error text, if
-    there is one. `sighted` names the known defects that may have affected the outcome. `error` is the error that ended
-    the search, or None. The allocator never sets `out_of_reach`. A caller that knows allocated claims sets it if one of
-    these claims cannot be used on the node.
+    If the claims fit, the outcome contains their allocations, in claim order. Otherwise, the outcome contains
+    upstream's error text, if there is one. `sighted` names the known defects that may have affected the outcome.
+    `error` is the error that ended the search, or None. The allocator never sets `out_of_reach`. A caller that knows
+    allocated claims sets this field if one of the claims cannot be used on the node.
     """
 
     node: str

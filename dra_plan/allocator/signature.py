@@ -346,7 +346,10 @@ class Answer(NamedTuple):
 
 
 class Likeness:
-    """The results for one set of claims, stored by signature. One allocator can use them, or several in succession."""
+    """The results for one set of claims, stored by signature.
+
+    One allocator can use the results, or several allocators can use them one after the other.
+    """
 
     def __init__(
         self,

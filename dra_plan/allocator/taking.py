@@ -78,7 +78,7 @@ class Taker:
     # -- checks, in upstream's order -----------------------------------------------------------------------------
 
     def checks(self, want: Want) -> tuple[TakingCheck, ...]:
-        """Return all checks that a device must pass before it can be taken for the want, in order.
+        """Return all checks that a device must pass before it can be taken, in the order in which they are made.
 
         A request for all devices lists the matching devices before it checks which of them are free. A check may raise
         AllocationError, and does not take anything.
@@ -153,7 +153,7 @@ class Taker:
         return not self.quirks.all_drops_exhausted
 
     def demand(self, want: Want, device: PoolDevice) -> Demand:
-        """Return the amounts that the want takes from the device's capacity. The result is cached."""
+        """Return the amounts that the request takes from the device's capacity. The result is cached."""
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
@@ -167,7 +167,7 @@ class Taker:
         return self.features.consumable_capacity
 
     def capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return why the device has too little capacity for the want, or None if it has enough.
+        """Return why the device has too little capacity for the request, or None if it has enough.
 
         The shares in the cluster and the shares taken in this search count as used. Raises AllocationError for an
         amount that cannot be counted.
@@ -223,7 +223,7 @@ class Taker:
     # -- devices that can never be taken -------------------------------------------------------------------------
 
     def never(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether the want cannot get the device even if no devices are taken.
+        """Return whether the request cannot get the device even if no devices are taken.
 
         This method may be called only while no devices are taken. Checks that depend on the first use of counters are
         treated as passed.
@@ -241,11 +241,11 @@ class Taker:
         return any(constraint.value(device) is None for constraint in want.constraints)
 
     def foreseen(self, device: PoolDevice) -> CounterTable | None:
-        """Return the device's counter table if it is certain which table this will be; otherwise, return None."""
+        """Return the device's counter table, or None if it is not certain yet which table the device will use."""
         return self.counters.foreseen(device, self._pools[device.id.pool_id])
 
     def taint_refusal(self, want: Want, device: PoolDevice) -> NotTolerated | None:
-        """Return the first blocking taint that the want does not tolerate, or None if all are tolerated."""
+        """Return the first blocking taint that the request does not tolerate, or None if all are tolerated."""
         if not device.taints or not self.features.device_taints:
             return None
         return taints.first_untolerated(device.taints, want.tolerations, self._rules)
@@ -268,9 +268,9 @@ class Taker:
         return self.counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
 
     def constraint_refusal(self, want: Want, device: PoolDevice) -> ConstraintReason | None:
-        """Return how the device violates a constraint of the want, or None if it violates none.
+        """Return how the device violates a constraint of the request, or None if it violates none.
 
-        The devices that are already taken are considered. If several constraints are violated, the first one is
+        The check includes the devices that are already taken. If several constraints are violated, the first one is
         returned.
         """
         for constraint in want.constraints:
@@ -306,7 +306,7 @@ class Taker:
         return self._write(want, device, pays)
 
     def pays_counters(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether the device, which has counters, would consume its counters if it were taken now."""
+        """Return whether the device would consume its counters if it were taken now. The device must have counters."""
         if self.is_shared(device) and self.capacity_in_use(device):
             return False
         if want.admin:

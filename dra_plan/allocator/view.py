@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The classes, slices, claims and device taint rules of a cluster in the way that one target sees them.
+    """The classes, slices, claims and device taint rules of a cluster, in the form in which one target sees them.
 
     Views are immutable; edits return new views. `claims` are all claims in the cluster. `state` contains the devices
     that the allocated claims hold. `given_rules` are all device taint rules, and `taint_rules` are the rules that apply

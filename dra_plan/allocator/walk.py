@@ -40,7 +40,7 @@ class Probe:
         """Called when the search begins to look for a device for this slot."""
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """Called when the search gives up the want before it has tried a device."""
+        """Called when the search gives up a request, or an alternative, before it has tried a device for it."""
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
         """Called when a device was checked and cannot be used now."""
@@ -83,7 +83,7 @@ class SearchLimits:
 
 
 class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
-    """Raised when the walk has taken the number of steps after which the caller wants it to pause."""
+    """Raised when the walk has taken the number of steps after which it should pause."""
 
 
 class SearchSpace:
@@ -107,7 +107,7 @@ class SearchSpace:
         self.rules, self.quirks = rules, quirks
 
     def count(self, want: Want) -> int:
-        """Return the number of devices that the want requires."""
+        """Return the number of devices that the request requires."""
         return len(self.listed[want]) if want.takes_all else want.count
 
     def depth(self) -> int:

@@ -33,8 +33,8 @@ Typed = tuple[str, Any]
 class AbsentValue:
     """A value that a request or its class requires of an attribute or capacity, although no device has this value.
 
-    `reference` is the attribute or capacity. `values` counts the devices that publish `reference`, by the value that
-    they have. At least one of these devices has a value of the required type.
+    `reference` is the attribute or capacity. `values` contains the values of the devices that publish `reference`, with
+    the number of devices for each value. At least one of these values has the required type.
     """
 
     want: Want

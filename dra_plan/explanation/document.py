@@ -355,7 +355,7 @@ def suggestion(found: Suggestion) -> TriedChanges:
 
 
 def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:
-    """Return the device that was chosen in the form that documents use, with the devices that were tried before it."""
+    """Return, in the form that documents use, the device that was chosen and the devices that were tried before it."""
     reasons: dict[tuple[object, ...], list[tuple[PoolDevice, Refusal | None]]] = {}
     for device, reason in made.passed_over:
         if isinstance(reason, InUse | TakenAlready) and not _would_do(made.want, device):

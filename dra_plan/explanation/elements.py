@@ -67,10 +67,10 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 def elements(placement: Placement) -> list[Element]:
     """Return everything on this node that can be part of a cause.
 
-    Claims of others come first, then counters, constraints and requests. Requests with the same name are dropped
-    together, so each name occurs once. The search tries to drop the elements in this order, so the first elements are
-    more likely to be dropped. This order is useful because a blocking set without claims of others says more about the
-    claim set itself.
+    Other claims come first, then counters, constraints and requests. Requests with the same name are dropped together,
+    so each name occurs once. The search tries to drop the elements in this order, so the first elements are more likely
+    to be dropped. This order is useful because a blocking set without other claims says more about the claim set
+    itself.
     """
     found: list[Element] = [ClaimElement(claim.key) for claim in placement.allocated if claim.key not in placement.own]
     found += _counters(placement)
@@ -210,9 +210,9 @@ def blocking_set(placement: Placement, budget: Budget | None = None) -> Blocking
 class KnownBlockingSet:
     """A blocking set that was found on one node and is checked on other nodes.
 
-    All checks use the same allocator, so that they can share intermediate results. Only the requests and constraints of
-    the blocking set are checked. Claims and counters have other names on other nodes, so all claims and counters of
-    each node stay in effect.
+    All checks use the same allocator and share its intermediate results. Only the requests and constraints of the
+    blocking set are checked. Claims and counters have other names on other nodes, so all claims and counters of each
+    node stay in effect.
     """
 
     def __init__(self, found: BlockingSet, placement: Placement) -> None:

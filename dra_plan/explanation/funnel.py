@@ -442,8 +442,8 @@ def _is_before(one: Want, other: Want) -> bool:
 def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
     """Return the claims that use what the removed devices lack, as NAMESPACE/NAME without duplicates.
 
-    A device in use counts only if it matches the request's selectors, because it would not help to release other
-    devices.
+    A device in use counts only if it matches the request's selectors, because the release of other devices would not
+    help.
     """
     state = offer.placement.view.state
     found: dict[str, None] = {}
@@ -464,9 +464,9 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
 
 
 def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) -> str:
-    """Return the first offer's node if other claims hold the removed devices there than on another node.
+    """Return the first offer's node if the holders of the removed devices are not the same on all nodes.
 
-    Return "" if the holders are the same on all nodes.
+    Otherwise, return "".
     """
     first, *others = [offer for offer in offers if offer is not None]
     found = set(holders(first, first.funnels[want].want, removal))

@@ -94,7 +94,7 @@ CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 
 
 def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
-    """Return the template from which a generated claim in the input was created, or None.
+    """Return the template of a generated claim in the input, or None.
 
     The template is returned only if it still has the same requests as the claim. The claim itself can't be changed, but
     its template can, and each new pod gets a new claim from the template.

@@ -61,7 +61,7 @@ def pool(found: SkippedPool) -> UnusablePool:
 
 
 def defect(found: DecisiveDefects) -> OwedToDefects:
-    """Return the known defects that cause a result in the form that documents use."""
+    """Return, in the form that documents use, the known defects that cause a result."""
     return OwedToDefects(
         defects=[KnownDefect(id=each.id, issue=each.issue or None, title=each.title) for each in found.defects],
         promised=found.promised,
@@ -69,7 +69,7 @@ def defect(found: DecisiveDefects) -> OwedToDefects:
 
 
 def fault(found: ErrorDetails) -> AttemptFault:
-    """Return the error that ended the scheduling attempt in the form that documents use."""
+    """Return, in the form that documents use, the error that ended the scheduling attempt."""
     rewrite = found.mended
     return AttemptFault(
         code=found.code,
@@ -106,7 +106,7 @@ def examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
 
 
 def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
-    """Return the devices that are removed for one reason in the form that documents use."""
+    """Return, in the form that documents use, the devices that are removed for one reason."""
     made: dict[str, Any] = {}
     if isinstance(found.refusal, InUse):
         made["wanted"] = len(wanted(offer, funnel.want, found.devices))

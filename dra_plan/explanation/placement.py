@@ -29,8 +29,8 @@ class Budget:
     """The number of search steps that may still be taken.
 
     The limit is a number of steps, so that results do not depend on the speed of the machine. In a search with hundreds
-    of requests and devices, one step can take a hundred times as long as a usual step. Each step of such a search
-    therefore counts as that many steps (`Placement.step_weight`), and a budget takes about the same time for all
+    of requests and devices, one step can take a hundred times as long as a usual step. Each step of a large search
+    therefore counts as several steps (`Placement.step_weight`), and a budget takes about the same time for all
     searches.
     """
 
@@ -111,7 +111,7 @@ class Placement:
 
     @cached_property
     def step_weight(self) -> int:
-        """How many usual steps one step of the search for these claims on this node counts as."""
+        """The number of usual steps that one step of the search for these claims on this node counts as."""
         requests = sum(len(wants) for ready in self.requests for wants in ready.requests)
         if requests < FEW_REQUESTS:
             return 1
@@ -180,7 +180,9 @@ class Placement:
         return self._in(self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Placement:
-        """Return the placement without the named defects. If no names are given, return it without any defects.
+        """Return the placement without the named defects.
+
+        If no names are given, return the placement without any defects.
 
         The cluster in the new placement contains only what the node sees.
         """

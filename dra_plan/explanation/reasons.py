@@ -178,7 +178,7 @@ def refusal_fields(reason: Refusal) -> Data:
 def group_key(reason: Refusal) -> tuple[object, ...]:
     """Return a key that is equal for all reasons that are counted together in one line.
 
-    The key consists of the reason's code and of what the reason is about, without numbers.
+    The key contains the code of the reason and the object that the reason is about, but no numbers.
     """
     entry = _CODES[type(reason)]
     return (entry.name, *entry.key(reason))

@@ -87,7 +87,7 @@ class Certainty:
         """Return whether every node certainly rejects the pod.
 
         A rejection is certain if neither the missing objects nor preemption can change it. If a plugin rejects the pod
-        before it examines any node, the reason is about the pod's claims and their classes.
+        before any node is examined, the reason is about the pod's claims and their classes.
         """
         found = record.refusals
         if found is None:
@@ -125,7 +125,7 @@ def may_lack(inventory: Inventory) -> bool:
 
 
 def keep_refusals(simulation: Simulation) -> None:
-    """Make the simulation record why it rejects pods. Nothing is recorded if the input lacks no kind of object."""
+    """Make the simulation record why it rejects pods, if the input lacks all objects of some kind."""
     if not may_lack(simulation.inventory):
         return
     has_claims = bool(deciding(simulation.inventory))

@@ -250,9 +250,7 @@ class Admissions:
         self._workloads = {owner_of(workload): workload for workload in inventory.workloads}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
-        """Return the plan.
-
-        For excluded nodes on which all claims fit, it includes changes that would let the pods run there.
+        """Return the plan, with changes that would let the pods run on excluded nodes on which all claims fit.
 
         Nothing is added if the claim set already fits on a node, or if its scheduling attempt ended with an error.
         """

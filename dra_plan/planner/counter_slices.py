@@ -11,7 +11,7 @@ NOT_ACCEPTED = "slice-not-accepted"
 
 
 def of_counter_slices(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a warning if the release does not accept the way in which the input's slices publish counter sets.
+    """Return a warning if the input's slices publish counter sets in a way that the release does not accept.
 
     Since 1.35, a slice with counter sets has no devices, and its counter sets apply to the whole pool. Up to 1.34,
     counter sets are in the same slice as the devices that use them.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NotCreated:
-    """A pod that the API server rejects, or whose claim it rejects, and the API server's message."""
+    """A pod that was not created because the API server rejects the pod or one of its claims, and the message."""
 
     pod: Pod
     message: str
@@ -46,7 +46,7 @@ class NotCreated:
 
     @property
     def why(self) -> str:
-        """The exceeded quota with its amounts. If no quota is the cause, this is the API server's message."""
+        """The exceeded quota with its amounts. If no quota is exceeded, the text is the API server's message."""
         from dra_plan.controllers.quota import in_words
 
         what = CLAIM_REFUSED if self.claim else REFUSED

@@ -168,7 +168,10 @@ def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) ->
 
 
 def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return one notice for each workload that has pods without a node whose claim templates are missing."""
+    """Return notices about missing claim templates that pods without a node need.
+
+    There is one notice for each workload.
+    """
     asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
     if not asked:
         return []
@@ -245,7 +248,7 @@ def _needs_volume(claim: Claim, classes: Mapping[str, StorageClass]) -> bool:
 
 
 def lacks_volume_limits(inventory: Inventory, pod: Pod) -> bool:
-    """Return whether it is unknown how many volumes a node can attach for this pod."""
+    """Return whether it is unknown how many of the pod's volumes a node can attach."""
     return _LIMITS in _lacking_volumes(inventory, _volume_claims([pod]))
 
 

@@ -76,8 +76,8 @@ class _Nodes:
 class ResourceHolder(NamedTuple):
     """The amount of a resource that is left on a node, and the pod in the input that prevents another copy.
 
-    The requests of this pod are so large that the amount would be enough without the pod. If no single pod is large
-    enough, `pod` and `used` are "".
+    Without this pod, enough of the resource would be left for another copy. If no single pod uses that much, `pod` and
+    `used` are "".
     """
 
     node: str
@@ -90,7 +90,7 @@ class ResourceHolder(NamedTuple):
 def holder_on(simulation: Simulation, node: str, short: ResourceShort) -> ResourceHolder:
     """Return the amount of the resource that is left on the node, and the pod that uses most of the resource there.
 
-    The pod is in the input and is not a copy. It is named only if another copy would fit after its removal.
+    The pod is in the input and is not a copy. The pod is named only if another copy would fit after the pod is removed.
     """
     there = set(map(pod_uid, simulation.inventory.pods))
     resource, left = short.resource, amount_text(short.resource, short.left)

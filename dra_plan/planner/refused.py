@@ -149,9 +149,7 @@ def entries(refused: Iterable[RefusedOwner]) -> Refusals:
 
 
 def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[ApiServerRefusal]:
-    """Return the findings because of which the API server rejects manifests.
-
-    Objects of the `spared` kinds are left out.
+    """Return the findings that make the API server reject manifests. Objects of the `spared` kinds are left out.
 
     In each result, the rejected object is the owner.
     """

@@ -40,7 +40,10 @@ class OwnersOfPods:
                 yield Owner(DEPLOYMENT, above.metadata.namespace, deployment)
 
     def highest(self, pod: Pod) -> Owner:
-        """Return the workload at the top of the pod's chain of controllers, or the pod itself if it has none."""
+        """Return the workload at the top of the pod's chain of controllers.
+
+        If the pod has no controller, return the pod itself.
+        """
         return list(self.of(pod))[-1]
 
 

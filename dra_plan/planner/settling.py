@@ -72,7 +72,7 @@ class SettledOutcome:
     def why(self, record: PodRecord) -> str:
         """Return why the pod has no node.
 
-        The reason is the scheduler's message or, if the pod or its claim was not created, the cause of this.
+        The reason is the scheduler's message. If the pod or its claim was not created, the reason says why.
         """
         said, settled, key = record.message or record.waiting, self.settled, _key(record.pod)
         if settled is None or record.node:

@@ -12,7 +12,7 @@ from .versions import MINORS, not_recorded, not_simulated
 
 
 class ApiField(NamedTuple):
-    """A field of a kind: the minor versions that have the field, and the feature gate that must be on to keep it."""
+    """A field of a kind: the minor versions that have the field, and the feature gate that the field needs."""
 
     name: str
     kind: str

@@ -24,7 +24,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
     `version` is the minor version of the release, and `release` is its patch release. `chosen` contains every gate that
     the caller has set, even if it was set to its default. If the release is not the newest one, `why` says what in the
-    input caused this. `notices` are the warnings about the selection of the release.
+    input led to the release. `notices` are the warnings about the selection of the release.
     """
 
     version: str
@@ -70,8 +70,9 @@ def target(
 ) -> Target:
     """Return the target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), changed feature gates, and a quirk mode.
 
-    If a version was not recorded, the nearest recorded version is used, with a notice. If `strict_version` is set, this
-    is an error instead. Raises UsageError for an invalid version, an unknown gate, or an unknown quirk mode.
+    If a version was not recorded, the nearest recorded version is used, with a notice. If `strict_version` is set, a
+    version that was not recorded is an error instead. Raises UsageError for an invalid version, an unknown gate, or an
+    unknown quirk mode.
     """
     changed = tuple(sorted((feature_gates or {}).items()))
     return _target(str(kubernetes_version), changed, quirks, strict_version)

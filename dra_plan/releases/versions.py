@@ -55,10 +55,10 @@ def newest_patch(minor: str) -> str:
 def find_release(text: str) -> FoundRelease:
     """Return the recorded release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`.
 
-    For a minor version, this is its newest recorded patch release. If a patch release was not recorded, the nearest
-    recorded patch release of the same minor version is used; if two are equally near, the newer one is used. If no
-    release of a minor version was recorded, the newest patch release of the nearest recorded minor version is used; if
-    two minor versions are equally near, the older one is used. Raises UsageError for text that is not a version.
+    For a minor version, the result is the newest recorded patch release. If a patch release was not recorded, the
+    nearest recorded patch release of the same minor version is used; if two are equally near, the newer one is used. If
+    no release of a minor version was recorded, the newest patch release of the nearest recorded minor version is used;
+    if two minor versions are equally near, the older one is used. Raises UsageError for text that is not a version.
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:

@@ -120,7 +120,7 @@ class Admission:
         return [self.admitted(pod) for pod in pods]
 
     def arranged(self, pods: Iterable[Pod]) -> list[Pod]:
-        """Return these pods, which are in the input, in scheduling order."""
+        """Return these pods in scheduling order. The pods must be in the input."""
         if self._order == NAME:
             return sorted(pods, key=_name)
         in_time = times_are_a_servers(self.groups, self._inventory.pods)
@@ -283,7 +283,7 @@ class _Claims:
         self._copies: Counter[ClaimKey] = Counter()
 
     def put(self, claim: ResourceClaim) -> ResourceClaim:
-        """Store the claim, and return it as it is stored."""
+        """Store the claim, and return the stored claim."""
         claim = with_uid(claim)
         key = claim_key(claim)
         if key not in self.by_key:

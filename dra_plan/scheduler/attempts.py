@@ -30,12 +30,12 @@ from .node_refusals import NodeRefusals
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """The last attempt to schedule a pod, which failed because of the pod's claims.
+    """The last attempt to schedule a pod. The attempt failed because of the pod's claims.
 
-    `nodes` are the nodes on which DynamicResources rejected the pod or failed. `claims` are the pod's claims that
+    `nodes` are the nodes that DynamicResources rejected, or on which it failed. `claims` are the pod's claims that
     waited for devices, including the claim for extended resources. `allocated` are the pod's claims that already had
     devices. `all_claims` are all claims in the cluster at that time, including claims in flight. If nothing changed
-    between two attempts, both have the same tuple. `cluster` is the rest of the cluster's state.
+    between two attempts, both attempts share one tuple. `cluster` is the rest of the cluster's state.
     """
 
     pod: Pod

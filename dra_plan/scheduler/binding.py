@@ -91,7 +91,7 @@ class FailureHandler:
             self._all_errors[item.uid] += 1
 
     def retry(self, until: float) -> bool:
-        """Retry the first pod whose attempt ended with an error and may now have another result.
+        """Retry the first pod whose attempt ended with an error, if a retry may have another result.
 
         A pod whose back-off ends after `until` is not retried. Return False if no pod was retried.
         """

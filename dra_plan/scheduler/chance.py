@@ -24,9 +24,9 @@ TIES = (FIRST, RANDOM)
 
 @dataclass(frozen=True)
 class Chance:
-    """The way in which ties are broken, the seed for this, and the order of nodes.
+    """How ties are broken, the seed of the random choices, and the order of nodes.
 
-    The order 0 sorts nodes by name; every other order shuffles them. Raises UsageError for an unknown way to break
+    The order 0 sorts nodes by name; every other order shuffles the nodes. Raises UsageError for an unknown way to break
     ties.
     """
 

@@ -460,7 +460,7 @@ def arrange(
 ) -> tuple[dict[str, list[Plugin]], dict[str, int]]:
     """Return the plugins of each extension point, in order, and the weights of their scores.
 
-    For each point, plugins come first that are enabled both for the point and for multiPoint. The other plugins of
+    For each point, the plugins that are enabled both for the point and for multiPoint come first. The other plugins of
     multiPoint come next, and the other plugins of the point come last.
     """
     multi = _multi_point(profile, gated)

@@ -75,8 +75,8 @@ _LEAST_PERCENTAGE = 5
 def nodes_to_find(total: int, percentage: int) -> int:
     """Return the number of feasible nodes after which the scheduler stops searching.
 
-    For fewer than 100 nodes, this is the number of nodes. For more nodes, it is a percentage of the nodes (0 means the
-    default percentage), but at least 100.
+    For fewer than 100 nodes, the result is the number of nodes. For more nodes, the result is a percentage of the nodes
+    (0 means the default percentage), but at least 100.
     """
     if total < LEAST_FEASIBLE:
         return total

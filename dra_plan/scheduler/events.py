@@ -120,7 +120,7 @@ def concerns(interest: Interest, event: Event) -> bool:
 
 
 def wakes(interest: Interest, event: Event, pod: Pod) -> bool:
-    """Return whether the plugin with this interest considers the event a reason for another attempt with the pod."""
+    """Return whether the plugin with this interest would retry the pod after the event."""
     if not concerns(interest, event):
         return False
     return interest.hint is None or interest.hint(pod, event.old, event.new) is Hint.QUEUE

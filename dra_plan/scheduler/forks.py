@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 
 class Forked(Protocol):
-    """The object from which all parts can be reached that a fork saves."""
+    """The root object. All parts that a fork saves can be reached from the root object."""
 
     def parts(self) -> Iterable[object]:
         """Return the parts that have a state of their own. If a part has this method, its parts are saved too.

@@ -21,7 +21,7 @@ from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, St
 
 
 class NodeRefusal(NamedTuple):
-    """The rejection of a node by a plugin: the reasons, and what the reasons are about."""
+    """The rejection of a node by a plugin, with the reasons and the obstacles that they describe."""
 
     plugin: str
     reasons: tuple[Reason, ...]

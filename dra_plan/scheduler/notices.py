@@ -52,7 +52,10 @@ def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
 
 
 def gates_of_groups(inventory: Inventory) -> dict[str, str]:
-    """Return the gates for pod groups that must be on, each with the stored object that shows this."""
+    """Return the gates for pod groups that must be on.
+
+    Each gate comes with a stored object that shows that the gate is on.
+    """
     named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
     signs: dict[str, str] = {}
     if named or inventory.pod_groups:

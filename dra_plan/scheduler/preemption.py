@@ -112,7 +112,7 @@ REASON = "PreemptionByScheduler"
 def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
     """Delete the pod, or mark it as being deleted if its kubelet terminates it later.
 
-    If the pod waits at Permit, it is rejected on behalf of the plugin instead.
+    If the pod waits at Permit, the pod is instead rejected on behalf of the plugin.
     """
     waiting = handle.waiting.get(victim.uid)
     if waiting is not None:

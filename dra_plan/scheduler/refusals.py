@@ -240,7 +240,7 @@ class NodeRules:
         )
 
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
-        """Return the nodes from which at least one of the pods is excluded, with the plugins that exclude it.
+        """Return the nodes from which at least one of the pods is excluded, with the plugins that exclude the pod.
 
         Most nodes exclude no pods. If the plugins cannot distinguish the pods, the same dict object is returned again.
         """

@@ -351,7 +351,7 @@ class SimulationResult:
 
 
 def simulate(simulation: Simulation, then: Iterable[Inventory] = (), *, tells: bool = True) -> SimulationResult:
-    """Schedule all pods until nothing changes any more. Do this again for each later state of the cluster.
+    """Schedule all pods until nothing changes any more. Repeat this for each later state of the cluster.
 
     The result has notices only if `tells` is set.
     """

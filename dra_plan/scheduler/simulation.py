@@ -424,7 +424,7 @@ class Simulation:
     def become(self, inventory: Inventory, chosen: Callable[[Pod], bool]) -> None:
         """Turn this simulation into a simulation of another state of the input. The simulation is not started yet.
 
-        It must be a fork of a simulation for which `stand_by` was called.
+        This simulation must be a fork of a simulation for which `stand_by` was called.
         """
         before, known = self._admission, {id(pod) for pod in self.inventory.pods}
         staying = {id(pod) for pod in inventory.pods}

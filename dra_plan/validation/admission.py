@@ -240,7 +240,7 @@ def _index(given: Input) -> Callable[[], Index]:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """Return the problem as a problem with the workload, if it makes the API server reject the workload's pods.
+    """Return a problem with the workload, if the given problem makes the API server reject the workload's pods.
 
     Other problems are returned unchanged.
     """

@@ -160,7 +160,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
 
 
 def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
-    """Check the requests at this path in a v1beta1 document that do not name a class.
+    """In a v1beta1 document, check the requests at this path that do not name a class.
 
     The API server sets no defaults for such requests, not even for their allocation mode.
     """
@@ -269,7 +269,7 @@ def exactly_at(kind: Kind, path: FieldPath) -> int | None:
 
 
 def flattened(kind: Kind, path: FieldPath) -> FieldPath:
-    """Return the v1 path without `exactly`, as it is in a manifest whose request is written without `exactly`."""
+    """Return the v1 path without `exactly`. This is the path in a manifest that leaves out `exactly`."""
     at = exactly_at(kind, path)
     return path if at is None else (*path[:at], *path[at + 1 :])
 

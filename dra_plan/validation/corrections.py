@@ -110,7 +110,7 @@ def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
 
 
 def right_type(question: Mending) -> Correction | None:
-    """Return the value converted to the field's type, if only one value of this type can be meant."""
+    """Return the value converted to the field's type, if only one converted value is possible."""
     kind = question.subject.kind
     schema = schema_at(kind, question.subject.version, question.path) if kind is not None else None
     extent = question.text.extent(question.path)

@@ -21,7 +21,7 @@ from .subject import Subject
 
 
 class CharEdit(NamedTuple):
-    """A replacement of the characters from position `begin` to position `end`, which is not included, by `text`."""
+    """An edit that replaces the characters from `begin` to `end` by `text`. The character at `end` is not included."""
 
     begin: int
     end: int
@@ -46,7 +46,7 @@ class ObjectText:
 
     @property
     def line_end(self) -> str:
-        """The characters with which lines in the text end."""
+        """The characters at the end of each line in the text."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def extent(self, path: FieldPath) -> Extent | None:
@@ -79,7 +79,7 @@ class ObjectText:
     def key(self, name: str, like: Extent) -> str:
         """Return a key in the form in which it is written to the text.
 
-        It gets quotes if the neighbouring key has quotes.
+        The key gets quotes if the neighbouring key has quotes.
         """
         return f'"{name}"' if self.text[like.key_begin] == '"' else name
 
@@ -264,7 +264,7 @@ def _indented(text: ObjectText, begin: int, end: int) -> list[CharEdit]:
 
 
 def up(text: ObjectText, path: FieldPath) -> list[CharEdit] | None:
-    """Return edits that replace the map at `path` by its fields, which move into the map around it."""
+    """Return edits that move the fields of the map at `path` into the outer map, in place of the inner map."""
     outer = text.extent(path)
     inner = [text.extent((*path, key)) for key in text.keys(path)]
     fields = [extent for extent in inner if extent is not None]

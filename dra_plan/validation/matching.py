@@ -83,9 +83,9 @@ class _Judging:
         self._known: dict[tuple[str, ...], list[Problem]] = {}
 
     def each(self, conditions: Sequence[SelectorCondition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
-        """Check the conditions from position `first` on.
+        """Check the conditions, beginning at position `first`.
 
-        Each is checked on the devices for which the earlier ones are true.
+        Each condition is checked on the devices for which all earlier conditions are true.
         """
         known: list[SelectorCondition] = []
         for position, condition in enumerate(conditions):

@@ -61,7 +61,7 @@ class ApiServerRefusals:
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
-        """Return the findings because of which the API server rejects the object, objects that it needs, or its pods.
+        """Return the findings that make the API server reject the object, an object that it needs, or its pods.
 
         The object's own findings come first. The findings for its controllers in the input follow, and then the
         findings for claims, templates and classes, in the order in which the object names them. The result is empty if

@@ -221,7 +221,10 @@ def _request(container: Container, name: str) -> Quantity | None:
 
 
 def check_quota(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check the limits of a ResourceQuota, as it is in the manifest (upstream: `ValidateResourceQuotaSpec`)."""
+    """Check the limits of a ResourceQuota in the form in which the manifest has them.
+
+    Upstream's function is `ValidateResourceQuotaSpec`.
+    """
     hard = value_at(value, ("spec", "hard"))
     for name, limit in (hard if isinstance(hard, dict) else {}).items():
         if not isinstance(name, str):

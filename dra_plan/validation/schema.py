@@ -182,7 +182,7 @@ def wrong_version(rule: Rule, message: str, better: str) -> Problem:
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
-    """Yield a problem if no API server can know the apiVersion and kind, whatever extensions it has."""
+    """Yield a problem if no API server can know this kind in this apiVersion, not even with extensions."""
     if kinds.removed(api_version):
         yield from removed(api_version)
         return
@@ -202,7 +202,7 @@ def undecodable(reason: str) -> Problem:
 def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
     """Yield the schema problems that were found when the object was decoded.
 
-    The schema is that of the version in which the object is written.
+    The object is compared with the schema of the version in which it is written.
     """
     for path, message, hint in decoded.wrong:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)

@@ -45,7 +45,7 @@ def could_serve(kind: Kind, target: Target) -> tuple[str, ...]:
 def served(kind: Kind, target: Target, config: RuntimeConfig | None) -> tuple[str, ...]:
     """Return the versions of the kind that the API server serves with this `--runtime-config`.
 
-    None means that all versions are served. By default, only stable versions are served (KEP-3136).
+    If `config` is None, all versions are served. By default, only stable versions are served (KEP-3136).
     """
     could = could_serve(kind, target)
     if config is None:
@@ -65,7 +65,7 @@ def _is_on(kind: Kind, version: str, newest: str, target: Target, config: Runtim
 
 
 def parse(options: list[str] | None) -> dict[str, bool]:
-    """Return the values of `--runtime-config` options, which are written as for kube-apiserver.
+    """Return the values of `--runtime-config` options, which are in kube-apiserver's format.
 
     For example, `api/beta=true,GROUP/VERSION` has two keys. If a key is repeated, its last value is used. Raises
     UsageError for other forms.

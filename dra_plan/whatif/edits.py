@@ -175,7 +175,7 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreat
 
 
 def comes_back(pod: Pod) -> bool:
-    """Return whether a controller will recreate the pod. The result is False if it has already recreated the pod."""
+    """Return whether a controller still has to recreate the pod."""
     controller = pod.metadata.controller
     return controller is not None and counts_for(pod, controller.kind)
 
@@ -240,9 +240,10 @@ def successor(pod: Pod, time: str | None) -> Pod:
 
 
 def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
-    """Return claims for the replacement of a pod whose template is missing from the input, based on the old claims.
+    """Return claims for a pod's replacement, in place of claims from templates that are missing from the input.
 
-    The spec of a claim never changes, so an old claim shows the template at the time when the claim was created.
+    Each claim has the spec of the pod's old claim. The spec of a claim never changes, so an old claim shows what its
+    template contained when the claim was created.
     """
     heir = successor(pod, None)
     made = []
@@ -272,7 +273,7 @@ MOST_NAMED = 3
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
     """Return the warning that pods missing from the input may be affected by an event.
 
-    The warning names the pods, which are given as NAMESPACE/NAME. It says how to include them in the input.
+    The warning names the pods, which are given as NAMESPACE/NAME, and says how to include the pods in the input.
     """
     them, are, whose = ("it", "a pod", "its") if len(pods) == 1 else ("them", "pods", "their")
     rest = len(pods) - MOST_NAMED

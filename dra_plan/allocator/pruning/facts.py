@@ -148,7 +148,7 @@ class Facts:
         return self.first[want.claim_index] + want.request_index
 
     def option(self, want: Want) -> Option:
-        """Return the option for the want."""
+        """Return the option for a request or for one alternative of a request."""
         return self.requests[self.number(want)].options[want.option_index]
 
     def most(self, claim: int) -> int:

@@ -120,7 +120,7 @@ class Resources:
         return out
 
     def blocked(self, want: Want, ledger: Ledger) -> int:
-        """Return the devices that a want cannot get now because of counters or shared capacity, as a bit mask."""
+        """Return the devices that a request cannot get now because of counters or shared capacity, as a bit mask."""
         if "R6" not in self._facts.rules or (want.admin and not self._taker.quirks.admin_pays):
             return 0
         out = self._out

@@ -40,10 +40,10 @@ class Stock(Protocol):
         """Return the amounts that are left in the places from which a device in `reach` takes an amount."""
 
     def sums(self, want: Want) -> Levels:
-        """Return the total amounts that devices take for a want, added up over all places."""
+        """Return the total amounts that devices take for a request, added up over all places."""
 
     def peaks(self, want: Want) -> Levels:
-        """Return the largest amounts that devices take for a want from a single place."""
+        """Return the largest amounts that devices take from a single place for a request."""
 
 
 def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: frozenset[PruningRule]) -> bool:
@@ -188,7 +188,7 @@ class CounterStock:
         return [max(0, left - spent.get(key, 0)) for key, (left, takers) in self._places.items() if takers & reach]
 
     def sums(self, want: Want) -> Levels:
-        """Return the total amounts that devices take for a want, as `Stock.sums` does."""
+        """Return the total amounts that devices take for a request, as `Stock.sums` does."""
         return self._sums if self._admin_pays or not want.admin else []
 
     def peaks(self, want: Want) -> Levels:
@@ -223,7 +223,7 @@ class CapacityStock:
         ]
 
     def sums(self, want: Want) -> Levels:
-        """Return the amounts that devices take for a want, as `Stock.sums` does."""
+        """Return the amounts that devices take for a request, as `Stock.sums` does."""
         if want.admin and not self._admin_pays:
             return []
         if want not in self._levels:

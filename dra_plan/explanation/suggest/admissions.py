@@ -45,7 +45,7 @@ def is_of_condition(key: str) -> bool:
 def may_recover(key: str) -> bool:
     """Return whether a controller or node agent removes this taint when the node works again.
 
-    For such a taint, it helps to repair the node.
+    If a node has such a taint, it helps to repair the node.
     """
     return is_of_condition(key) and key not in (*LEAVING_TAINTS, *_NOT_BY_ITSELF)
 

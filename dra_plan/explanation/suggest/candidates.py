@@ -84,7 +84,7 @@ MOST_CLASSES = 6
 def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
     """Yield changes that request devices of another class.
 
-    If the request has alternatives, they are kept, and an alternative with the other class is added.
+    Existing alternatives of the request are kept, and an alternative with the other class is added.
     """
     want = funnel.want
     if want.device_class is None:
@@ -143,8 +143,9 @@ def of_selector(
 ) -> Iterator[Change]:
     """Yield the changes to try for a selector that rejects devices or fails. `found` are the selector's decisive parts.
 
-    A clause that names the driver is never dropped, because devices of another driver are different hardware. Clauses
-    of a class are also kept if they are in `nowhere`, which are the clauses that are true for no device in the cluster.
+    A clause that names the driver is never dropped, because devices of another driver are different hardware. `nowhere`
+    contains the clauses that are true for no device in the cluster. If such a clause is in a class, it is not dropped
+    either.
     """
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
@@ -253,7 +254,7 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
 
 
 def guarding(error: ErrorDetails) -> Change | None:
-    """Return the change to a selector that does not fail, or None if no such selector is known.
+    """Return the change that replaces the failing selector, or None if no selector without the error is known.
 
     This change alone may not be enough to make the claims fit.
     """

@@ -41,7 +41,7 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
 def of_short(want: Want, short: CapacityShort, removal: Removal, checks: Checks) -> Iterator[Change]:
     """Yield a change that requests only as much of the capacity as is left and as the first device's policy allows.
 
-    A request that names no amount is for the whole device, so any capacity of the device may be short.
+    A request that names no amount is for the whole device, so the device may have too little left of any capacity.
     """
     most = _allowed(removal.devices[0].device.capacity[short.name].request_policy, short.left)
     if most <= 0:

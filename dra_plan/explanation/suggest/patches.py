@@ -121,8 +121,8 @@ class Change:
     """A change that can be tried.
 
     `told` is the description of the change in documents. `size` is the amount that is still requested, if this is a
-    number: if two changes differ only in size, the larger one changes less. `holds` says what a released claim holds;
-    releases are suggested in ascending order of `holds`.
+    number. If two changes differ only in size, the change with the larger size changes less. `holds` says what a
+    released claim holds; releases are suggested in ascending order of `holds`.
     """
 
     told: SuggestedChange
@@ -144,7 +144,7 @@ class Change:
     def key(self) -> tuple[str, ...]:
         """A key that is equal for changes that differ only in the amounts that they leave.
 
-        They are treated as one change.
+        Changes with the same key are treated as one change.
         """
         told = asdict(self.told).items()
         return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement", "amount"))

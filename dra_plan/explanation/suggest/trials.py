@@ -162,10 +162,10 @@ class Trials:
                     break
 
     def guard(self, placement: Placement, guard: Change) -> None:
-        """Replace the failing selector in changes that keep it by the selector that does not fail, if this also works.
+        """Combine each found change that keeps the failing selector with `guard`, if both together also help.
 
-        The result of the search then does not depend on whether the search reaches the device on which the selector
-        fails.
+        `guard` replaces the failing selector by a selector that does not fail. The result of the search then does not
+        depend on whether the search reaches the device on which the selector fails.
         """
         for key, found in list(self._found.items()):
             [change, *more] = found.changes

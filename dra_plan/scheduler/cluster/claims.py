@@ -111,11 +111,9 @@ class ClaimStore:
                 self._note_owner(key, claim)
 
     def copy(self, claims: Sequence[ResourceClaim]) -> ClaimStore | None:
-        """Return a store with these claims.
+        """Return a copy of this store with these claims. This store must not have changed since its creation.
 
-        It is copied from this store, which must not have changed since its creation.
-
-        Return None if the claims differ from the claims in this store in more than their contents.
+        Return None if the claims differ from the stored claims in more than their contents.
         """
         if len(claims) != len(self._claims):
             return None

@@ -171,7 +171,7 @@ class Journal:
     def end(self) -> int:
         """Return the number of entries.
 
-        If it is later passed to `since`, the nodes that changed since now are returned.
+        Pass the number to `since` later, to get the nodes that changed in the meantime.
         """
         self._seen = len(self._names)
         return self._seen
@@ -489,7 +489,7 @@ class NodeInfo:
     def copy(self, journal: Journal | None) -> NodeInfo:
         """Return a copy whose changes are recorded in the given journal.
 
-        The copy has the same version until it changes.
+        The copy has the same version as the original until the copy changes.
         """
         other = object.__new__(NodeInfo)
         other.journal = journal

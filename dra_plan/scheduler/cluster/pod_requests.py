@@ -38,7 +38,7 @@ def is_extended(name: str) -> bool:
 
 
 def is_scalar(name: str) -> bool:
-    """Return whether the scheduler checks this resource on nodes, apart from CPU, memory and ephemeral storage."""
+    """Return whether the resource is checked on nodes and is not CPU, memory or ephemeral storage."""
     return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 

@@ -37,7 +37,7 @@ class Disk(NamedTuple):
     """The disk's monitors; one in common makes two disks the same, and kinds without monitors need none."""
 
     def conflicts(self, other: Disk) -> bool:
-        """Return whether both are the same disk and at least one of the pods does more than read it."""
+        """Return whether both disks are the same disk and at least one of them is not read-only."""
         if self[:2] != other[:2] or (self.read_only and other.read_only):
             return False
         return self.kind != "rbd" or bool(self.monitors & other.monitors)

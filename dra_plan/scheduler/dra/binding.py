@@ -37,8 +37,8 @@ class Binder:
 
     The API server in the recordings keeps the last write. If two pods read a shared claim before either of them writes
     it, one reservation is therefore lost. A real API server detects this conflict, and the scheduler reads the claim
-    again. `detects_conflicts` of the handle selects one of these two behaviours. `lost` lists the reservations that
-    were lost.
+    again. The handle's `detects_conflicts` selects one of these two behaviours. `lost` lists the reservations that were
+    lost.
     """
 
     def __init__(self, handle: Handle, timeout: float) -> None:

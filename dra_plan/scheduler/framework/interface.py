@@ -60,7 +60,7 @@ class PreEnqueuePlugin(Plugin, ABC):
 
 
 class EnqueueExtensions(Plugin, ABC):
-    """A plugin that names events after which a pod that it rejected may become schedulable."""
+    """A plugin that names events. After such an event, a pod that the plugin rejected may become schedulable."""
 
     @abstractmethod
     def events_to_register(self) -> Sequence[Interest]:
@@ -75,7 +75,7 @@ class PreFilterResult:
 
 
 class PreFilterExtensions(ABC):
-    """Updates a plugin's state while pods are added to a node, or removed from it, in a trial."""
+    """Updates a plugin's state in a trial, when pods are added to a node or removed from a node."""
 
     @abstractmethod
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -187,13 +187,13 @@ class ScorePlugin(Plugin, ABC):
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
         """Return the results of `score` for each of these nodes.
 
-        A plugin may override this method for the same reason as `FilterPlugin.filter_each`.
+        A plugin may override this method, because one call for many nodes takes less time.
         """
         return [self.score(state, pod, node) for node in nodes]
 
 
 class ReservePlugin(Plugin, ABC):
-    """A plugin that records the choice of a node, and can undo this."""
+    """A plugin that records the choice of a node. The plugin can also undo the record."""
 
     @abstractmethod
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:

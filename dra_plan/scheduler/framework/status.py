@@ -34,7 +34,7 @@ class ResourceShort(NamedTuple):
 
 
 class NoDevices(NamedTuple):
-    """The pod's claims, if the free devices that the node can reach are not enough to allocate all of them."""
+    """A reason for a rejection: not all of the pod's claims can be allocated from the free devices on the node."""
 
 
 class UntoleratedTaint(NamedTuple):
@@ -96,8 +96,8 @@ class SpreadUneven(NamedTuple):
     """A topology spread constraint that the pod would violate in the node's domain.
 
     `domain` is None if the node does not have the topology key. `emptiest` is a domain with the smallest number of pods
-    (`least`). If there are fewer `domains` than `min_domains`, this counts as a domain without pods, and `emptiest` is
-    "". Otherwise, `domains` and `min_domains` are 0. `selector` selects the pods that count.
+    (`least`). If there are fewer `domains` than `min_domains`, the missing domains count as a domain without pods, and
+    `emptiest` is "". Otherwise, `domains` and `min_domains` are 0. `selector` selects the pods that count.
     """
 
     topology_key: str
@@ -180,7 +180,7 @@ _REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 
 class Reason(NamedTuple):
-    """A reason in a status: its text, as in Kubernetes, and the object `about` which the reason is, if it is known."""
+    """A reason in a status. It has a text, as in Kubernetes. `about` describes the obstacle, if the plugin knows it."""
 
     text: str
     about: Obstacle | None = None
@@ -189,7 +189,7 @@ class Reason(NamedTuple):
 class Status:
     """A code with its reasons, and the name of the plugin that returned it. The framework adds the name.
 
-    A reason that is given as plain text is about no object.
+    If a reason is given as plain text, its `about` is None.
     """
 
     __slots__ = ("_rejection", "code", "plugin", "reasons")
@@ -225,7 +225,7 @@ class Status:
 
     @property
     def rejection(self) -> Rejection:
-        """The rejection without the objects that its reasons are about."""
+        """The rejection without the obstacles that its reasons describe."""
         try:
             return self._rejection
         except AttributeError:

@@ -91,7 +91,10 @@ class Nominator:
         return list(self._nodes.get(node, {}).values())
 
     def at_least(self, node: str, priority: int, but: str) -> list[PodInfo]:
-        """Return the nominated pods of the node with at least this priority, without the pod with UID `but`."""
+        """Return the pods that are nominated to the node and have at least this priority.
+
+        The pod with the UID `but` is left out.
+        """
         pods = self._nodes.get(node)
         if not pods:
             return []

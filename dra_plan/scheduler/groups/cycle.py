@@ -222,9 +222,9 @@ def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
 
 
 def fullness(nodes: Sequence[NodeInfo]) -> int:
-    """Return the percentage of the CPU and memory of all nodes that is in use, from 0 to 100.
+    """Return how much of the CPU and memory of all nodes is in use, as a percentage from 0 to 100.
 
-    NodeResourcesFit uses this as the score of a placement.
+    NodeResourcesFit uses this percentage as the score of a placement.
     """
     used = {CPU: sum(n.scored_cpu for n in nodes), MEMORY: sum(n.scored_memory for n in nodes)}
     scores = []

@@ -91,7 +91,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return shape(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Store those of the pod's tolerations that count for PreferNoSchedule."""
+        """Store the pod's tolerations that count for PreferNoSchedule."""
         state.write(self.name, [t for t in pod.spec.tolerations if t.effect in ("", "PreferNoSchedule")])
         return None
 
@@ -266,7 +266,7 @@ _MOST_PER_CONTAINER = 1000 * _MEBIBYTE
 
 
 def normalized(image: str) -> str:
-    """Return the name of the image. If it has neither a tag nor a digest, `:latest` is added."""
+    """Return the name of the image. If the name has neither a tag nor a digest, `:latest` is added."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
 
 

@@ -248,7 +248,7 @@ class PodClaims:
         return chosen, reasons
 
     def unfit_on(self, name: str, labels: Mapping[str, str]) -> Iterator[VolumeUnfit]:
-        """Yield the claims because of which the pod does not fit on the node. Bound claims come with their volumes."""
+        """Yield the claims that keep the pod off the node. Bound claims come with their volumes."""
         csi_node = self._store.csi_node(name) if self._volumes else None
         for claim, volume in zip(self.bound, self._volumes, strict=True):
             if volume is None or not _affinity(volume, csi_node).matches(labels):
