@@ -226,10 +226,10 @@ class LoadedCluster:
     def drain(self, *nodes: str) -> Self:
         """Return the cluster with these nodes cordoned and their pods evicted.
 
-        Pods with a controller are recreated as pending pods with the same names. They get new claims from their
-        templates, and their old claims lose their devices if no other pod uses them. Pods without a controller are
-        removed, with a warning. DaemonSet pods and static pods stay until the node is removed. Nodes are given by name
-        or by a label selector such as `rack=r2`.
+        Pods with a controller are recreated as pending pods with the same names and with new claims from their
+        templates. The old claims lose their devices if no other pod uses them. Pods without a controller are removed,
+        with a warning. DaemonSet pods and static pods stay until the node is removed. Nodes are given by name or by a
+        label selector such as `rack=r2`.
         """
         from .planner.node_choice import all_meant
         from .whatif import Drain
@@ -342,7 +342,7 @@ class LoadedCluster:
 
     @property
     def view(self) -> View:
-        """The cluster in the form that the allocator uses. It caches intermediate results for later answers."""
+        """The cluster in the form that the allocator uses. The view caches intermediate results for later answers."""
         return self._view
 
     def reading(self) -> Reading:

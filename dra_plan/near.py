@@ -51,7 +51,7 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name with the same words, some of which contain typing errors, or None if there is none.
+    """Return the nearest name whose words are the same except for typing errors, or None if there is none.
 
     For example, `mig.example.com` is not the same as `gpu.example.com`. Names that differ in a digit are not the same
     either. If there is no such name, the only name with the same words in another order is returned.

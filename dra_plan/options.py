@@ -322,7 +322,7 @@ def spelled_out(function: F) -> F:
 
 
 def within_its_time(function: F) -> F:
-    """Return the function with a time limit. It raises OutOfTimeError when the time in its option `timeout` is used up.
+    """Return the function with a time limit. The function raises OutOfTimeError after the time in its `timeout` option.
 
     The function must have the options of `Allotted`.
     """

@@ -56,8 +56,5 @@ class Remembered(Generic[_Key, _Value]):
             self.has_dropped = True
 
     def clear(self) -> None:
-        """Drop all values.
-
-        This is needed when something that the values depend on has changed and is not in their keys.
-        """
+        """Drop all values. This is needed when something has changed that the values, but not their keys, depend on."""
         self._values.clear()

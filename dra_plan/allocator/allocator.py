@@ -28,9 +28,10 @@ INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered"
 
 
 class Allocator:
-    """An allocator for one set of claims. It searches each node independently, and is thread-safe.
+    """An allocator for one set of claims. The allocator searches each node independently, and is thread-safe.
 
-    Each search takes at most `max_steps` steps (`DEFAULT_MAX_STEPS` if None). It ends at `deadline`, a monotonic time.
+    Each search takes at most `max_steps` steps (`DEFAULT_MAX_STEPS` if None). A search ends at the latest at
+    `deadline`, a monotonic time.
     """
 
     def __init__(

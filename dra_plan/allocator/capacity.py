@@ -148,8 +148,7 @@ def _is_thousandths(amount: Quantity) -> bool:
 class Portion(NamedTuple):
     """A share of one capacity of a device.
 
-    It consists of the amount, the total capacity of the device, and the amount in the text form of the allocation
-    result.
+    It consists of the amount, the total capacity of the device, and the text of the amount in the allocation result.
     """
 
     name: str
@@ -161,8 +160,8 @@ class Portion(NamedTuple):
 class Demand(NamedTuple):
     """What a request needs from each capacity of a device, or the reason why the device cannot serve the request.
 
-    `sighted` are the quirks that affect the result. A `problem` is a text in upstream's words. It ends the pod's
-    allocation, so the reason for a rejection no longer matters.
+    `sighted` are the quirks that affect the result. A `problem` is a text in upstream's words. If there is a problem,
+    it ends the pod's allocation, so the reason for a rejection does not matter.
     """
 
     portions: tuple[Portion, ...]
@@ -297,7 +296,8 @@ class Counters:
 
     As in upstream, a table is created when it is first used, and is then kept for all nodes. `slices` are the slices of
     the whole cluster, by pool; without `slices`, no table is created in advance. `shared_names` returns the names of
-    pools whose counters are used by several drivers. It is called only if these names can affect the result.
+    pools whose counters are used by several drivers. `shared_names` is called only if these names can affect the
+    result.
     """
 
     def __init__(

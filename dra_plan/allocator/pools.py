@@ -28,7 +28,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class PoolState(enum.Enum):
-    """The state of a pool. It decides how the pool can be used."""
+    """The state of a pool. The state decides how the pool can be used."""
 
     COMPLETE = "Complete"
     INCOMPLETE = "Incomplete"
@@ -133,7 +133,7 @@ class PoolSlice:
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """A pool in the form in which one node sees it, or several nodes see it.
+    """A pool as it is seen by one node, or by several nodes that see it in the same form.
 
     `slices` are the slices that have devices and select the node, in search order. `counter_slices` are the slices with
     counter sets. `seen` is the number of slices that were counted, and `expected` is the number of slices that the pool
@@ -369,7 +369,7 @@ class PoolGatherer:
 
     @property
     def node_names(self) -> Iterable[str]:
-        """The names of the nodes for which there are slices that only one node can use."""
+        """The names of the nodes that have slices of their own. No other node can use these slices."""
         return self._local.keys()
 
     @property
@@ -382,7 +382,7 @@ class PoolGatherer:
         return self._local.get(node, ())
 
     def counts(self, slice_: ResourceSlice) -> bool:
-        """Return whether the scheduler reads the slice. It skips slices that need a disabled feature."""
+        """Return whether the scheduler reads the slice. The scheduler skips slices that need a disabled feature."""
         if self._features.partitionable_devices:
             return True
         spec = slice_.spec
@@ -430,7 +430,7 @@ class PoolGatherer:
         return pools
 
     def whole(self, pool_id: PoolID, generation: int) -> Pool:
-        """Return one generation of a pool with all its slices. It does not matter which nodes the slices select."""
+        """Return one generation of a pool with all its slices, even if the slices select different nodes."""
         whole = self.generation(pool_id, generation)
         pool = self._put_together(list(whole.slices), set())
         pool.superseded_by = whole.newest if whole.newest > generation else None

@@ -71,7 +71,7 @@ class SelectorCondition:
             raise self._failed(error, device) from error
 
     def compiled(self) -> Selector:
-        """Return the selector in compiled form. It is compiled only once. Raises SelectorError."""
+        """Return the compiled selector. The selector is compiled only once. Raises SelectorError."""
         if self.selector is None:
             try:
                 self.selector = self.compile(self.expression)
@@ -149,7 +149,8 @@ class Want:
 class ClaimRequests:
     """A claim that has been prepared for the search.
 
-    Each entry of `requests` is a list. It contains the alternatives of a request or, without alternatives, the request.
+    Each entry of `requests` is a list. The list contains the alternatives of a request or, if there are none, the
+    request.
     """
 
     claim: ResourceClaim

@@ -67,7 +67,8 @@ _SEARCHED = slice(2, 5)
 class Signature(NamedTuple):
     """The signature of a node.
 
-    It contains everything that a search can see of the node, and the slices whose devices the search can take.
+    The signature contains everything that a search can see of the node, and the slices whose devices the search can
+    take.
     """
 
     key: Hashable
@@ -89,7 +90,8 @@ class Observer:
     """Finds the signatures of nodes for one set of claims.
 
     `is_able` is false if signatures cannot be used for these claims. If `exact` is set, signatures contain the exact
-    amounts that are left on a shared device. Otherwise, they say only whether these amounts are enough for one search.
+    amounts that are left on a shared device. Otherwise, signatures say only whether the amounts are enough for one
+    search.
     """
 
     def __init__(

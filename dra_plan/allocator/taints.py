@@ -23,7 +23,7 @@ def blocks(taint: DeviceTaint, rules: Rules) -> bool:
 def effective_rules(rules: Sequence[DeviceTaintRule], features: Features, quirks: Quirks) -> Sequence[DeviceTaintRule]:
     """Return the device taint rules that apply.
 
-    If the feature gate is off, no rules apply. Otherwise, the rules apply that can select a device.
+    If the feature gate is off, no rules apply. Otherwise, all rules apply that can select a device.
     """
     return [rule for rule in rules if can_mean_devices(rule, quirks)] if features.device_taint_rules else ()
 

@@ -34,9 +34,9 @@ from .results import Take
 
 
 class TakingCheck(NamedTuple):
-    """A check that a device must pass before it can be taken.
+    """A check that a device must pass before it can be taken: a name and a function.
 
-    It has a name and a function. The function returns the reason for a failure, or None if the device passes.
+    The function returns the reason for a failure, or None if the device passes.
     """
 
     name: str
@@ -194,7 +194,8 @@ class Taker:
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
         """Return the device whose capacity decides whether the given device is tried.
 
-        This is the given device itself. With C1, it is the device in the slice whose index is the number of the slot.
+        Without C1, this is the given device itself. With C1, it is the device in the slice whose index is the number of
+        the slot.
         """
         if not self.quirks.capacity_of_wrong_device:
             return device

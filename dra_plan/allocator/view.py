@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The classes, slices, claims and device taint rules of a cluster, in the form in which one target sees them.
+    """The classes, slices, claims and device taint rules of a cluster, as they appear to one target.
 
     Views are immutable; edits return new views. `claims` are all claims in the cluster. `state` contains the devices
     that the allocated claims hold. `given_rules` are all device taint rules, and `taint_rules` are the rules that apply
@@ -160,7 +160,7 @@ class View:
         """Return the view of a changed input for the same target.
 
         If a list is the same Python object as before, it is treated as unchanged. Parts that depend only on unchanged
-        lists are computed now, so that all views that are derived from this view share them.
+        lists are computed now. All views that are derived from this view share these parts.
         """
         classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
         now = {"slices": inventory.slices, "claims": inventory.claims, "given_rules": inventory.taint_rules}

@@ -241,7 +241,7 @@ def _likeness(driver: str, key: tuple[str, str], pod: Pod) -> int:
 def unready_pod(pod: Pod, node: str) -> UnreadyPod:
     """Return, in document form, a pod that is not ready.
 
-    It comes with the reason and message of the pod's first waiting container.
+    The result contains the reason and message of the pod's first waiting container.
     """
     told = _fault(pod)
     return UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))

@@ -34,14 +34,14 @@ ENDLESS = str(10**30)
 
 
 class RequestElement(NamedTuple):
-    """A request, given by its name and the index of its claim."""
+    """A request. It is given by its name and by the index of its claim."""
 
     claim: int
     request: str
 
 
 class ConstraintElement(NamedTuple):
-    """A constraint, given by its own index and the index of its claim."""
+    """A constraint. It is given by its own index and by the index of its claim."""
 
     claim: int
     position: int

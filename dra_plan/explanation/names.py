@@ -131,9 +131,10 @@ def _templates(named: ObjectKey | None, inventory: Inventory) -> Iterator[Resour
 
 
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
-    """Return the template in the input from which a new claim is created, or the claim itself if there is no template.
+    """Return the template in the input from which a new claim is created.
 
-    The template is recognized because the claim refers to the template's own spec object.
+    If there is no template, return the claim itself. The claim refers to the spec object of its template, which
+    identifies the template.
     """
     made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)
     if made_from is None:

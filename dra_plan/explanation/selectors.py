@@ -363,9 +363,9 @@ def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
 
 
 def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield expressions in which a constant that no device has is replaced by a value that some devices have.
+    """Yield expressions with another constant, in place of a constant that no device has.
 
-    The new values are the values most similar to the constant and the most common values.
+    The new constants are values that devices have: the values most similar to the constant, and the most common values.
     """
     for finding in found:
         if len(finding.found) == 1 and finding.found[0].problem is None:

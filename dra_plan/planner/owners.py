@@ -289,9 +289,9 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
 
 
 def chosen_pods(inventory: Inventory, target: Target, question: Question) -> PodChoice | None:
-    """Return a choice of the named pods and of all pods of the named workloads, or None if no names are given.
+    """Return a choice that selects the named pods and all pods of the named workloads.
 
-    Raises UsageError for names that no object has.
+    Return None if no names are given. Raises UsageError for names that no object has.
     """
     if not question.owners:
         return None

@@ -59,9 +59,10 @@ def in_shares(
 ) -> list[Result]:
     """Return the results of `work` for the items, in order. `jobs` processes share the work.
 
-    `work` must be a module-level function that yields the result for an item before it takes the next item. Its
-    arguments and results must support pickle. `heard` is called with each result as soon as the result arrives. `first`
-    is called while the other processes start, if there are any. Both functions are called in this process.
+    `work` must be a module-level function that yields the result for an item before it takes the next item. The
+    arguments and results of `work` must support pickle. `heard` is called with each result as soon as the result
+    arrives. `first` is called while the other processes start, if there are any. `heard` and `first` are called in this
+    process.
     """
     if _may_fork():
         return _forked(work, given, items, jobs, heard, first)

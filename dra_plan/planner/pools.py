@@ -232,8 +232,8 @@ def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[S
     """Return the pools as the nodes see them, sorted by driver, pool name and generation.
 
     If nodes see a pool in different states, the pool is returned once for each state. If `everywhere` is set, pools
-    that no node reaches are also returned, once and with all of their devices. If a node sees a pool only because of
-    the pool's counters (Q15), the node cannot use the pool's devices, and the state that the node sees is not returned.
+    that no node reaches are also returned, once and with all of their devices. A node may see a pool only because of
+    the pool's counters (Q15). Such a node cannot use the pool's devices, so the state that it sees is not returned.
     """
     gatherer = view.gatherer
     found: dict[tuple[Any, ...], SeenPool] = {}

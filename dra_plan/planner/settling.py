@@ -172,8 +172,8 @@ def settle_chosen(
 ) -> SettledOutcome:
     """Return the final outcome for the chosen pods.
 
-    Other pods do not change, unless controllers terminate them. The cluster settles only if controllers would act, or
-    if `always` is set.
+    Other pods do not change, unless controllers terminate them. The simulation lets the cluster settle only if
+    controllers would act, or if `always` is set.
     """
     chosen = with_successors(chosen, inventory.pods)
     if not (always or has_quotas(inventory)):

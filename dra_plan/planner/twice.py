@@ -17,7 +17,8 @@ def of_devices_twice(inventory: Inventory) -> list[Notice]:
 
     There is one warning for each pair of a resource and a driver with the same vendor and name. For example,
     `nvidia.com/gpu` belongs to the drivers `gpu.nvidia.com` and `nvidia.com`. The scheduler counts the resource and the
-    driver's devices separately. It can therefore give one device to two pods, and the second pod fails on its node.
+    driver's devices separately. The scheduler can therefore give one device to two pods, and the second pod fails on
+    its node.
     """
     twice: dict[tuple[str, str], list[str]] = {}
     numbers = {node.metadata.name: found for node in inventory.nodes if (found := _numbers(node))}

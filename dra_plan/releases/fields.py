@@ -45,7 +45,7 @@ def does_not_have(version: str) -> str:
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
     """Return the reason why a field in the input is ignored, as a code and a text.
 
-    Both are empty if the field is not ignored.
+    The code and the text are empty if the field is not ignored.
     """
     if not field.exists_in(version):
         return "field-dropped", does_not_have(version)

@@ -57,7 +57,7 @@ class Target(Struct, frozen=True, kw_only=True):
         return replace(self, quirks=quirks)
 
     def repaired(self, *quirks: Quirk) -> Target:
-        """Return a copy of the target without the named quirks, or without any quirks if no names are given."""
+        """Return a copy of the target without the named quirks. If no names are given, the copy has no quirks."""
         return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
 
 

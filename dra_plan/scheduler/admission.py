@@ -99,10 +99,10 @@ class Admission:
 
         If `without_node` is set, pods that have a node are left out.
 
-        In the order ARRIVAL, pods arrive one after the other. They are sorted by creationTimestamp (pods without one
-        come last), then by resource version, then by their position in the input. If the times were not written by an
-        API server, only the position counts. Pods that workloads have not created yet come last. In the order NAME, all
-        pods are listed by namespace and name when the scheduler starts; the random suffix of a generated name is
+        In the order ARRIVAL, pods arrive one after the other. The pods are sorted by creationTimestamp (pods without
+        one come last), then by resource version, then by their position in the input. If the times were not written by
+        an API server, only the position counts. Pods that workloads have not created yet come last. In the order NAME,
+        all pods are listed by namespace and name when the scheduler starts; the random suffix of a generated name is
         unknown. Raises InputError if workloads would create more than `MOST_PODS_MADE` pods.
         """
         given = [pod for pod in self._inventory.pods if _name(pod) not in self.returning]

@@ -219,7 +219,7 @@ class PodRecords:
             self.by_uid.pop(uid, None)
 
     def of(self, pod: Pod) -> PodRecord:
-        """Return the pod's record. It is created when it is first used."""
+        """Return the pod's record. The record is created when it is first used."""
         uid = pod_uid(pod)
         found = self.by_uid.get(uid)
         if found is None:

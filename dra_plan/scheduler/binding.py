@@ -147,7 +147,8 @@ class BoundTogether:
 class BindingCycle:
     """Runs the binding cycle, which completes the bindings of pods.
 
-    It never sleeps. If a binding has to wait, the binding is examined again when something may have changed.
+    The binding cycle never sleeps. If a binding has to wait, the binding is examined again when something may have
+    changed.
     """
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:

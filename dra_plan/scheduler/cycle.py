@@ -171,7 +171,7 @@ class CycleResult:
 
 
 class Cycle:
-    """Runs the scheduling cycles of a framework. It stores the node at which the next cycle starts."""
+    """Runs the scheduling cycles of a framework, and stores the node at which the next cycle starts."""
 
     def __init__(
         self,

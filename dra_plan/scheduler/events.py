@@ -11,7 +11,7 @@ from dra_plan.api.core import Pod
 
 
 class Action(IntFlag):
-    """The kind of a change of an object. For an update, it says which part of the object changed."""
+    """The kind of a change of an object. For an update, the action says which part of the object changed."""
 
     ADD = 1
     DELETE = 2

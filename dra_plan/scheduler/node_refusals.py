@@ -53,7 +53,7 @@ Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
 def refusals_of(
     framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis, *, besides: bool = False
 ) -> NodeRefusals:
-    """Return the reasons why the pod was rejected on each node. The cycle must have just failed.
+    """Return the reasons why the pod was rejected on each node. Call this function right after the failed cycle.
 
     The cluster must not have changed after the cycle. If `besides` is set, the other plugins are called even if one
     plugin rejected all nodes.

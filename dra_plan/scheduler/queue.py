@@ -265,7 +265,7 @@ class SchedulingQueue:
     # Adding and removing
 
     def add(self, info: PodInfo) -> QueuedPod:
-        """Add a new pod. It becomes active, unless a PreEnqueue plugin gates it."""
+        """Add a new pod. The pod becomes active, unless a PreEnqueue plugin gates it."""
         self._arrivals += 1
         item = QueuedPod(info, self._clock.now, self._arrivals)
         self._enter(item, self._active)
@@ -274,8 +274,8 @@ class SchedulingQueue:
     def pop(self) -> QueuedPod | None:
         """Remove the next pod to be tried from the queue, and return it.
 
-        This is the first active pod. If there are no active pods, it is the first pod that backs off. If there are no
-        such pods either, return None.
+        The next pod is the first active pod. If there are no active pods, it is the first pod that backs off. If no pod
+        backs off either, return None.
         """
         self._flush_backoff()
         place = self._active if len(self._active) else self._backoff
@@ -472,7 +472,7 @@ class SchedulingQueue:
     def member_came(self, event: Event, uids: Iterable[str]) -> None:
         """Handle the creation of a pod in a group.
 
-        `uids` are the gated pods in the group. They may now become active.
+        `uids` are the gated pods in the group. These gated pods may now become active.
         """
         for uid in uids:
             item = self._unschedulable.get(uid)
@@ -494,7 +494,7 @@ class SchedulingQueue:
             self._awake(item, event, plugin)
 
     def update(self, info: PodInfo, event: Event | None) -> None:
-        """Update a waiting pod. It is retried if the change may help."""
+        """Update a waiting pod. The pod is retried if the change may help."""
         item = self.find(info.uid)
         if item is None:
             return

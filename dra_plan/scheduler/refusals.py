@@ -121,7 +121,7 @@ def _of_group(pod: Pod, group: str) -> Pod:
 class Copies:
     """The outcome for copies: the pods that were bound, in order, and the first pod that was not bound, or None.
 
-    A copy has `size` pods. It counts only if all of them are bound.
+    A copy has `size` pods. A copy counts only if all of its pods are bound.
     """
 
     size: int = 1
@@ -152,7 +152,7 @@ class Copies:
 def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int]]) -> int:
     """Return the index of the template that is copied next.
 
-    This is the first template with the smallest part of its share copied.
+    For each template, a part of its share has been copied. The first template with the smallest part is next.
     """
     shares = [copies.number / share for copies, (_, share) in zip(found, templates, strict=True)]
     return shares.index(min(shares))
@@ -164,7 +164,8 @@ def create_in_proportion(
     """Create at most `limit` copies in a running simulation. Each copy is created after the previous copy is bound.
 
     Each template is paired with the number of its copies in a set. No more copies are created after a copy is rejected.
-    A copy counts as bound if it is bound when nothing changes any more, even if other pods are evicted for the copy.
+    A copy counts only if it is still bound when nothing changes any more. It counts even if other pods are evicted for
+    it.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):

@@ -391,7 +391,7 @@ def evictions_of(simulation: Simulation) -> list[Eviction]:
 
 
 def result_of(simulation: Simulation, *, tells: bool = True) -> SimulationResult:
-    """Return the present outcome for every pod and claim. It has notices only if `tells` is set."""
+    """Return the present outcome for every pod and claim. The result has notices only if `tells` is set."""
     evictions = evictions_of(simulation)
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     kept = simulation.scheduler.records

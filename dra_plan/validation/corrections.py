@@ -60,7 +60,7 @@ def wrapped(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def basic(question: Mending) -> Correction | None:
-    """Move the fields in `basic` directly into the device. This is done for every device in the slice with `basic`."""
+    """Move the fields in `basic` directly into the device, for every device in the slice that has `basic`."""
     return lifted(question, ("spec", "devices"), "basic")
 
 

@@ -171,5 +171,5 @@ def no_extended_resource(name: str) -> str:
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """Return the message that an object is not in the input. It lists the known objects of the same kind."""
+    """Return the message that an object is not in the input. The message lists the known objects of the same kind."""
     return f"the input has no {what}; it has {listed(sorted(known))}"

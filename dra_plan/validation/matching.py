@@ -62,7 +62,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all selectors in classes and requests on the devices in the input."""
+    """Evaluate all selectors in classes and requests on the devices in the input."""
     judging = _Judging(given)
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")

@@ -25,7 +25,7 @@ from .subject import Subject
 
 
 class Sighting:
-    """Finds out which slices a node can see together. It considers nodes in the input and nodes that slices name."""
+    """Finds out which slices a node can see together. Nodes in the input and nodes that slices name are considered."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes

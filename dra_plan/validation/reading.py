@@ -167,7 +167,7 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
 def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
     """Return the subject for an object in an inventory, or None if the inventory does not store the object's text.
 
-    The subject is created from the text. Its place is only the position where the object begins.
+    The subject is created from the text. The subject's place is only the position where the object begins.
     """
     if not written.data:
         return None

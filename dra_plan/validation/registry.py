@@ -151,7 +151,7 @@ _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 class SparedLines(NamedTuple):
     """A range of lines in which the rules with these code prefixes are suppressed.
 
-    The first line is line 1. Both ends of the range are included.
+    The first line is line 1. The range includes its first and its last line.
     """
 
     first: int
@@ -203,7 +203,7 @@ def spared_by(text: str) -> list[SparedLines]:
 def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the mistake for each comment that is meant to suppress findings but does not work.
 
-    It is also a mistake if a comment names an unknown code.
+    A comment that names an unknown code is also a mistake.
     """
     for number, line in enumerate(text.split("\n"), 1):
         match, meant = _COMMENT.search(line), _DIRECTIVE.search(line)

@@ -98,7 +98,7 @@ def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def is_huge(name: str) -> bool:
-    """Return whether the resource is huge pages. The size of the pages does not matter."""
+    """Return whether the resource is a huge-page resource. The size of the pages does not matter."""
     return name.startswith(_HUGE)
 
 

@@ -51,7 +51,7 @@ class Rule:
 class Problem:
     """A violation of a rule by an object.
 
-    The path is the path in v1. It is converted to the path in the manifest when the problem is reported.
+    The path is the path in v1. When the problem is reported, the path is converted to the path in the manifest.
     """
 
     rule: Rule

@@ -96,7 +96,7 @@ class Cordon:
 
 
 def cordoned(node: Node) -> Node:
-    """Return the node as unschedulable and with the taint that the node controller adds to unschedulable nodes."""
+    """Return the node marked as unschedulable, with the taint that the node controller then adds."""
     taints = [taint for taint in node.spec.taints if (taint.key, taint.effect) != (UNSCHEDULABLE.key, "NoSchedule")]
     return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True, taints=[*taints, UNSCHEDULABLE]))
 
@@ -158,8 +158,8 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreat
     """Return the cluster after these pods have left, with a replacement for each pod that is recreated.
 
     `index` is the index of the inventory's claims. Replacements are as old as the youngest pod. They are recorded as
-    `returning`, because a StatefulSet may create its pods in order, so that some replacements do not exist immediately.
-    If `recreates` is set, the user recreates pods that have no controller.
+    `returning`, because they may not exist immediately: a StatefulSet may create its pods in order. If `recreates` is
+    set, the user recreates pods that have no controller.
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
@@ -226,8 +226,8 @@ class _Users:
 def successor(pod: Pod, time: str | None) -> Pod:
     """Return the pod that a controller creates in place of the given pod.
 
-    The new pod keeps the name of the given pod, so that results can be compared. `time` is its creation time. It does
-    not have a node or claims yet.
+    The new pod keeps the name of the given pod, so that results can be compared. `time` is the new pod's creation time.
+    The new pod does not have a node or claims yet.
     """
     metadata = structs.replace(
         pod.metadata,
@@ -407,9 +407,9 @@ def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
 class Bind:
     """An edit that binds a pod to a node and reserves the pod's claims for the pod.
 
-    `claims` are all claims that the pod uses, each with its allocation. They replace the claims in the input that have
-    the same names, and the other claims are added. The status of `pod` names the claims that are generated for the pod.
-    The edit does not check whether the pod fits on the node.
+    `claims` are all claims that the pod uses, each with its allocation. If the input has a claim of the same name, the
+    claim is replaced; otherwise, it is added. The status of `pod` names the claims that are generated for the pod. The
+    edit does not check whether the pod fits on the node.
     """
 
     pod: Pod

@@ -144,7 +144,7 @@ class Facts:
         }
 
     def number(self, want: Want) -> int:
-        """Return the number of the request that the want is part of."""
+        """Return the number of the request that the request or alternative belongs to."""
         return self.first[want.claim_index] + want.request_index
 
     def option(self, want: Want) -> Option:

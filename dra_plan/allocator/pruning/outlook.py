@@ -240,9 +240,9 @@ class OutlookMaker:
     def demand(self, offers: Sequence[DeviceOffer]) -> DeviceDemand | None:
         """Return how many devices a request needs that no other request can use, or None if it needs no such devices.
 
-        It needs none if a shared device can be used, or if the request has admin access and therefore leaves all
-        devices to other requests. For a request with alternatives, the result is the smallest number that any
-        alternative needs, with the devices of all alternatives.
+        A request needs no such devices if a shared device can be used, or if the request has admin access and therefore
+        leaves all devices to other requests. For a request with alternatives, the result is the smallest number that
+        any alternative needs, with the devices of all alternatives.
         """
         if any(offer.option.want.admin for offer in offers):
             return None

@@ -204,7 +204,7 @@ class Shapes:
 def depends_on_order(option: Option, facts: Facts) -> bool:
     """Return whether the result depends on the order in which the option gets its devices.
 
-    It depends on the order if only the last device is remembered (Q2).
+    The order matters if only the last device is remembered (Q2).
     """
     return (
         option.count > 1

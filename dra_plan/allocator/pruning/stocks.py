@@ -158,7 +158,7 @@ def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
 class CounterStock:
     """A counter name, with the amounts in the counter sets of all tables.
 
-    It is assumed that a shared device takes nothing, because its counters may already be consumed.
+    A shared device counts as taking nothing, because its counters may already be consumed.
     """
 
     def __init__(self, name: str, facts: Facts, resources: Resources) -> None:

@@ -446,7 +446,7 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
 
 
 def of_claims(placement: Placement) -> list[Change]:
-    """Return changes that drop a constraint or one of several requests. They are tried if no cause is visible."""
+    """Return changes that drop a constraint or one of several requests. Try these changes if no cause is visible."""
     claims = list(enumerate(placement.claims))
     constraints = [
         _drop_constraint(placement, ConstraintElement(index, number))

@@ -375,7 +375,7 @@ def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
     """Return whether all devices of the claim are ready, and the failure condition that is true, or None.
 
     A claim without conditions is ready. Upstream checks the devices one by one and stops at the first device that is
-    not ready. It therefore does not detect failures of later devices yet.
+    not ready. Upstream therefore does not detect failures of later devices yet.
     """
     for result in conditional_results(claim):
         status = _reported(claim, result)

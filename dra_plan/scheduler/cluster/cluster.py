@@ -51,7 +51,7 @@ class PodGroups:
         self._groups[group.metadata.namespace, group.metadata.name] = group
 
     def remove(self, key: GroupKey) -> None:
-        """Remove the group. Its pods remain."""
+        """Remove the group. The pods in the group remain."""
         self._groups.pop(key, None)
 
     def get(self, key: GroupKey | None) -> PodGroup | None:

@@ -33,7 +33,10 @@ _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is the name of an extended resource. Its domain is not one of Kubernetes' own domains."""
+    """Return whether the name is the name of an extended resource.
+
+    The domain of such a name is not one of Kubernetes' own domains.
+    """
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 

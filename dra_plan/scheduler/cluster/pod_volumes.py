@@ -18,7 +18,7 @@ from .volumes import INLINE_DISKS
 
 
 class ClaimUse(NamedTuple):
-    """A volume that is a claim, with the claim's name.
+    """A volume that is provided by a claim, and the name of the claim.
 
     If the volume is ephemeral, the claim is created for the pod and named after the pod.
     """

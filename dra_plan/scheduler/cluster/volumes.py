@@ -343,7 +343,7 @@ class Decision(NamedTuple):
 
 
 class NodeVolumes(NamedTuple):
-    """The volumes that a pod's waiting claims would get on a node. They either exist or would be created."""
+    """The volumes that a pod's waiting claims would get on a node. The volumes exist or would be created."""
 
     static: tuple[tuple[Claim, Volume], ...] = ()
     new: tuple[Claim, ...] = ()

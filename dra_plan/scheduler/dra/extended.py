@@ -214,7 +214,7 @@ class DeviceTotals:
         self._matching: dict[tuple[str, int], list[Device] | None] = {}
 
     def of(self, name: str, node: NodeInfo) -> tuple[int, int]:
-        """Return the number of devices of the class that serves the resource, and the number of these that are in use.
+        """Return the number of devices of the class that serves the resource, and how many of these devices are in use.
 
         If no class serves the resource, both numbers are 0.
         """

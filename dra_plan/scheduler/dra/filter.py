@@ -414,7 +414,7 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """Return a key of everything except the node that determines the result on a node.
+    """Return a key that contains everything that determines the result on a node, except for the node.
 
     Return None if there is no such key.
     """

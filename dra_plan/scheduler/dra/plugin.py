@@ -214,7 +214,7 @@ class DynamicResources(
         return self._memo.of(kept.key, dict) if kept.key is not None else kept.answers
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key of the specs of the claims, and of the nodes on which allocated claims can be used."""
+        """Return a key that contains the specs of the claims, and the nodes that can use the allocated claims."""
         kept: PodState = state.read(self.name)
         return kept.key
 
@@ -263,7 +263,7 @@ class DynamicResources(
     # Score
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score of the node. It is higher if earlier alternatives of requests are allocated."""
+        """Return the score of the node. The score is higher if earlier alternatives of requests are allocated."""
         kept = self._kept(state)
         if kept is None or not self._ranks(kept):
             return 0

@@ -141,7 +141,7 @@ class Extender(Protocol):
     def is_interested(self, pod: Pod) -> bool:
         """Return whether the extender handles the pod.
 
-        It handles all pods, or only the pods that request a resource that the extender manages.
+        An extender handles all pods, or only the pods that request a resource that the extender manages.
         """
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:

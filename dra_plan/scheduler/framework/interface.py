@@ -110,8 +110,8 @@ class FilterPlugin(Plugin, ABC):
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
         """Return the causes of the node's rejection, if the reasons in the status do not contain them.
 
-        This method is called only after `filter` has rejected the node. It is separate because `filter` is called for
-        every node, but the causes are rarely needed.
+        This method is called only after `filter` has rejected the node. The causes are not found in `filter` itself,
+        because `filter` is called for every node, but the causes are rarely needed.
         """
         return ()
 
@@ -139,7 +139,7 @@ class NominatingInfo:
 
 
 class PostFilterPlugin(Plugin, ABC):
-    """A plugin that runs if no node passed the filters. It may preempt other pods."""
+    """A plugin that runs if no node passed the filters. The plugin may preempt other pods."""
 
     @abstractmethod
     def post_filter(

@@ -45,7 +45,7 @@ class Scan:
         }
 
     def refused(self) -> dict[str, Status]:
-        """Return the nodes that were rejected, and the rejections. They are valid until the cluster changes."""
+        """Return the nodes that were rejected, and the rejections. The result is valid until the cluster changes."""
         found: dict[str, Status] = {}
         end, total = self._start + self.examined, len(self._nodes)
         for position in (*range(self._start, min(end, total)), *range(max(0, end - total))):

@@ -423,8 +423,8 @@ def is_level(scores: Sequence[int]) -> bool:
 def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
     """Return the sum of each of the `number` columns, reduced by an amount that is the same for all columns.
 
-    There must be at least one column. Rows in which all scores are the same are left out of the sums, because they do
-    not change which column has the highest sum.
+    There must be at least one column. If all scores in a row are the same, the row is left out of the sums, because it
+    does not change which column has the highest sum.
     """
     totals: Sequence[int] | None = None
     for row in rows:

@@ -21,10 +21,11 @@ from dra_plan.api.scheduling import PodGroup
 
 
 class ResourceShort(NamedTuple):
-    """A resource of which the node has less left than the pod needs, in the units of `cluster.nodes.amounts`.
+    """A resource of which the node has less left than the pod needs.
 
-    The number of pods counts as the resource `pods`. Each pod requests one unit of it. The free amount is never
-    negative. `room` is the amount that the empty node would have, or -1 if this is unknown.
+    Amounts are in the units of `cluster.nodes.amounts`. The number of pods counts as the resource `pods`, and each pod
+    requests one unit of this resource. The free amount is never negative. `room` is the amount that the empty node
+    would have, or -1 if the amount is unknown.
     """
 
     resource: str

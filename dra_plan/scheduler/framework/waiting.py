@@ -24,7 +24,7 @@ def duration(seconds: float) -> str:
 class WaitingPod:
     """A pod that waits for the permission of one or more plugins. Each plugin has its own deadline.
 
-    The pod is decided when one plugin rejects it, or when all plugins have allowed it. It is also rejected at the
+    The pod is decided when one plugin rejects it, or when all plugins have allowed it. The pod is also rejected at the
     earliest deadline.
     """
 
@@ -52,7 +52,7 @@ class WaitingPod:
 
     @property
     def verdict(self) -> Status | None:
-        """None if the pod was allowed; otherwise, the rejection. It must not be read before the pod is decided."""
+        """None if the pod was allowed; otherwise, the rejection. Do not read the verdict before the pod is decided."""
         return self._verdict
 
     def allow(self, plugin: str) -> None:

@@ -53,7 +53,7 @@ class PodGroupRecords:
         self.by_key: dict[GroupKey, PodGroupRecord] = {}
 
     def of(self, group: PodGroup) -> PodGroupRecord:
-        """Return the record of the group. It is created when it is first used.
+        """Return the record of the group. The record is created when it is first used.
 
         A new record has the conditions that the group already has.
         """

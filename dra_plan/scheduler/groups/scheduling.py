@@ -178,7 +178,7 @@ class GroupPreemption:
 def victim_units(cluster: SimulatedCluster) -> list[VictimUnit]:
     """Return all pods on nodes as units, in node order.
 
-    Pods that are evicted together are one unit. Its position is the position of its first pod.
+    Pods that are evicted together are one unit. The position of a unit is the position of its first pod.
     """
     together: dict[GroupKey, list[tuple[PodInfo, str]]] = {}
     units: list[list[tuple[PodInfo, str]]] = []

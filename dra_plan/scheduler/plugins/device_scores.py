@@ -43,7 +43,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
     @property
     def measure(self) -> Measure:
-        """The measure of the cluster's fragmentation. It is created when the first pod is scored."""
+        """The measure of the cluster's fragmentation. The measure is created when the first pod is scored."""
         if self._made is None:
             self._made = Measure(self._handle.cluster)
             self._made.mix(self._mix(self._made))

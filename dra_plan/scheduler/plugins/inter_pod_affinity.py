@@ -82,13 +82,14 @@ class Tallies(Generic[_Key]):
         self._shapes: Remembered[Hashable, _Tally[_Key]] = Remembered(most)
 
     def forget(self) -> None:
-        """Drop all sums. This is needed when something that they depend on has changed, apart from the nodes."""
+        """Drop all sums. Call this method when something other than the nodes has changed and the sums depend on it."""
         self._shapes.clear()
 
     def of(self, shape: Hashable, part: Callable[[NodeInfo], Mapping[_Key, int]]) -> Mapping[_Key, int]:
         """Return the sum over all nodes for each key. A sum can be 0. The caller must not change the result.
 
-        `part` returns what one node contributes. It may depend only on the shape, the node, and the pods on the node.
+        `part` returns what one node contributes. The contribution may depend only on the shape, the node, and the pods
+        on the node.
         """
         found: _Tally[_Key] = self._shapes.of(shape, _Tally)
         cluster, end = self._cluster, self._cluster.journal.end()

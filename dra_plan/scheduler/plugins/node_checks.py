@@ -133,7 +133,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
-    """The plugin for pods that name a node. Such a pod fits only on that node."""
+    """The plugin for pods that name a node. A pod that names a node fits only on this node."""
 
     name = plugin_names.NODE_NAME
     looks_at_object_alone = True
@@ -157,7 +157,7 @@ class NodeName(FilterPlugin, EnqueueExtensions):
 
 
 class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
-    """The plugin for cordoned nodes. They accept only pods that tolerate the taint for unschedulable nodes."""
+    """The plugin for cordoned nodes. Only pods that tolerate the taint for unschedulable nodes may run on them."""
 
     name = plugin_names.NODE_UNSCHEDULABLE
     looks_at_object_alone = True
@@ -314,7 +314,7 @@ class ImageLocality(ScorePlugin):
         return images, len(pod.spec.init_containers) + len(pod.spec.containers), self._seen if holders else -1
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score. It is 0 below 23 MiB, and 100 from 1000 MiB for each container."""
+        """Return the score. The score is 0 below 23 MiB, and 100 from 1000 MiB for each container."""
         holders = self._holders
         if not holders:
             return 0

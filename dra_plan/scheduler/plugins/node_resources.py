@@ -181,9 +181,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return is_extended(name) and (name in self._ignored or name.split("/", 1)[0] in self._ignored_groups)
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if too little is left of a resource.
-
-        The rejection names every resource of which too little is left.
+        """Reject the node if too little of a resource is left. The rejection names all such resources.
 
         If a request is larger than the capacity of the empty node, preemption cannot help.
         """

@@ -91,7 +91,7 @@ class SpreadConstraint:
 
 
 def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[SpreadConstraint]:
-    """Return the constraints with the action `when`. Their label keys are converted to requirements."""
+    """Return the constraints with the action `when`. The constraints' label keys are converted to requirements."""
     return [
         SpreadConstraint(
             key=c.topology_key,
@@ -417,7 +417,7 @@ class PodTopologySpread(
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return a score before normalization. It increases with the number of similar pods in the node's domains."""
+        """Return a score before normalization. The score increases with the number of similar pods in the domains."""
         scored: _SpreadScores = state.read(f"{self.name}/score")
         if node.name in scored.ignored:
             return 0

@@ -182,7 +182,7 @@ class _Wanted:
 
 
 def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
-    """Yield the reasons why the claim cannot have a volume. They apply even if the volume is reserved for the claim.
+    """Yield the reasons why the claim cannot have a volume. The reasons apply even to a volume reserved for the claim.
 
     The reasons are `held` (by another claim, possibly a deleted claim with the same name), `small`, `form` (volume mode
     or attributes class) and `deleted`. They come from upstream's `FindMatchingVolume`, which the volume controller and
@@ -214,7 +214,7 @@ def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 class PodClaims:
-    """The volume claims of one pod, prepared for checks on many nodes. They are bound or wait for a consumer."""
+    """The volume claims of one pod, prepared for checks on many nodes. The claims are bound or wait for a consumer."""
 
     def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
         self._store = store

@@ -154,7 +154,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return tuple(VolumeInUse(name, "", users[name]) for name in sorted(kept.exclusive) if name in users)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key of the pod's disks and of whether one of its claims is in use."""
+        """Return a key that contains the pod's disks, and whether one of its claims is in use."""
         kept: _RestrictionState = state.read(self.name)
         return kept.disks, kept.in_use > 0
 
