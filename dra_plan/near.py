@@ -15,10 +15,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to this name, or None if no name is similar enough. Case is ignored.
 
     Names that differ only by a few typing errors come first. A typing error is a character that is missing, added or
-    replaced, or two characters that are swapped. Among several such names, the name with the longest common ending is
-    returned, because people lose a digit in the middle of a number: `node-0002` means node-00002, not node-00020. If
-    there are no such names, the only name with the same words in another order is returned. If there is none, the name
-    that has the most in common with this name is returned.
+    replaced, or two characters that are swapped. If there are several such names, the name with the longest common
+    ending is returned, because people lose a digit in the middle of a number. For example, `node-0002` means
+    node-00002, not node-00020. If there are no such names, the only name with the same words in another order is
+    returned. Otherwise, the name that has the most in common with this name is returned.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):

@@ -56,5 +56,5 @@ class Remembered(Generic[_Key, _Value]):
             self.has_dropped = True
 
     def clear(self) -> None:
-        """Drop all values. This is needed when something has changed that the values, but not their keys, depend on."""
+        """Drop all values. Call this method when something that is not in the keys has changed the right values."""
         self._values.clear()

@@ -17,7 +17,7 @@ _LONGEST = 60
 
 
 def acts(text: str) -> bool:
-    """Return whether `text` could control a terminal or a CI runner if printed unchanged, or contains a line break."""
+    """Return whether `text` contains a line break, or could control a terminal or a CI runner if printed unchanged."""
     return not text.isprintable() or _may_command(text)
 
 
@@ -56,7 +56,10 @@ def printable(text: str) -> str:
 
 
 def in_json(document: str) -> str:
-    """Return equivalent JSON that cannot control a terminal. All characters that could do this are escaped."""
+    """Return equivalent JSON that cannot control a terminal.
+
+    Characters that JSON allows unescaped, but that could control a terminal, are escaped.
+    """
     return _in_quotes(document, lambda char: "".join(f"\\u{unit:04x}" for unit in _utf16(char)))
 
 

@@ -377,8 +377,8 @@ class Counters:
         """Return the first counter that the device's consumption would overdraw, or None if there is none.
 
         Upstream compares every counter in the pool with its running total. Each running total passed this comparison
-        when it was computed. Only the device's own counters can fail, and counters that were negative from the start
-        (Q7).
+        when it was computed. Only two kinds of counters can therefore fail: the device's own counters, and counters
+        that were negative from the start (Q7).
         """
         table = self.table(device, pool, sighted)
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:

@@ -184,7 +184,7 @@ class Ledger:
     def narrow(self, constraint: Hashable, value: Any) -> None:
         """Record that a constraint has one more device, and that `value` contains the common values of all its devices.
 
-        The number and the value can be undone.
+        `rewind` undoes both changes.
         """
         before = self.pins.get(constraint, (0, None))
         self.pins[constraint] = (before[0] + 1, value)

@@ -180,8 +180,8 @@ class LateResults(Sequence[AllocationResult]):
 def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
     """Return whether the results for devices in these slices can be created after the search.
 
-    They can be if the claims have no configuration and all devices are local to a node. The creation of the results
-    then cannot fail, and does not depend on a known defect.
+    This is possible if the claims have no configuration and all devices are local to a node. The creation of the
+    results then cannot fail, and does not depend on a known defect.
     """
     if any(ready.claim.spec.devices.config for ready in claims):
         return False

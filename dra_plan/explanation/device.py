@@ -48,7 +48,7 @@ def known_devices(view: View) -> Iterator[DeviceID]:
 
 
 def hint(view: View, device: DeviceID) -> str | None:
-    """Return the most similar name of a known device for a name that no device has, or None if no name is similar."""
+    """Return the known device whose name is most similar to an unknown device's name, or None."""
     return nearest(str(device), [str(known) for known in known_devices(view)])
 
 

@@ -206,7 +206,10 @@ def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> st
 
 
 class SetParts:
-    """Creates the fields that an ExplainedClaimSet has but a plan does not. Equal claim sets share these fields."""
+    """Creates the fields that an ExplainedClaimSet has in addition to a plan's fields.
+
+    Equal claim sets share these fields.
+    """
 
     def __init__(self, drivers: DriverPods | None = None) -> None:
         self._known: dict[int, tuple[SetExplanation, dict[str, Any]]] = {}

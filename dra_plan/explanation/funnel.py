@@ -229,7 +229,7 @@ class Removal:
 
     @property
     def holders(self) -> list[str]:
-        """The claims that have the devices, without duplicates. If the devices are not in use, there are no claims."""
+        """The claims that have the devices, without duplicates. The list is empty if the devices are not in use."""
         return list(dict.fromkeys(r.claim for r in self.refusals if isinstance(r, InUse) and r.claim is not None))
 
 

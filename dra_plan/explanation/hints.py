@@ -148,8 +148,8 @@ class SelectorHint(NamedTuple):
 def of_text(expression: str, published: Publications, compiles: Callable[[str], bool]) -> SelectorHint | None:
     """Return the hint for an expression that does not compile, or None if no similar valid expression is known.
 
-    Names without a domain are looked up among the published names. If there are no devices, the domain is unknown; the
-    hint then contains DRIVER in its place, and has no expression.
+    Names without a domain are looked up among the published names. If there are no devices, the domain is unknown. The
+    hint then contains DRIVER in place of the domain, and has no expression.
     """
 
     def homes(name: str) -> Sequence[Home]:

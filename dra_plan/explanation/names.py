@@ -133,7 +133,7 @@ def _templates(named: ObjectKey | None, inventory: Inventory) -> Iterator[Resour
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
     """Return the template in the input from which a new claim is created.
 
-    If there is no template, return the claim itself. The claim refers to the spec object of its template, which
+    If there is no template, return the claim itself. A new claim and its template share one spec object, which
     identifies the template.
     """
     made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)

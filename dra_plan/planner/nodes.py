@@ -187,7 +187,7 @@ def _controller(pod: Pod) -> Owner | None:
 
 
 def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
-    """Return the kinds of storage objects that these pods need, if the input has no objects of the kind."""
+    """Return the kinds of storage objects that these pods need and that the input lacks completely."""
     return _lacking_volumes(inventory, _volume_claims(pods))
 
 

@@ -76,8 +76,8 @@ class _Nodes:
 class ResourceHolder(NamedTuple):
     """The amount of a resource that is left on a node, and the pod in the input that prevents another copy.
 
-    Without this pod, enough of the resource would be left for another copy. If no single pod uses that much, `pod` and
-    `used` are "".
+    Without this pod, enough of the resource would be left for another copy. If there is no such pod, `pod` and `used`
+    are "".
     """
 
     node: str

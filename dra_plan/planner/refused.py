@@ -114,7 +114,7 @@ def accepted(
     """Return the cluster without the workloads and the chosen waiting pods that the API server rejects.
 
     Pods are kept if they are on nodes, have ended or are not chosen. Existing pods of rejected workloads are also kept.
-    `refusals` contains results for the same objects that are already known.
+    `refusals` contains the results that are already known for the same objects.
     """
     from dra_plan.scheduler.new_pods import pod_of  # claim sets do not need the scheduler
 

@@ -81,7 +81,7 @@ def contested(
     alone: Callable[[Chosen], Sequence[PodRecord]],
     priority: Callable[[Pod], int],
 ) -> Iterator[ContestedPods]:
-    """Yield the owners of failed pods that would get more pods onto nodes if the pods of other owners did not compete.
+    """Yield each owner of failed pods that would have more scheduled pods without the pods of other owners.
 
     `alone` repeats the run for the selected pods only, and returns their records.
     """

@@ -78,7 +78,7 @@ class Interest:
 
 @dataclass(slots=True)  # not frozen: that takes three times as long, and there are several events for each pod
 class Event:
-    """A change of an object: the object before and after the change, and its name for the trace."""
+    """A change of an object. It consists of the object before and after the change, and its name for the trace."""
 
     resource: Resource
     action: Action

@@ -31,7 +31,7 @@ MOST_FOUND = 4
 
 
 def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
-    """Return the obstacle that all these nodes have in common, or None if it cannot be described.
+    """Return the obstacle that all these nodes have in common, or None if the obstacle cannot be described.
 
     The obstacle contains the values that differ between the nodes.
     """

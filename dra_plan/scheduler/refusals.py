@@ -164,8 +164,8 @@ def create_in_proportion(
     """Create at most `limit` copies in a running simulation. Each copy is created after the previous copy is bound.
 
     Each template is paired with the number of its copies in a set. No more copies are created after a copy is rejected.
-    A copy counts only if it is still bound when nothing changes any more. It counts even if other pods are evicted for
-    it.
+    A copy counts only if it is still bound when nothing changes any more. Copies count even if other pods were evicted
+    for them.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
@@ -183,8 +183,8 @@ def create_in_proportion(
 def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int) -> list[PodRecord]:
     """Return the outcomes for the pods of a rejected gang if they arrive one by one and without a group.
 
-    `number` is the number of the gang's copy. The pods arrive in the order in which the scheduler tried them. The last
-    outcome is that of the first pod without a node. Earlier pods stay on their nodes.
+    `number` is the number of the gang's copy. The pods arrive in the order in which the scheduler tried them, until a
+    pod gets no node. The last outcome is the outcome for this pod. Earlier pods stay on their nodes.
     """
     group, made = template.made(number)
     known = simulation.scheduler.groups.records.by_key

@@ -239,9 +239,9 @@ _WITH_EXACTLY = frozenset({"v1", "v1beta2"})
 
 
 def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with misplaced fields of its requests moved into `exactly`, and a problem for each request.
+    """Return the object with misplaced fields of its requests moved into `exactly`.
 
-    If no fields are misplaced, the object is returned unchanged.
+    There is a problem for each request with misplaced fields. If there are none, the object is returned unchanged.
     """
     path = REQUESTS.get(kind.name)
     if path is None or version not in _WITH_EXACTLY:

@@ -125,7 +125,7 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
 
 
 def entry(subject: Subject, problem: Problem, target: Target) -> CertainFix | None:
-    """Return the fix for a problem in the form that documents use, or None if there is no fix."""
+    """Return, in the form that documents use, the fix for a problem, or None if there is no fix."""
     found = correction(subject, problem, target)
     document = subject.place.find_text() if found is not None else None
     if found is None or document is None:

@@ -118,7 +118,7 @@ class Input:
         return self._objects
 
     def skipped(self, api_version: str, kind: str) -> Iterator[Subject]:
-        """Yield the subjects of objects of a kind that is not decoded."""
+        """Yield the subjects for a kind whose objects are not decoded."""
         wanted = (api_version, kind)
         return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
 

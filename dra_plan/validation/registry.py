@@ -122,7 +122,7 @@ def check(code: str) -> None:
 
 
 def unknown_code(code: str) -> str:
-    """Return the message for a text that is not the beginning of a rule's code, or "" if it is."""
+    """Return an error message if no rule's code begins with the text; otherwise, return ""."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):

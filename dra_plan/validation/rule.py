@@ -13,7 +13,10 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, Source
 
 
 class Severity(IntEnum):
-    """The severity of a finding. Severities are ordered; `--fail-on` includes findings of a severity and higher."""
+    """The severity of a finding.
+
+    Severities are ordered. `--fail-on` includes findings of the given severity or a higher severity.
+    """
 
     INFO = 1
     WARNING = 2

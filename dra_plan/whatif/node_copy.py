@@ -265,11 +265,10 @@ class AddNodes:
     def apply(self, inventory: Inventory) -> Edited:
         """Return the cluster with the nodes added at the end.
 
-        The new nodes have the unused names LIKE-new-1, LIKE-new-2, ....
-
-        Raises UsageError for an unknown node, for a number out of range, and for a node that can't be copied. There are
-        two reasons why a node can't be copied: the node sees devices in a slice that is not its own and that a copy
-        would not see, or one of its own pools lacks slices, and the pool of each copy would also be incomplete.
+        The names of the new nodes are the unused names LIKE-new-1, LIKE-new-2 and so on. Raises UsageError for an
+        unknown node, for a number out of range, and for a node that can't be copied. There are two reasons why a node
+        can't be copied. The node may see devices in a slice that is not its own and that a copy would not see. Or one
+        of the node's own pools may lack slices; the pool of each copy would then also be incomplete.
         """
         if not 1 <= self.count <= MOST_ADDED:
             raise UsageError(f"cannot add {self.count} nodes: expected 1 to {MOST_ADDED:,}")

@@ -144,7 +144,7 @@ class Facts:
         }
 
     def number(self, want: Want) -> int:
-        """Return the number of the request that the request or alternative belongs to."""
+        """Return the number of the request. An alternative has the number of its request."""
         return self.first[want.claim_index] + want.request_index
 
     def option(self, want: Want) -> Option:

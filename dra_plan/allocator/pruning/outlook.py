@@ -179,8 +179,8 @@ class OutlookMaker:
     def outlook(self, moment: Moment, horizon: int) -> Outlook | None:
         """Return the outlook for the requests before the horizon, or None if one of these requests cannot be met (R1).
 
-        This is safe because each of these requests needs free devices that pass every check, if the check can only get
-        stricter when more devices are taken.
+        Only checks that get stricter when more devices are taken are made. This is safe because each of these requests
+        needs free devices that pass all these checks.
         """
         self._resources.look(moment.ledger)
         outlook = []

@@ -40,7 +40,7 @@ class Block:
 class Shapes:
     """The devices from the point of view of some requests: which devices are alike, and which blocks are copies.
 
-    The numbers of the requests are from `start` to `end`. `end` is not included.
+    The requests are those with the numbers from `start` to `end`, without `end`.
     """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:

@@ -37,7 +37,7 @@ class Stock(Protocol):
     """A counter or capacity, which is identified by its name, with the places that hold amounts of it."""
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return the amounts that are left in the places from which a device in `reach` takes an amount."""
+        """Return the amount that is left in each place from which a device in `reach` takes an amount."""
 
     def sums(self, want: Want) -> Levels:
         """Return the total amounts that devices take for a request, added up over all places."""

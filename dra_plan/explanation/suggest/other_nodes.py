@@ -26,7 +26,10 @@ def applied(placement: Placement, made: Sequence[Change]) -> Placement:
 
 
 class OtherNodes:
-    """The placements of the claims on other nodes, on which changes are checked. Known results are reused."""
+    """The placements of the claims on other nodes, on which changes are checked.
+
+    Results that are already known are reused.
+    """
 
     def __init__(self, placements: Iterable[Placement], known: Mapping[str, NodeOutcome]) -> None:
         self._placements, self._known = list(placements), known

@@ -35,7 +35,7 @@ from .volumes import VolumeStore
 class PodGroups:
     """The PodGroups by namespace and name, and their pods by UID.
 
-    The pods of a group may be known before the group is.
+    The pods of a group may be known before the group is known.
     """
 
     def __init__(self) -> None:

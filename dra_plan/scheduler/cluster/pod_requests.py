@@ -57,7 +57,7 @@ def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
 
 
 def amount_text(resource: str, number: int) -> str:
-    """Return an amount that can be compared in the notation of manifests."""
+    """Return an amount in the notation of manifests. `number` is an amount as `amounts` returns it."""
     if resource == CPU:
         return make(number, -3, "DecimalSI").text
     binary = number and number % 1024 == 0 and "/" not in resource
@@ -71,7 +71,7 @@ Claimed = Sequence[NodeAllocatableResourceClaimStatus]
 def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
     """Return the total request of a pod for each resource.
 
-    If `defaults` is set and CPU or memory is not requested, the default that scoring uses takes its place.
+    If `defaults` is set, a missing request for CPU or memory is replaced by the default that scoring uses.
     """
     return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
 

@@ -352,7 +352,7 @@ class NodeVolumes(NamedTuple):
 class VolumeStore:
     """The storage objects by kind and name.
 
-    `revision` changes when an object changes. It does not change when something is only assumed about an object.
+    `revision` changes when an object changes, but not when something is only assumed about an object.
     """
 
     def __init__(self, inventory: Inventory, emit: Emit) -> None:

@@ -108,8 +108,8 @@ class PodState:
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
         """Return the allocations of the waiting claims, in claim order.
 
-        `found` are the allocations that this pod found. If `mixed_up` is set, the allocations of shared claims come
-        after the new allocations, but all are assigned in claim order, as in upstream.
+        `found` are the allocations that this pod found. If `mixed_up` is set, the order is wrong, as it is in upstream:
+        the allocations of shared claims come after all new allocations.
         """
         if not self.shared:
             return list(found)

@@ -60,7 +60,7 @@ class _Tally(Generic[_Key]):
         self.revision = -1
 
     def put(self, position: int, part: Mapping[_Key, int]) -> None:
-        """Replace the share of the sums that one node contributes."""
+        """Replace the amounts that one node contributes to the sums."""
         before = self.brought[position]
         if before == part:
             return
@@ -179,7 +179,7 @@ class InterPodAffinity(
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Count the matching pods in every domain. Return Skip if no affinity rule is about the pod."""
+        """Count the matching pods in every domain. Return Skip if no affinity rule concerns the pod."""
         terms = self._handle.cluster.info(pod).terms
         counted = _AffinityCounts(terms, {}, {}, {})
         own = bool(terms.required or terms.required_anti)
@@ -306,7 +306,7 @@ class InterPodAffinity(
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute the weight of every domain. Return Skip if no affinity rule is about the pod."""
+        """Compute the weight of every domain. Return Skip if no affinity rule concerns the pod."""
         terms = self._handle.cluster.info(pod).terms
         own = bool(terms.preferred or terms.preferred_anti)
         if not own and (self._ignore_existing or not self._handle.cluster.affinity_pods):
@@ -362,7 +362,7 @@ class InterPodAffinity(
     def events_to_register(self) -> Sequence[Interest]:
         """Return the events after which a rejected pod may become schedulable.
 
-        These are changes to pods that an affinity rule is about, and changes to nodes with the topology labels.
+        These are changes to pods that match an affinity rule, and changes to nodes with the topology labels.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),

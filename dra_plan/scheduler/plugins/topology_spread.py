@@ -188,7 +188,7 @@ class SpreadCounts:
 
         All nodes that count for the pod and have these labels are included.
 
-        The caller must not change the result. If only nodes without such pods have a value, its number is 0.
+        The caller must not change the result. If a value occurs only on nodes without such pods, its number is 0.
         """
         where = (
             constraint.key,

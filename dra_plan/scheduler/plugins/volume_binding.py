@@ -61,7 +61,7 @@ NO_SPACE = "node(s) did not have enough free storage"
 
 
 class Provisioning:
-    """The nodes on which a volume can be created for a claim. Other claims and pods do not reduce their capacity."""
+    """The nodes on which a volume can be created for a claim. The capacity does not depend on other claims and pods."""
 
     def __init__(self, store: VolumeStore, claim: Claim) -> None:
         storage_class = store.class_of(claim)

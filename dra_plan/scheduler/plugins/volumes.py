@@ -76,7 +76,7 @@ class _RestrictionState:
 class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, EnqueueExtensions):
     """The plugin for inline disks and ReadWriteOncePod claims.
 
-    Disks are checked on the node. Claims are checked for the pods on all nodes.
+    Disks are checked against the pods on the node. Claims are checked against the pods on all nodes.
     """
 
     name = plugin_names.VOLUME_RESTRICTIONS
@@ -235,8 +235,8 @@ class _NotCountableError(Exception):
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     """The plugin that limits the number of volumes of each driver on a node.
 
-    The volumes of the pods on the node, the volumes that are attached to the node, and the volumes of the new pod
-    count.
+    Three kinds of volumes count: the volumes of the pods on the node, the volumes that are attached to the node, and
+    the volumes of the new pod.
     """
 
     name = plugin_names.NODE_VOLUME_LIMITS
