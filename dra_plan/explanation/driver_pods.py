@@ -46,9 +46,9 @@ _FIRST = ("fault", "pending", "not-ready", "deleted", "absent", "taint", "label"
 
 
 def missing_drivers(offer: NodeOffer) -> list[MissingDriver]:
-    """Return the drivers that publish no devices for the node but are wanted by requests that fail there.
+    """Return the drivers that failing requests need and that publish no devices for the node.
 
-    The list is empty if no driver publishes devices for the node.
+    The list is empty if no driver at all publishes devices for the node.
     """
     if not offer.pools:
         return []
@@ -65,9 +65,9 @@ def _wanted(offer: NodeOffer) -> Iterator[str]:
 
 
 def texts_in(want: Want) -> set[str]:
-    """Return the string constants in the selectors of the request and its class.
+    """Return the string constants in the selectors of the request and of its class.
 
-    Some of them may be names of drivers.
+    Some of these strings may be names of drivers.
     """
     return {text for one in want.conditions for text in strings(one.expression)}
 
@@ -90,7 +90,9 @@ class DriverPods:
         self._inventory = inventory
 
     def missing(self, offer: NodeOffer, nodes: Sequence[Node]) -> list[DriverPod]:
-        """Return why the pods of the wanted drivers do not run on these nodes. `offer` is what one of the nodes offers.
+        """Return why the pods of the needed drivers do not run on these nodes.
+
+        `offer` is the offer of one of the nodes.
 
         Pods with errors come first.
         """
@@ -106,10 +108,10 @@ class DriverPods:
         return found
 
     def unready_on(self, offer: NodeOffer | None, node: Node) -> tuple[str, UnreadyPod] | None:
-        """Return a DaemonSet's pod that is not ready on the node, and its driver if this driver is wanted.
+        """Return a DaemonSet's pod that is not ready on the node, with the name of the pod's driver.
 
-        The driver is "" for other pods. Pods of wanted drivers are preferred, and then kubelet plugins. Return None if
-        there is no such pod.
+        The name is "" if the failing requests do not need the driver. Pods of needed drivers are preferred, and after
+        them the pods of kubelet plugins. Return None if all pods of DaemonSets are ready.
         """
         unready = self._unready.get(node.metadata.name, {})
         if not unready:
@@ -136,7 +138,7 @@ class DriverPods:
     def unready(self) -> list[UnreadyPod]:
         """Return the pods of kubelet plugins that are not ready.
 
-        If there are no such plugins, all DaemonSets are considered.
+        If the input has no pods of kubelet plugins, the pods of all DaemonSets are considered.
         """
         every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
         plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
@@ -237,7 +239,10 @@ def _likeness(driver: str, key: tuple[str, str], pod: Pod) -> int:
 
 
 def unready_pod(pod: Pod, node: str) -> UnreadyPod:
-    """Return a pod that is not ready, with the reason and message of the first container that waits."""
+    """Return, in document form, a pod that is not ready.
+
+    The result contains the reason and message of the pod's first waiting container.
+    """
     told = _fault(pod)
     return UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))
 

@@ -31,7 +31,10 @@ MOST_FOUND = 4
 
 
 def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
-    """Return the obstacle that all these nodes have, with the values that differ between nodes."""
+    """Return the obstacle that all these nodes have in common, or None if the obstacle cannot be described.
+
+    The obstacle contains the values that differ between the nodes.
+    """
     match same[0]:
         case ResourceShort(resource, asked):
             return _resource(resource, asked, [one for one in same if isinstance(one, ResourceShort)], nodes)

@@ -65,7 +65,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all requests and constraints. If the input has no devices, there are no findings."""
+    """Check whether devices in the input can meet the requests and constraints. Without devices, nothing is checked."""
     if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]

@@ -62,7 +62,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all selectors in classes and requests against the devices of the input."""
+    """Evaluate all selectors in classes and requests on the devices in the input."""
     judging = _Judging(given)
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")
@@ -83,7 +83,10 @@ class _Judging:
         self._known: dict[tuple[str, ...], list[Problem]] = {}
 
     def each(self, conditions: Sequence[SelectorCondition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
-        """Check each condition from the first on, on the devices for which the earlier conditions are true."""
+        """Check the conditions, beginning at position `first`.
+
+        Each condition is checked on the devices for which all earlier conditions are true.
+        """
         known: list[SelectorCondition] = []
         for position, condition in enumerate(conditions):
             outcome = self._given.matches.outcome([*known, condition])

@@ -25,10 +25,10 @@ _TOGETHER = (references, admission, quotas, pools, matching, fitness, taint_rule
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of validation. `objects` is the number of objects checked.
+    """The result of validation. `objects` is the number of objects that were checked.
 
     `spared` is the number of findings that comments or settings suppressed. `untried` is the number of selectors that
-    were not tried on all devices, because this would cost more than a check may spend.
+    were not tried on all devices, because this would have cost more than a check may spend.
     """
 
     findings: tuple[Finding, ...]
@@ -50,11 +50,11 @@ def judge(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> Judgement:
-    """Return every reported finding, in input order.
+    """Return all findings that are reported, in input order.
 
-    If `ignore_unknown` is set, fields that are in no schema are not reported. Objects that are also in `against` are
-    validated as updates. `runtime_config` selects the served versions; None means every version that the release can
-    serve.
+    If `ignore_unknown` is set, fields that are not in any schema are not reported. An object that is also in `against`
+    is validated as an update. `runtime_config` selects the API versions that the API server serves; None means all
+    versions that the release can serve.
     """
     comments = Comments(reading.texts)
     with uncollected():
