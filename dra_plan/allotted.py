@@ -22,12 +22,15 @@ _hears: ContextVar[Callable[[int, int], None] | None] = ContextVar("_hears", def
 
 
 class OutOfTimeError(DraPlanError, TimeoutError):
-    """The time limit was reached before there was a result."""
+    """The error raised if the time limit is reached before there is a result."""
 
 
 @contextmanager
 def allotted(seconds: float | None, progress: Callable[[int, int], None] | None = None) -> Iterator[None]:
-    """Within the block, make `check` raise OutOfTimeError after this time in this thread; `steps` calls `progress`."""
+    """Within the block, limit the time of this thread.
+
+    After `seconds`, `check` raises OutOfTimeError. `steps` calls `progress`.
+    """
     ends, hears = _ends.get(), _hears.get()
     if seconds is not None and (ends is None or time.monotonic() + seconds < ends[0]):
         ends = (time.monotonic() + seconds, seconds)

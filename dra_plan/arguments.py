@@ -51,7 +51,10 @@ _NOTHING: Mapping[str, Any] = {
 
 
 def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[str, ...]:
-    """Return the names in an argument that takes one or several. Raises UsageError for anything that is not a name."""
+    """Return the names in an argument that takes one or several names.
+
+    Raises UsageError if one of them is not a name.
+    """
     if given is None or isinstance(given, str):
         return (given,) if given is not None else ()
     wrong: Any = given
@@ -83,7 +86,7 @@ def callback(given: Any, argument: str) -> Any:
 
 
 def able(given: Any, method: str, argument: str, what: str) -> Any:
-    """Return the value if it has that method. Raises UsageError otherwise, saying that `what` was expected."""
+    """Return the value if it has this method. Raises UsageError otherwise, saying that `what` was expected."""
     if not callable(getattr(given, method, None)):
         raise _unlike(argument, what, given)
     return given
@@ -144,7 +147,7 @@ def asked_release(
     quirks: str = "upstream",
     strict_version: bool = False,
 ) -> AskedRelease:
-    """Return the release that a target is built from, by default that of the input.
+    """Return the release from which a target is built. The default is the release of the input.
 
     Raises UsageError for wrong types.
     """
@@ -164,22 +167,29 @@ def target_of(
     feature_gates: Mapping[str, bool] | None,
     quirks: str = "upstream",
 ) -> Target:
-    """Return the target for a version, by default that of the input, gates that differ from its defaults, and quirks.
+    """Return the target for a version, feature gates and quirks.
 
-    Raises UsageError.
+    The default version is that of the input. `feature_gates` are the gates that differ from the defaults of the
+    version. Raises UsageError if an argument is invalid.
     """
     return asked_release(kubernetes_version, feature_gates, quirks).target(inventory)
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:
-    """Return the items of an argument that takes several. Raises UsageError for a string, a path or a single object."""
+    """Return the items of an argument that takes several items.
+
+    Raises UsageError for a string, a path or a single object.
+    """
     if isinstance(given, str | bytes | os.PathLike | dict) or not isinstance(given, Iterable):
         raise _unlike(argument, f"a list of {what}", given)
     return list(given)
 
 
 def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]]:
-    """Return the paths of an argument that takes one or several. Raises UsageError for anything that is not a path."""
+    """Return the paths of an argument that takes one or several paths.
+
+    Raises UsageError if one of them is not a path.
+    """
     found = [given] if isinstance(given, str | os.PathLike) else list_of(given, argument, "paths")
     for path in found:
         required(path, (str, os.PathLike), argument, "paths")
@@ -187,7 +197,7 @@ def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]
 
 
 def prices(given: Any) -> dict[str, Decimal]:
-    """Return the prices by name; an empty dict for None. Raises UsageError for a price that is not a number."""
+    """Return the prices by name, or an empty dict for None. Raises UsageError for a price that is not a number."""
     found = {}
     for name, price in (optional(given, Mapping, "cost", "a dict of names and numbers") or {}).items():
         if not isinstance(price, int | float | Decimal) or isinstance(price, bool):
@@ -201,9 +211,10 @@ def _unlike(argument: str, wanted: str, given: Any) -> UsageError:
 
 
 def yaml_of(path: str, option: str, most: int) -> Any:
-    """Return the content of the YAML or JSON file of an option, which may have at most this many bytes.
+    """Return the content of the YAML or JSON file that an option names.
 
-    Raises InputError, with the option and the path, for a file that cannot be read or is neither YAML nor JSON.
+    The file may have at most `most` bytes. Raises InputError, with the option and the path, for a file that cannot be
+    read or is neither YAML nor JSON.
     """
     from pathlib import Path
 

@@ -30,8 +30,11 @@ class DraPlanError(Exception):
 
 
 class UsageError(DraPlanError):
-    """A call that makes no sense, for example because a version, feature gate, node or option value is unknown."""
+    """The error raised for a call that makes no sense.
+
+    Examples are an unknown version, feature gate, node or option value.
+    """
 
 
 class InputError(DraPlanError, ValueError):
-    """Objects that cannot be read as Kubernetes objects."""
+    """The error raised for input that cannot be read as Kubernetes objects."""

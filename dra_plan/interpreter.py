@@ -16,9 +16,9 @@ _lock = Lock()
 
 @contextmanager
 def more_frames(frames: int) -> Iterator[None]:
-    """Allow Python functions to nest this much deeper within the block; restore the limit afterwards.
+    """Within the block, let Python functions nest `frames` levels deeper. Afterwards, restore the limit.
 
-    Only for Python functions: since Python 3.11 their frames use no C stack.
+    This is safe only for Python functions: since Python 3.11, their frames use no C stack.
     """
     _shift(frames)
     try:

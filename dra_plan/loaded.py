@@ -47,10 +47,10 @@ A = TypeVar("A", bound=PrintedAnswer[Any])
 
 
 class LoadedCluster:
-    """Kubernetes objects and the release to simulate. Immutable: `at` and the edits return a new cluster.
+    """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
 
-    Intermediate results (pools, compiled selectors) are cached for later answers, and shared with the clusters derived
-    from this one as far as they are the same there. Arguments that take several names also take a single name.
+    Intermediate results (pools, compiled selectors) are cached for later answers. Derived clusters share the results
+    that do not change. Arguments that take several names also take a single name.
     """
 
     __slots__ = ("_asked", "_edits", "_ignored", "_inventory", "_read", "_view")
@@ -80,16 +80,18 @@ class LoadedCluster:
         namespace: str = "default",
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Load the objects of files, directories and `-` (standard input), with their positions in the files.
+        """Load the objects in files, directories and `-` (standard input), with their positions in the files.
 
-        They override the objects of `snapshot`, a cluster read earlier (`dra_plan.read_cluster`). Namespaced objects
-        without a namespace are put into `namespace`.
-        Without a `kubernetes_version`, the release is that of the snapshot, or of the kubelets if all Nodes have the
-        same minor version; otherwise 1.36. For a release without recorded data, the nearest one is simulated, with a
-        warning.
-        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read, decoded or distinguished,
-        and UsageError for an invalid version (with `strict_version` also for one without recorded data), gate or quirks
-        mode.
+        The loaded objects override the objects of `snapshot`, which is a cluster read earlier
+        (`dra_plan.read_cluster`). Namespaced objects without a namespace are put into `namespace`.
+
+        If `kubernetes_version` is not given, the release is that of the snapshot. Without a snapshot, the release is
+        that of the kubelets if all Nodes have the same minor version, and 1.36 otherwise. For a release without
+        recorded data, the nearest release with data is simulated, with a warning.
+
+        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read, decoded or distinguished.
+        Raises UsageError for an invalid version, gate or quirks mode; with `strict_version`, also for a version without
+        recorded data.
         """
         from dra_plan.manifests.load import load
         from dra_plan.manifests.sources import RecordedInput
@@ -116,10 +118,10 @@ class LoadedCluster:
         kubeconfig: str | None = None,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Read the present state of the cluster of a kubectl context, by default the current one.
+        """Read the current state of the cluster that a kubectl context names. The default is the current context.
 
         The default release is that of the cluster. Raises InputError if the cluster cannot be read or kubectl is
-        missing, and UsageError like `load`.
+        missing. Raises UsageError as `load` does.
         """
         from .live import read_cluster
 
@@ -139,7 +141,7 @@ class LoadedCluster:
         """Return a cluster of plain objects, which are not modified. Results of `dra_plan.load` keep their positions.
 
         Later changes to a dict do not change the cluster (but see `validate`). Raises InputError for objects that
-        cannot be decoded, and UsageError like `load` and for a string.
+        cannot be decoded. Raises UsageError as `load` does, and if `objects` is a string.
         """
         from dra_plan.manifests.load import LoadedObjects, inventory_of
 
@@ -166,10 +168,10 @@ class LoadedCluster:
         *,
         quirks: str | None = None,
     ) -> Self:
-        """Return the same objects under another release, or with other gates or quirks; by default nothing changes.
+        """Return the cluster with another release, other feature gates or other quirks.
 
-        `feature_gates` are all the gates that differ from the defaults of the release. Raises UsageError for unknown
-        gates.
+        An argument that is not given changes nothing. `feature_gates` are all the gates that differ from the defaults
+        of the release. Raises UsageError for unknown gates.
         """
         before = self._asked
         asked = asked_release(
@@ -184,14 +186,15 @@ class LoadedCluster:
     def reported(self, gates: Mapping[str, bool]) -> Self:
         """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
 
-        They replace the gates that the API server reports; gates set explicitly stay.
+        They replace the gates that the API server reports. Gates that were set explicitly are kept.
         """
         return self._under(replace(self._asked, reported=gates_of(gates, "gates")))
 
     def serving(self, runtime_config: Mapping[str, bool]) -> Self:
-        """Return the same cluster with an API server that runs with this `--runtime-config`, `{}` for its default.
+        """Return the same cluster, with an API server that runs with this `--runtime-config`.
 
-        By default, a cluster accepts every API version that its release can serve.
+        `{}` stands for the default of the API server. If `serving` is not called, a cluster accepts every API version
+        that its release can serve.
         """
         return self._under(replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
 
@@ -200,7 +203,9 @@ class LoadedCluster:
         return type(self)(self._inventory, view, asked, self._read, self._edits, self._ignored)
 
     def ignoring(self, *codes: str) -> Self:
-        """Return the same cluster; its answers omit warnings with these codes, so that gates do not count them.
+        """Return the same cluster.
+
+        Its answers omit warnings with these codes, so that checks in CI do not fail on them.
 
         Raises UsageError for an unknown code.
         """
@@ -212,9 +217,10 @@ class LoadedCluster:
     # What if
 
     def cordon(self, *nodes: str) -> Self:
-        """Return the cluster with these nodes cordoned. Raises UsageError for an unknown node, like all edits.
+        """Return the cluster with these nodes cordoned.
 
-        Nodes are given by name or by a label selector such as `rack=r2`.
+        Nodes are given by name or by a label selector such as `rack=r2`. Like all edits, this raises UsageError for an
+        unknown node.
         """
         from .planner.node_choice import all_meant
         from .whatif import Cordon
@@ -224,10 +230,10 @@ class LoadedCluster:
     def drain(self, *nodes: str) -> Self:
         """Return the cluster with these nodes cordoned and their pods evicted.
 
-        Pods with a controller are recreated as pending pods under the same name, with new claims from their templates;
-        their own claims are deallocated if no other pod uses them. Bare pods are removed, with a warning. Pods of
-        DaemonSets and static pods stay until the node is removed. Nodes are given by name or by a label selector such
-        as `rack=r2`.
+        Pods with a controller are recreated as pending pods under the same name, with new claims from their templates.
+        Other claims of these pods are deallocated if no other pod uses them. Bare pods are removed, with a warning.
+        Pods of DaemonSets and static pods stay until the node is removed. Nodes are given by name or by a label
+        selector such as `rack=r2`.
         """
         from .planner.node_choice import all_meant
         from .whatif import Drain
@@ -237,18 +243,19 @@ class LoadedCluster:
     def without(self, *objects: str) -> Self:
         """Return the cluster without these objects (KIND/NAME or KIND/NAMESPACE/NAME) and their dependents.
 
-        Removing a pod also removes its generated claims; a workload, its pods; a node, its pods and its node-local
-        slices; a namespace, everything in it.
+        The dependents of a pod are its generated claims, and the dependents of a workload are its pods. A node is
+        removed with its pods and its node-local slices, and a namespace with everything in it.
         """
         from .whatif import Without
 
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
-        """Return the cluster with `count` more nodes and their slices, like a node of it or the only node of a file.
+        """Return the cluster with `count` more nodes. Each is a copy of the node `like`, with that node's slices.
 
-        Names, hostname labels, slices and pools are new; devices and attributes are the same. Raises UsageError if a
-        copy is impossible: if a slice is not node-local or a pool would stay incomplete.
+        `like` is a node of the cluster, or a file that contains only one node. The copies have new names, hostname
+        labels, slices and pools, but the same devices and attributes. Raises UsageError if a copy is impossible because
+        a slice is not node-local or because a pool would stay incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
         from .whatif import AddNodes
@@ -267,7 +274,10 @@ class LoadedCluster:
         return self.edited(*(Label(node, required(labels, Mapping, "labels", "a mapping")) for node in meant))
 
     def scale(self, workload: str, replicas: int) -> Self:
-        """Return the cluster with this number of replicas of KIND/NAME or KIND/NAMESPACE/NAME; running pods stay."""
+        """Return the cluster with this number of replicas of a workload. Running pods are kept.
+
+        `workload` is KIND/NAME or KIND/NAMESPACE/NAME.
+        """
         from .whatif import Scale
 
         return self.edited(Scale(required(workload, str, "workload", "KIND/NAME"), whole_number(replicas, "replicas")))
@@ -281,19 +291,28 @@ class LoadedCluster:
         return self.edited(TaintDevice.parse(meant, required(taint, str, "taint", "KEY=VALUE:EFFECT")))
 
     def applied(self, objects: LoadedCluster) -> Self:
-        """Return the cluster after `kubectl apply` of these objects; status and uid are kept if they have none."""
+        """Return the cluster after `kubectl apply` of these objects.
+
+        If an object has no status or UID, the existing status or UID is kept.
+        """
         from .whatif import Apply
 
         return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))
 
     def restarted(self) -> Self:
-        """Return the cluster with every pod scheduled again, as after an upgrade of all nodes; DaemonSet pods stay."""
+        """Return the cluster with every pod scheduled again, as after an upgrade of all nodes.
+
+        Pods of DaemonSets stay.
+        """
         from .whatif import Restart
 
         return self.edited(Restart())
 
     def edited(self, *edits: Edit) -> Self:
-        """Return the cluster after these edits, in this order. It shares everything unchanged with this one."""
+        """Return the cluster after these edits, in this order.
+
+        The new cluster shares all unchanged data with this cluster.
+        """
         inventory, applied = self._inventory, list(self._edits)
         for edit in edits:
             done = able(edit, "apply", "edits", "edits").apply(inventory)
@@ -327,7 +346,7 @@ class LoadedCluster:
 
     @property
     def view(self) -> View:
-        """The cluster as the allocator sees it; it caches intermediate results for later answers."""
+        """The cluster as the allocator sees it. The view caches intermediate results for later answers."""
         return self._view
 
     def reading(self) -> Reading:
@@ -338,11 +357,17 @@ class LoadedCluster:
         return self._read()
 
     def target_with(self, gate: str) -> Target:
-        """Return the target with a gate enabled because the input shows that it is on; an explicit choice wins."""
+        """Return the target with this gate enabled, because the input shows that the gate is on.
+
+        If the gate was set explicitly, that choice takes precedence.
+        """
         return self._asked.serving(gate).target(self._inventory)
 
     def with_gate(self, gate: str) -> Self:
-        """Return the same cluster with that gate enabled; an explicit choice overrides this."""
+        """Return the same cluster with this gate enabled.
+
+        If the gate was set explicitly, that choice takes precedence.
+        """
         return self._under(self._asked.serving(gate))
 
     @property

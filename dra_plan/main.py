@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def program(name: str = "") -> typer.Typer:
-    """Return the program, reduced to the command of this name."""
+    """Return the command-line program with only the command of this name, or with all commands if the name is empty."""
     from .cli import app
     from .questions.registry import QUESTIONS
 

@@ -40,7 +40,15 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def the_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name unless another is equally near: `sdd` may mean `hdd` or `ssd`."""
+    """Return the known name that is most similar to this name, ignoring case, or None if no name is similar enough.
+
+    A name within a few typing errors takes precedence. A typing error is a character that is left out, added or
+    replaced, or two characters that are swapped. If several names have equally few errors, the name that shares the
+    longest ending with the given name is returned: people lose a digit in the middle of a number, so `node-0002` means
+    node-00002, not node-00020. If no name is within a few typing errors, the result is the only name with the same
+    words in another order. If there is no such name either, the result is the name that has the most in common with the
+    given name.
+    """
     found = nearest(name, known)
     if found is None:
         return None
@@ -52,8 +60,8 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 def misspelt(name: str, known: Iterable[str]) -> str | None:
     """Return the nearest name that has the same words with typing errors: `mig.example.com` is not `gpu.example.com`.
 
-    Names that differ in a digit mean different things. If there is none, return the only one with the same words in
-    another order.
+    Names that differ in a digit mean different things. If no name has the same words, return the only name with these
+    words in another order.
     """
     names = list(known)
     alike = [other for other in names if _has_words_of(name.lower(), other.lower())]
@@ -101,7 +109,10 @@ def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """Return the number of characters to add, leave out, replace or swap with a neighbour; at most `limit` + 1."""
+    """Return the number of edits that turn one text into the other, or `limit` + 1 if there are more edits.
+
+    An edit adds, leaves out or replaces a character, or swaps two neighbouring characters.
+    """
     before: list[int] = []
     row = list(range(len(other) + 1))
     for at, char in enumerate(one, start=1):

@@ -62,7 +62,10 @@ TAINT_RULES = "DRADeviceTaintRules"
 
 
 def parse_gates(options: list[str] | None) -> dict[str, bool] | None:
-    """Parse feature gates from `A=true,B=false,C`: a name alone means true, a later one wins. Raises UsageError."""
+    """Parse feature gates from `A=true,B=false,C`. Raises UsageError.
+
+    A name without a value means true. If a gate is given twice, the later value applies.
+    """
     from dra_plan.errors import UsageError
 
     if options is None:
@@ -262,16 +265,17 @@ class DevicesOnly(TypedDict, total=False):
 
 
 class Allotted(TypedDict, total=False):
-    """The time limit and the progress callback of an answer that has no partial result (others: `Timed`).
+    """The time limit and the progress callback of an answer that has no partial result.
 
-    The command line ends such a run by itself (`dra_plan/cli/timing.py`).
+    Answers with a partial result have the `Timed` options. The command line itself ends a run that takes too long
+    (`dra_plan/cli/timing.py`).
     """
 
     timeout: float | None
 
 
 class Stepwise(Allotted, total=False):
-    """The same options for an answer that is computed step by step."""
+    """The time limit and the progress callback of an answer that is computed step by step."""
 
     progress: Progress | None
 
@@ -290,7 +294,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def spelled_out(function: F) -> F:
-    """Return the function with each option of `**options: Unpack[GROUP]` in its signature; others raise TypeError."""
+    """Return the function with each option of `**options: Unpack[GROUP]` in its signature.
+
+    The returned function raises TypeError for any other option.
+    """
     plain = inspect.signature(function)
     group = _group(function, next(p for p in plain.parameters.values() if p.kind is p.VAR_KEYWORD))
     fields = {name: str(getattr(hint, "__forward_arg__", hint)) for name, hint in group.__annotations__.items()}
@@ -316,7 +323,7 @@ def spelled_out(function: F) -> F:
 
 
 def within_its_time(function: F) -> F:
-    """Return the function of `Allotted` options, which raises OutOfTimeError when their `timeout` is reached."""
+    """Return a function with `Allotted` options that raises OutOfTimeError when its `timeout` is reached."""
 
     @functools.wraps(function)
     def call(cluster: Any, *given: Any, **options: Any) -> Any:

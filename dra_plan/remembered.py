@@ -14,7 +14,7 @@ _Value = TypeVar("_Value")
 
 
 class Remembered(Generic[_Key, _Value]):
-    """Values by key, each computed on first use; beyond `most` values, the least recently used is dropped.
+    """Values by key, each computed on first use. Beyond `most` values, the least recently used value is dropped.
 
     Caching never changes an answer: equal keys must have equal values, so that a cached value cannot be distinguished
     from a new one. A value that updates itself must remain correct if it is dropped and starts again empty.
@@ -55,5 +55,5 @@ class Remembered(Generic[_Key, _Value]):
             self.has_dropped = True
 
     def clear(self) -> None:
-        """Drop all values, because something outside their keys that they depend on has changed."""
+        """Drop all values. This is needed if something other than the keys changes the values."""
         self._values.clear()

@@ -57,14 +57,20 @@ def allocate(objects: Objects, *owners: str, **options: Unpack[AllocatingOptions
 
 @spelled_out
 def explain(objects: Objects, *owners: str, **options: Unpack[ExplainingOptions]) -> Explanation:
-    """Explain why the claim sets of plain objects fit or do not; see `Cluster.explain`. Raises as `allocate` does."""
+    """Explain why the claim sets of plain objects fit or do not fit; see `Cluster.explain`.
+
+    Raises the same errors as `allocate`.
+    """
     release, asked = _parted(options)
     return Cluster.of(objects, **release).explain(*owners, **asked)
 
 
 @spelled_out
 def gather_pools(objects: Objects, node: Names = None, **release: Unpack[ReleaseOptions]) -> PoolList:
-    """Return the pools of plain objects, for all nodes or for some; see `Cluster.pools`. Raises as `allocate` does."""
+    """Return the pools of plain objects, for all nodes or for some; see `Cluster.pools`.
+
+    Raises the same errors as `allocate`.
+    """
     return Cluster.of(objects, **release).pools(node)
 
 
@@ -72,9 +78,9 @@ def gather_pools(objects: Objects, node: Names = None, **release: Unpack[Release
 def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions]) -> SchedulePlan:
     """Schedule the pods of plain Kubernetes objects, which are not modified; see `Cluster.schedule`.
 
-    By default, `api_server` is the one used for most recorded outcomes, which, unlike a real API server, shows finished
-    pods to the scheduler. If defects are fixed, the default is a real one. Raises UsageError for invalid options, and
-    InputError for objects that cannot be decoded.
+    By default, `api_server` is the API server behind most recorded outcomes. Unlike a real API server, it shows
+    finished pods to the scheduler. If defects are fixed, the default is a real API server. Raises UsageError for
+    invalid options, and InputError for objects that cannot be decoded.
     """
     from dra_plan.scheduler.simulation import REAL, RECORDED
 

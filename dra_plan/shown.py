@@ -37,12 +37,18 @@ def characters(text: str) -> list[str]:
 
 
 def lines(text: str) -> str:
-    """Return `text` with its line breaks, each line escaped by `line`. For texts whose line breaks are our own."""
+    """Return `text` with its line breaks, each line escaped by `line`.
+
+    Only for text in which dra-plan put the line breaks.
+    """
     return "\n".join(map(line, text.split("\n")))
 
 
 def printable(text: str) -> str:
-    """Return `text` with unprintable characters escaped and line breaks kept: for file names a runner must find."""
+    """Return `text` with unprintable characters escaped and line breaks kept.
+
+    It is meant for file names that a runner must find.
+    """
     return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
 
 
@@ -52,12 +58,18 @@ def in_json(document: str) -> str:
 
 
 def in_yaml(document: str) -> str:
-    """Return equivalent YAML, like `in_json`; every text for which `acts` is true must be in double quotes."""
+    """Return equivalent YAML that cannot control a terminal.
+
+    Every text in `document` for which `acts` is true must be in double quotes.
+    """
     return _in_quotes(document, _escaped)
 
 
 def value(given: object) -> str:
-    """Return a value in Python syntax: the beginning of a long one, a description of a number with too many digits."""
+    """Return a value in Python syntax. A long value is cut off.
+
+    For an integer with too many digits to print, the text only says how many bits it has.
+    """
     try:
         text = repr(given)
     except ValueError:

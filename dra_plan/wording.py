@@ -23,7 +23,10 @@ def listed(names: list[str], most: int = NAMES) -> str:
 
 
 def values(found: Iterable[tuple[Any, int]], others: int, missing: int = 0) -> list[str]:
-    """Return values with the number of devices that have each, then the number of other values and of missing ones."""
+    """Return one text per value, with the number of devices that have the value.
+
+    The number of other values and the number of devices without a value follow.
+    """
     said = [f"{value(one)} on {count}" for one, count in found]
     if said:
         said[0] += " device" if said[0].endswith(" on 1") else " devices"

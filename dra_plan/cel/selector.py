@@ -205,9 +205,9 @@ _CONSTANTS = frozenset(("duration", "timestamp", "matches"))
 def check(expression: str, environment: Environment) -> Checked:
     """Return the expression with its types. Raises CelCompileError with Kubernetes' text.
 
-    An expression is rejected if it is too long, does not parse, fails the check or a validator (homogeneous literals,
-    durations, timestamps, regular expressions, format strings), has a type other than bool or that of an attribute, or
-    contains a constant conversion that fails.
+    An expression is rejected if it is too long, does not parse, or fails the check. It is also rejected if it fails a
+    validator (homogeneous literals, durations, timestamps, regular expressions, format strings), if its type is neither
+    bool nor the type of attributes, or if it contains a constant conversion that fails.
     """
     most = environment.most_bytes
     if most is not None and len(expression.encode(errors="surrogatepass")) > most:

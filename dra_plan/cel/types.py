@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Type(Struct, frozen=True):
-    """A type of the selector language.
+    """A CEL type.
 
     Equal types compare equal. `str` returns the type in cel-go's run-time notation, and `describe` in the notation of
     type errors.
