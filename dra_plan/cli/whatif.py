@@ -65,7 +65,7 @@ _ORDER = "dra_plan.what_if"
 
 
 class PlanningCommand(Command):
-    """A planning command, which can read a cluster and has what-if options."""
+    """A command that plans. It can read a live cluster, and it has what-if options."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

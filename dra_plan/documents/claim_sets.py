@@ -54,7 +54,7 @@ class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
 
 
 class PlannedNode(DocumentPart, frozen=True, kw_only=True):
-    """The result for a claim set on a node."""
+    """The result for one claim set on one node."""
 
     name: str
     outcome: Annotated[
@@ -160,7 +160,7 @@ class Competition(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
-    """Nodes on which rules of the scheduler other than those for devices reject the pod."""
+    """Nodes that reject the pod because of rules that do not concern devices."""
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]

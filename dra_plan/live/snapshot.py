@@ -50,9 +50,9 @@ _DRIVER_DATA = ("data", "networkData")
 
 
 def keeper(listed: Listed) -> Keep:
-    """Return a function that removes all fields of such an object that planning does not read.
+    """Return a function that removes all fields of an object of this kind that planning does not read.
 
-    A value that is not an object stays as it is.
+    A value that is not an object is returned unchanged.
     """
     if listed.kind in BESIDE:
         return name_only
@@ -295,7 +295,7 @@ class ServerVersion(NamedTuple):
 class ReportedGates(NamedTuple):
     """The feature gates that a component reports, with their values, and the name of the component.
 
-    If no component reports any, there are no gates, and the name is empty.
+    If no component reports feature gates, the gates and the name are empty.
     """
 
     values: dict[str, bool]
@@ -361,7 +361,7 @@ class UnreadClusterError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A cluster as it was read. Each object is a JSON text without line breaks."""
+    """A cluster as it was when it was read. Each object is a JSON text without line breaks."""
 
     info: ClusterInfo
     objects: list[bytes]
@@ -395,9 +395,9 @@ class Snapshot:
         Path(path).write_bytes(self.content(os.fspath(path)))
 
     def source(self) -> Source:
-        """Return the snapshot as a source of objects, which is read before any file.
+        """Return the snapshot as a source of objects. This source is read before any file.
 
-        Its line numbers are not reported.
+        Line numbers in the snapshot are not reported.
         """
         return Source("the cluster", b"".join(self.pieces(end=b"")), has_lines=False)
 
