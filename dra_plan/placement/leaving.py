@@ -405,7 +405,10 @@ class Vacancies:
     # Pods that have to leave
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the sets of residents of which one has to leave the node so that these pods fit."""
+        """Return the sets of residents that make enough room for these pods.
+
+        There is enough room if all residents in one of the sets leave the node.
+        """
         here = self.residents[node]
         everybody = range(len(here))
         if not self.fits(node, (), comes):

@@ -119,7 +119,10 @@ class Repacker:
     # Columns
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the sets of residents of which one has to leave the node so that these pods fit."""
+        """Return the sets of residents that make enough room for these pods.
+
+        There is enough room if all residents in one of the sets leave the node.
+        """
         key = node, comes
         if key not in self._leavings:
             found = self.vacancies.leavings(node, comes)

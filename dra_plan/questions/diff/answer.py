@@ -53,7 +53,7 @@ from dra_plan.releases import DEFECTS, Features, Quirks, Target, target
 
 
 class State(NamedTuple):
-    """One side of the comparison: its objects, the target that sees them, and the changes that led to this state."""
+    """One side of a comparison: the objects, the target under which they are seen, and the edits that led to them."""
 
     inventory: Inventory
     view: View
@@ -405,9 +405,8 @@ def with_switches(
 ) -> list[ChangedClaimSet]:
     """Return the changed claim sets.
 
-    If there is no known reason for a change, the switches that caused it are given as the reason.
-
-    Switches are feature gates and known defects that differ between the two targets.
+    If no reason for a change is known, the switches that cause it are given as the reason. Switches are feature gates
+    and known defects that differ between the two targets.
     """
     decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
     open_ = [one for one in decided if not one.reasons][:MOST_SETS]

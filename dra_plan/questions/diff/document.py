@@ -125,7 +125,7 @@ class ComparedSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedNode(DocumentPart, frozen=True, kw_only=True):
-    """A node on which the results for a claim set differ. If only one state has the node, the other side is null."""
+    """A node on which the results for a claim set differ. If only one state has the node, the other result is null."""
 
     name: Text
     before: Annotated[
@@ -161,7 +161,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in one of the states, or the pod that replaces it there."""
+    """A pod in one of the states, or the pod that replaces it in that state."""
 
     outcome: ComparedOutcome
     node_name: str | None
@@ -182,7 +182,7 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that the scheduler handles differently."""
+    """A pod with a different scheduling result in the second state."""
 
     namespace: str
     name: Text
@@ -232,7 +232,7 @@ def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Itera
 
 
 class HeldDevice(DocumentPart, frozen=True, kw_only=True):
-    """A device that is allocated to a claim but published in only one of the states."""
+    """A device that is allocated to a claim, but that only one of the states publishes."""
 
     change: Annotated[
         HeldDeviceChange,

@@ -30,7 +30,10 @@ _PODS = "pods"
 
 
 def removals(inventory: Inventory, verdict: OwnerVerdict, priority: int) -> Iterator[tuple[Remedy, ...]]:
-    """Yield the removal of a pod, which is deleted or moved to another node. Pods that request the least come first."""
+    """Yield the removal of a pod, which is deleted or moved to another node.
+
+    Pods that request the least come first.
+    """
     groups = [group for group in verdict.nodes if _is_short(group)]
     lacking = {name: _lack(group) for group in groups[:MOST_GROUPS] for name in group.nodes}
     if not lacking:
@@ -50,7 +53,10 @@ def removals(inventory: Inventory, verdict: OwnerVerdict, priority: int) -> Iter
 
 
 def priority_of(pod: Pod, classes: dict[str, int]) -> int:
-    """Return the priority of a pod, which the API server takes from the PriorityClass when it creates the pod."""
+    """Return the priority of a pod.
+
+    The API server takes the priority from the PriorityClass when it creates the pod.
+    """
     return pod.spec.priority if pod.spec.priority is not None else classes.get(pod.spec.priority_class_name, 0)
 
 
