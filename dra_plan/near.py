@@ -12,12 +12,14 @@ _LIMITS = ((2, 0), (4, 1), (7, 2))
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name most similar to this one, ignoring case, or None if none is similar enough.
+    """Return the known name that is most similar to this name, ignoring case, or None if no name is similar enough.
 
-    Names within a few typing errors come first (a character left out, added, replaced, or two swapped). Among several,
-    the one that shares the longest ending wins: people lose a digit in the middle of a number, and `node-0002` means
-    node-00002, not node-00020. If no name is that similar, the only one with the same words in another order wins, or
-    else the one that shares the most with it.
+    A name within a few typing errors takes precedence. A typing error is a character that is left out, added or
+    replaced, or two characters that are swapped. If several names have equally few errors, the name that shares the
+    longest ending with the given name is returned: people lose a digit in the middle of a number, so `node-0002` means
+    node-00002, not node-00020. If no name is within a few typing errors, the result is the only name with the same
+    words in another order. If there is no such name either, the result is the name that has the most in common with the
+    given name.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):
@@ -40,15 +42,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def the_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to this name, ignoring case, or None if no name is similar enough.
-
-    A name within a few typing errors takes precedence. A typing error is a character that is left out, added or
-    replaced, or two characters that are swapped. If several names have equally few errors, the name that shares the
-    longest ending with the given name is returned: people lose a digit in the middle of a number, so `node-0002` means
-    node-00002, not node-00020. If no name is within a few typing errors, the result is the only name with the same
-    words in another order. If there is no such name either, the result is the name that has the most in common with the
-    given name.
-    """
+    """Return the nearest name, or None if another name is equally near: `sdd` may mean `hdd` or `ssd`."""
     found = nearest(name, known)
     if found is None:
         return None
@@ -58,10 +52,10 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name that has the same words with typing errors: `mig.example.com` is not `gpu.example.com`.
+    """Return the nearest name that has the same words as the given name, apart from typing errors.
 
-    Names that differ in a digit mean different things. If no name has the same words, return the only name with these
-    words in another order.
+    `mig.example.com` is therefore not `gpu.example.com`. Names that differ in a digit mean different things. If there
+    is no such name, return the only name with these words in another order.
     """
     names = list(known)
     alike = [other for other in names if _has_words_of(name.lower(), other.lower())]

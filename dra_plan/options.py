@@ -353,7 +353,7 @@ class _Lenient(dict[str, Any]):
 
 
 def flags(group: type[Any]) -> Iterator[tuple[str, Any, Flag]]:
-    """Yield the options of a group that exist on the command line: name, Python type, flag."""
+    """Yield the group's options that exist on the command line. Each has a name, a Python type and a flag."""
     for name, hint in group.__annotations__.items():
         if "Flag(" in str(getattr(hint, "__forward_arg__", hint)):
             names = _Lenient(vars(sys.modules[hint.__forward_module__]))

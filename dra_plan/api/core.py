@@ -414,7 +414,7 @@ class PodDisruptionBudget(Object, frozen=True):
 
 
 class ScopedResourceSelectorRequirement(Object, frozen=True):
-    """One scope of a quota, which selects the pods that the quota counts."""
+    """One scope of a quota. The scope selects the pods that the quota counts."""
 
     scope_name: str = ""
     operator: str = ""

@@ -35,7 +35,7 @@ class StrictObject(
 
 
 class OwnerReference(Object, frozen=True):
-    """A reference to an owner of an object. `controller` is set for the owner that manages the object."""
+    """A reference to an owner of an object. `controller` is set if this owner manages the object."""
 
     api_version: str = ""
     kind: str = ""

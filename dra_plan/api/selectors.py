@@ -248,7 +248,7 @@ def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
 def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
     """Return whether the toleration covers the taint.
 
-    The operator must match. The key and the effect must each be empty or equal to those of the taint.
+    The operator must match. The key and the effect must each be empty or equal to the taint's key and effect.
     `tolerationSeconds` is ignored. The operators Gt and Lt need an alpha feature gate and match nothing.
     """
     if toleration.effect and toleration.effect != taint.effect:

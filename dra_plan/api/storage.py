@@ -57,7 +57,10 @@ class IdentifiedVolume(Object, frozen=True):
 
 
 class PersistentVolumeSpec(Object, frozen=True):
-    """The specification of a volume. Of its sources, only those that count against the limits of nodes are read."""
+    """The specification of a volume.
+
+    Only sources that count against the limits of nodes are read.
+    """
 
     capacity: dict[str, QuantityText] = {}
     access_modes: list[str] = []

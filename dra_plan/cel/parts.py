@@ -142,7 +142,7 @@ class Parsed:
         return len(self.tokens)
 
     def tested_name(self, expr: ast.Select) -> TextSpan:
-        """Return the span of the name that `has(...)` tests, which is the last name within the parentheses."""
+        """Return the span of the name that `has(...)` tests. This is the last name within the parentheses."""
         position = self._closer(self._at[expr.offset]) - 1
         while self.tokens[position].kind == ")":
             position -= 1

@@ -127,14 +127,14 @@ def expand(
     group_claims: bool = False,
     index: Index | None = None,
 ) -> Expansion:
-    """Return the claim sets to plan: those of pods, then those of workloads, then those of standalone claims.
+    """Return the claim sets to plan. The sets of pods come first, then the sets of workloads and of standalone claims.
 
     The sets of each kind are in input order. `namespace` and `selector` (on the labels of the pod, workload or
     standalone claim) select the objects to plan. Alternatively, `named` lists the objects (pods without a node,
     workloads, pending claims). Each named object is planned by itself, even if another object controls or uses it. If
-    `together` is set, the result is a single set, which contains the claims of all these sets without duplicates. If
-    `group_claims` is set, pod groups have claims, which their pods share (the DRAWorkloadResourceClaims gate). `index`
-    is the index of the input, if one already exists.
+    `together` is set, the result is a single set. It contains the claims of all the sets, without duplicates. If
+    `group_claims` is set, pod groups have claims that their pods share (the DRAWorkloadResourceClaims gate). `index` is
+    the index of the input, if one already exists.
     """
     index = Index(inventory) if index is None else index
     chosen = _Choice(namespace, selector, named)
@@ -185,7 +185,7 @@ class _Builder:
         ]
 
     def of_pods(self) -> Iterator[ClaimSet]:
-        """Yield the sets for the pods that wait for a node and are not planned with their workload."""
+        """Yield the sets for pods that wait for a node and are not planned with their workload."""
         for pod in self._index.inventory.pods:
             owner, named = owner_of(pod), self._chosen.named
             if owner in named if named is not None else self._plans_pod(pod):

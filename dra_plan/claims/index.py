@@ -151,8 +151,7 @@ class Index:
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
         """Return whether the claim was created for a pod in the input, or for an earlier pod with the same name.
 
-        A pod that is recreated gets new claims. The claims of the old pod, which contain the UID of that pod, are not
-        used.
+        A pod that is recreated gets new claims. Claims with the UID of the old pod are not used.
         """
         reference, namespace = claim.metadata.controller, claim.metadata.namespace
         if reference is None or reference.kind != POD:
@@ -281,7 +280,7 @@ def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index
 
 
 def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
-    """Return a notice that the template is missing, which is the reason behind `ResourceClaim not created yet`."""
+    """Return a notice that a missing template is the reason behind `ResourceClaim not created yet`."""
     _, namespace, name = template
     message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so the claim is not known"
     maker = index.inventory.template_makers.get((namespace, name))

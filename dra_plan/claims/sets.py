@@ -89,7 +89,7 @@ def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
 class Expansion(NamedTuple):
     """The claim sets of an input, with the notices about them.
 
-    The sets of pods come first, then those of workloads, then those of standalone claims.
+    The sets of pods come first, then the sets of workloads, and then the sets of standalone claims.
     """
 
     sets: list[ClaimSet]

@@ -191,8 +191,8 @@ def giving_back() -> Iterator[None]:
 def keep_until_exit(thing: object) -> None:
     """Exclude an object that lives until exit, such as the cluster, from garbage collection.
 
-    Otherwise Python frees it piece by piece at exit, which takes 0.2 s for 5,000 nodes; objects in a frozen cycle are
-    left to the system. This also makes later collections rarer, because planning creates many objects and little
+    Otherwise, Python frees the object piece by piece at exit. This takes 0.2 s for 5,000 nodes; objects in a frozen
+    cycle are left to the system. Later collections are also rarer, because planning creates many objects and little
     garbage.
     """
     if _given_back:

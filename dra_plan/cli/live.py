@@ -129,7 +129,7 @@ def is_wanted(context: typer.Context, paths: list[str] | None, filenames: list[s
 
 
 def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
-    """Return the snapshot of the cluster, which is taken once per run.
+    """Return the snapshot of the cluster. It is taken once per run.
 
     Raises InputError, as `dra_plan.live.read_cluster` does.
     """

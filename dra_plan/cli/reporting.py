@@ -45,7 +45,7 @@ class Reporting:
 
     @property
     def anchor(self) -> str:
-        """The file at which reports show an entry without a position, which is the first file of the input."""
+        """The file at which reports show an entry without a position. It is the first file of the input."""
         from dra_plan.manifests.sources import first_file
 
         named = self._paths[0] if self._paths else ""

@@ -29,8 +29,8 @@ class TimeIsOverError(BaseException):
 def ended_after(seconds: float | None) -> Iterator[None]:
     """Raise TimeIsOverError in the block after this number of seconds. If `seconds` is None, the time is not limited.
 
-    The limit works only in the main thread, where signals are handled. An outer timer that ends earlier, or that was
-    set by other code, continues afterwards.
+    The limit works only in the main thread, because only this thread handles signals. An outer timer that ends earlier,
+    or that was set by other code, continues afterwards.
     """
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield

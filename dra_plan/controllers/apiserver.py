@@ -477,7 +477,7 @@ class ApiServer:
         self._cluster.put_claim(claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim. If it is allocated, it is deallocated first, which is a separate event."""
+        """Delete the claim. An allocated claim is deallocated first; this is a separate event."""
         self.ledger.forget()
         if claim.status is not None and claim.status.allocation is not None:
             self._cluster.put_claim(structs.replace(claim, status=None))
@@ -561,7 +561,10 @@ class ApiServer:
             self._cluster.budgets = counted
 
     def objects(self, holder: str) -> Iterable[Any]:
-        """Return all current objects of a kind, which is given by the name of its field in Inventory."""
+        """Return all current objects of a kind.
+
+        The kind is given by the name of its field in Inventory.
+        """
         if holder == "pods":
             return list(self._cluster.pods.values())
         if holder == "claims":

@@ -190,7 +190,7 @@ class EvictingTaint:
 
 
 def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Iterator[EvictingTaint]:
-    """Yield those taints on the claim's devices that the allocation does not tolerate forever."""
+    """Yield the taints on the claim's devices that the allocation does not tolerate forever."""
     for result in claim.allocation.devices.results if claim.allocation is not None else ():
         own = taints.get((PoolID(result.driver, result.pool), result.device), ())
         found = [(taint, added, "") for taint, added in own]

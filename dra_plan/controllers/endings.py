@@ -79,7 +79,7 @@ def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, t
     """Return how each pod that existed at the start ended, and the pod that replaces it, if any.
 
     The keys are the namespaces and names of the pods that ended. Each replacement replaces only one pod. If several
-    pods of an owner ended, it is undefined which pod replaces which.
+    pods of an owner ended, it is undefined which replacement belongs to which pod.
     """
     used: set[str] = set()
     places: dict[PodKey, tuple[EndedPod, Pod | None]] = {}

@@ -86,7 +86,7 @@ def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> flo
 def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tuple[float, Taint | None]:
     """Return the time at which the taints evict the pod, or infinity, and the taint that causes the eviction.
 
-    For each taint, the first toleration of the pod that matches applies, and not the one with the fewest seconds
+    For each taint, the pod's first toleration that matches applies, even if another toleration has fewer seconds
     (recorded in nt-06). If no toleration matches a taint, the pod is evicted immediately. Otherwise, if several taints
     exist together, the taint that is tolerated for the fewest seconds decides. The seconds are counted from the time of
     the taints or of the pod. Later changes to taints do not change the time of the eviction until no taints are left or

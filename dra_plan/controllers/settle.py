@@ -141,15 +141,15 @@ class Settled:
 
     @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
-        """The message of the event about a claim that could not be created.
+        """The messages of the events about claims that could not be created.
 
-        The keys are the pods that lack the claim.
+        The keys are the pods that lack the claims.
         """
         return {(each.namespace, each.name): each.message for each in self._failed_claims}
 
     @property
     def over_quota(self) -> Mapping[PodKey, list[OverQuota]]:
-        """The quota amounts that prevented the creation of a pod or of its claim.
+        """The quota amounts that prevented the creation of pods or of their claims.
 
         The keys are the pods that could not be created or that lack a claim.
         """
@@ -164,7 +164,7 @@ class Settled:
 
 
 class Settling:
-    """A simulation of a cluster over time, which carries out steps and settles after each of them."""
+    """A simulation of a cluster over time. It carries out steps, and the cluster settles after each step."""
 
     def __init__(
         self,

@@ -39,7 +39,7 @@ class EndCause:
 
 @dataclass(frozen=True)
 class DeviceWithTaint:
-    """A device, as DRIVER/POOL/DEVICE, with its taint, and the name of the rule that sets the taint, or ""."""
+    """A device, as DRIVER/POOL/DEVICE, with its taint. It includes the name of the rule that sets the taint, or ""."""
 
     device: str
     taint: DeviceTaint

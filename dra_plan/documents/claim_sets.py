@@ -39,7 +39,7 @@ class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
-    """A rejection by a filter of the scheduler that depends only on the node and the pod, and not on devices."""
+    """A rejection by a scheduler filter that depends only on the node and the pod, and not on devices."""
 
     plugin: Text
     message: SchedulerText
@@ -103,7 +103,7 @@ _MESSAGE_UNLESS_FITS = {
 
 
 class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
-    """The owner of a claim set, which is a set of claims that must fit together on one node."""
+    """The owner of a claim set. The claims in a claim set must fit together on one node."""
 
     owner: Annotated[
         ObjectName | None,

@@ -102,7 +102,7 @@ CheckName = Annotated[
 
 
 class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
-    """A claim with allocated devices, and the pods that may use them."""
+    """A claim with allocated devices, and the pods that may use the claim."""
 
     namespace: str
     name: str

@@ -50,7 +50,7 @@ class ResourceUser(DocumentPart, frozen=True, kw_only=True):
 
 
 class ShortAlternative(DocumentPart, frozen=True, kw_only=True):
-    """Another alternative of a request that also has too few devices."""
+    """Another alternative of a request. There are too few devices for this alternative as well."""
 
     request: str
     need: Amount

@@ -54,7 +54,7 @@ class KnownDefect(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
-    """Known defects of the release that change the answer, and the answer that the release would give without them."""
+    """Known defects of the release that change the answer, and the answer without these defects."""
 
     code: Annotated[str, one_of("upstream-defect"), Meta(description="Set only among the reasons of a plan.")] = ""
     defects: Annotated[list[KnownDefect], Meta(min_length=1)]

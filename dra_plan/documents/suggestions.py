@@ -188,7 +188,7 @@ class NodeAwaited(DocumentPart, frozen=True, kw_only=True):
 
 
 class DevicesRepaired(DocumentPart, frozen=True, kw_only=True):
-    """A device plugin again offers all devices of a resource that the plugin's node has."""
+    """A device plugin again offers all devices of a resource that its node has."""
 
     code: Annotated[str, one_of("repair-devices")]
     resource: str

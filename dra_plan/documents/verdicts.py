@@ -175,7 +175,10 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
 
 
 class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition of an allocated device that the scheduler waits for before it binds the pod."""
+    """A condition of an allocated device.
+
+    The scheduler waits for this condition before it binds the pod.
+    """
 
     claim: str
     device: DeviceName

@@ -197,8 +197,7 @@ class Pseudonymizing:
 
     It calls `rename` with each name and writes the result in place of the name.
 
-    `kept` are the names that stay unchanged, which are the names of drivers. `shown` are the selectors and attributes
-    that stay readable.
+    `kept` are the names of drivers, which stay unchanged. `shown` are the selectors and attributes that stay readable.
     """
 
     def __init__(self, rename: Rename, kept: Iterable[str], shown: Shown) -> None:

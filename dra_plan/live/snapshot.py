@@ -326,9 +326,9 @@ def version_of(requests: Requests) -> ServerVersion:
 
 
 def gates_of(requests: Requests) -> ReportedGates:
-    """Return the feature gates in /metrics, or otherwise those on the command line in /flagz.
+    """Return the feature gates in /metrics. If there are none, return the feature gates on the command line in /flagz.
 
-    If access to both is denied, there are none.
+    If access to both is denied, the result has no gates.
     """
     for path, parse in (("/metrics", of_metrics), ("/flagz", of_flags)):
         try:
@@ -376,7 +376,7 @@ class Snapshot:
         yield end + b"]}" + end
 
     def reported(self, gates: Mapping[str, bool]) -> Snapshot:
-        """Return the snapshot with the scheduler's feature gates in place of those of the API server."""
+        """Return the snapshot with the scheduler's feature gates in place of the API server's feature gates."""
         told = msgspec.structs.replace(
             self.info, feature_gates=dict(sorted(gates.items())), feature_gates_from="kube-scheduler /metrics"
         )
@@ -417,7 +417,7 @@ class _ReadKind:
 
 
 def read(requests: Requests, progress: Progress | None = None, *, names: frozenset[str] | None = None) -> Snapshot:
-    """Return a snapshot with the objects that planning reads, or only those of the named kinds.
+    """Return a snapshot with the objects that planning reads. If `names` is given, only these kinds are read.
 
     Kinds that may not be listed, or that the server does not provide, are recorded in `not_listed`. Raises
     UnreadClusterError if the user is not allowed to list anything, or if the server fails for kinds that every plan
@@ -547,7 +547,7 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
 
 
 def without_time(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot without its time, so that two snapshots of a cluster that has not changed are equal."""
+    """Return the snapshot without its time. Two snapshots of a cluster that has not changed are then equal."""
     objects = [_RESOURCE_VERSION.sub(b"", text) for text in snapshot.objects]
     return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""), objects=objects)
 

@@ -218,7 +218,7 @@ _FIELDS: Mapping[tuple[str, str], FieldPath] = {
 
 
 def made_template(api_version: object, kind: object, value: Mapping[str, Any]) -> str:
-    """Return the name of the claim template that the controller of this object creates, or "" if it creates none."""
+    """Return the name of the claim template that this object's controller creates, or "" if it creates none."""
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return ""
     path = _FIELDS.get((split_version(api_version)[0], kind))

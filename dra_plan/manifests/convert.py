@@ -196,7 +196,7 @@ def class_from_v1alpha3(document: Plain) -> Plain:
 def taint_rule(document: Plain) -> Plain:
     """Return the rule unchanged.
 
-    Raises UnfitError if its selector has a class or CEL selectors, which are fields that were removed in 1.35.
+    Raises UnfitError if the rule's selector has a field that was removed in 1.35 (class and CEL selectors).
     """
 
     def check(spec: Plain) -> Plain:

@@ -100,7 +100,7 @@ def _documents(source: Source, faults: list[Fault]) -> SourceRead:
 def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespace: str, strict: bool) -> Inventory:
     """Return the typed objects in the sources.
 
-    Raises `ManifestErrors` in the same cases as `load`. If `strict` is not set, the cases are those of `from_dicts`.
+    Raises `ManifestErrors` in the same cases as `load` or, if `strict` is not set, as `from_dicts`.
     """
     collector = Collector(namespace=namespace, strict=strict)
     faults = collector.report.faults

@@ -43,7 +43,7 @@ class Form(Enum):
 class Extent(NamedTuple):
     """The extent of a field in a text, as positions of characters. The ends are exclusive.
 
-    `key_begin` is -1 for a value without a key, which is the root or an item of a list.
+    `key_begin` is -1 for a value without a key, such as the root or an item of a list.
     """
 
     begin: int
@@ -180,7 +180,7 @@ class Item(Struct, frozen=True):
 
 
 def label_of(kind: object, metadata: object, known: Kind | None = None, namespace: str = "") -> str:
-    """Return `KIND NAMESPACE/NAME` for an object that is not decoded, without the parts that are not known."""
+    """Return `KIND NAMESPACE/NAME` for an object that is not decoded. Unknown parts are left out."""
     metadata = metadata if isinstance(metadata, dict) else {}
     space, name = metadata.get("namespace"), metadata.get("name")
     if known is not None:
@@ -223,8 +223,8 @@ def of_json(
 ) -> Extents:
     """Return the extents of the fields in the JSON value between two positions in the text.
 
-    If a map sets a key again, the key is added to `repeated` with its position. The extent of the field is that of its
-    first value.
+    If a map sets a key again, the key is added to `repeated` with its position. The extent of the field is the extent
+    of its first value.
     """
     found: Extents = {}
     opened: list[_Outer] = []

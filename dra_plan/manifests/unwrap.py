@@ -229,7 +229,7 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
 
 
 def rule(group: str, plurals: list[str]) -> str:
-    """Return the rule of a role that allows these resources of a group to be listed."""
+    """Return a rule for a role. The rule allows a user to list these resources of a group."""
     return f'{{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
 
 

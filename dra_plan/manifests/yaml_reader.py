@@ -87,7 +87,7 @@ class Layouts:
         self._met: set[tuple[str, ...]] = set()
 
     def read(self, text: str, first_line: int) -> LaidOut | None:
-        """Return the only document in the text, which begins on this line.
+        """Return the only document in the text. The text begins in the line `first_line`.
 
         Return None if the text must be read in the usual way.
         """

@@ -22,7 +22,7 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Several lines on one scale, which begins at 0, with a title and a unit."""
+    """Several lines on one scale, with a title and a unit. The scale begins at 0."""
 
     title: str
     unit: str

@@ -93,7 +93,10 @@ def _goes(one: DrawnMove) -> str:
 
 
 def through_waves(made: Page) -> None:
-    """Make the slider go through all picks of the page, which are the waves of moves and the end."""
+    """Make the slider go through all picks of the page.
+
+    These picks are the waves of moves, and the end.
+    """
     if made.scenes:
         made.slider, made.before, made.steps = "Waves", "before the first wave", len(made.picks)
         made.tiles_when = "Before the first wave."

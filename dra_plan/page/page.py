@@ -123,7 +123,7 @@ def packed(text: str) -> str:
 
 
 def script() -> str:
-    """Return the page's script. All modules share one scope in it and do not import each other."""
+    """Return the page's script. All modules share one scope in this script and do not import each other."""
     modules = (_BETWEEN_MODULES.sub("", _asset(name)) for name in SCRIPTS)
     return "\n".join(['"use strict";', "(() => {", *modules, "})();", ""])
 

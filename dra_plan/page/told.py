@@ -203,7 +203,10 @@ def lines(of: Iterable[str]) -> list[TextLine]:
 
 
 def blocks(parts: Iterable[Part]) -> list[Block]:
-    """Return the parts of an answer as blocks of the page. Their content is the same as in a file."""
+    """Return the parts of an answer as blocks of the page.
+
+    The blocks have the same content as the answer has in a file.
+    """
     return [block for part in parts for block in _blocks(part)]
 
 
@@ -218,7 +221,7 @@ def _without(table: Table, headers: tuple[str, ...]) -> Table:
 
 
 def is_short(part: Part) -> bool:
-    """Return whether the part is short enough to be shown as it is."""
+    """Return whether the part is short enough to be shown in full."""
     return not isinstance(part, Table) or len(part.rows) <= MOST_ROWS
 
 

@@ -206,10 +206,11 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several lists with a worth for each shape. With the worths in any one list, no exchange gains.
+    """Return several lists with a worth for each shape. With the worths in any of the lists, no exchange gains.
 
     Only `stuck` shapes are worth more than 0. For each of the two sorts of amounts that differ most between the shapes,
-    one list has worths that are proportional to the pods' needs of this sort. The last list contains the mean of both.
+    one list has worths that are proportional to the pods' needs of this sort. The last list contains the mean of the
+    worths in both lists.
     """
     number = len(shapes.needs)
     dearest = max((group.price for room in rooms for group in room.groups), default=0)

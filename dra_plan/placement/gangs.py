@@ -21,10 +21,10 @@ Domains = tuple[frozenset[str], ...]
 
 @dataclass(frozen=True)
 class GroupToPlace:
-    """The constraints on the pods of a group that have no node.
+    """The constraints on a group's pods that have no node.
 
     At least `least` of these pods are placed, or none, and all of them are placed in one domain. `pods` is the number
-    of these pods. `priority` is their highest priority, which determines when the scheduler takes the group.
+    of these pods. `priority` is the highest priority of these pods. It determines when the scheduler takes the group.
     """
 
     key: GroupKey

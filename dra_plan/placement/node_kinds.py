@@ -76,12 +76,12 @@ class PodToPlace:
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """The claims of the pod that need devices, without the claim for extended resources."""
+        """The pod's claims that need devices, without the claim for extended resources."""
         return [] if self.devices is None or self.devices.empty else self.devices.pending
 
     @property
     def settled(self) -> list[ResourceClaim]:
-        """The claims of the pod that already have devices."""
+        """The pod's claims that already have devices."""
         return [] if self.devices is None or self.devices.empty else self.devices.allocated
 
 
@@ -344,7 +344,7 @@ class PlacementCluster:
         return not reads_more and all(plugin.name != plugin_names.NODE_AFFINITY for plugin in candidate.filters)
 
     def look(self, node: NodeInfo) -> Hashable:
-        """Return the properties of the node that the filters read, except its name and labels."""
+        """Return the node's properties that the filters read. The name and the labels are left out."""
         spec, amounts = node.node.spec, (sorted(node.allocatable.items()), sorted(node.requested.items()))
         return msgspec.json.encode((spec.unschedulable, spec.taints, amounts, len(node.pods), sorted(node.ports)))
 

@@ -292,7 +292,7 @@ class Rows:
     def best(self) -> Solution:
         """Solve the program for one goal after the other, and return the solution.
 
-        Among equally good solutions, the one with the fewest nodes is chosen, in a fixed order.
+        Of several equally good solutions, a solution with the fewest nodes is chosen, in a fixed order.
         """
         bounds: list[int] = []
         values: list[int] | None = None

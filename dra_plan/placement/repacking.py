@@ -51,9 +51,9 @@ MOST_WORTH = 20
 
 @dataclass
 class Repacker:
-    """Programs that find moves in one cluster.
+    """A search for moves in one cluster by integer programs.
 
-    Plans that cannot be carried out are excluded one by one (see `exclude`).
+    If a plan cannot be carried out, it is excluded (see `exclude`).
     """
 
     vacancies: Vacancies

@@ -98,7 +98,7 @@ class BestPlacement:
 
     `reached` and `bounds` contain a number for each goal. With a mix, this is the number of whole sets. If `reached`
     and `bounds` are equal, no better placement exists. `late` are rejections by filters that are not part of the
-    program (`Afterwards`). The placement is valid without the pods rejected there, which are in `left`.
+    program (`Afterwards`). The placement is valid without the pods that these filters reject. These pods are in `left`.
     """
 
     placed: tuple[PlacedPod, ...]

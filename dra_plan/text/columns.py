@@ -38,10 +38,10 @@ def _safe(cell: str) -> str:
 class Table:
     """A table with headers and rows.
 
-    The first `grouped` columns identify the row. A terminal leaves such a cell blank if it repeats the cell above, and
-    a narrow terminal turns these columns into headings. The columns numbered in `flexible` shrink on a narrow terminal.
-    Before they shrink, the `spare` columns are moved below the rows, in the order of `spare`; zeros are then not shown,
-    and cells that are equal in all rows are shown once.
+    The first `grouped` columns identify the row. A terminal leaves a cell in these columns blank if the cell repeats
+    the cell above, and a narrow terminal turns these columns into headings. The columns numbered in `flexible` shrink
+    on a narrow terminal. Before they shrink, the `spare` columns are moved below the rows, in the order of `spare`;
+    zeros are then not shown, and cells that are equal in all rows are shown once.
     """
 
     headers: Sequence[str]
@@ -166,7 +166,7 @@ def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
 
 
 def wrapped(lines: Iterable[str], width: int) -> list[str]:
-    """Return the lines as they are wrapped on a terminal of this width."""
+    """Return the lines as a terminal of this width wraps them."""
     screen = Screen(width, colour=False)
     return [part for line in lines for part in _on(screen, line, heading=False)]
 

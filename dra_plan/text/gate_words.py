@@ -30,7 +30,7 @@ def failure(gate: Gate, judge: Judge[D], document: D) -> str:
 def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
     """Return a line for each way in which claim sets failed.
 
-    A line names the claim sets that failed in its way.
+    The line names the claim sets that failed in this way.
     """
     usual = Gate()
     refused, undecided, few = [], [], []

@@ -77,7 +77,7 @@ def is_long(leading: list[LeadingReason], stories: list[NodeStory]) -> bool:
 def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
     """Return the explanations to show, and a sentence about the other explanations.
 
-    If there are too many explanations, the ones that cover the most nodes are shown.
+    If there are too many explanations, the explanations that cover the most nodes are shown.
     """
     if len(stories) <= MOST_STORIES:
         return stories, ""

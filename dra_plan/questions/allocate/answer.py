@@ -304,9 +304,9 @@ class ExplainedSets:
 def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
     """Return the plans of all claim sets, in order. The planner runs in `jobs` processes.
 
-    If several claim sets have equal requests, devices are searched only for the first, and its plan is reused for the
-    others. If this search ends with an error, devices are searched for the others too, because the error names the
-    claims.
+    If several claim sets have equal requests, devices are searched only for the first of these sets, and its plan is
+    reused for the other sets. If this search ends with an error, devices are searched for the other sets too, because
+    an error names the claims of its set.
     """
     first_of: dict[Hashable, int] = {}
     firsts = [first_of.setdefault(_key(claim_set), at) for at, claim_set in enumerate(sets)]

@@ -46,7 +46,7 @@ class EqualPods:
 
 @dataclass(frozen=True, slots=True)
 class ScaleOption:
-    """A way to scale up one group, with the number of new nodes and the pods that they would run.
+    """A way to scale up one group, with the number of new nodes and the pods that the new nodes would run.
 
     If balancing is enabled, the new nodes are shared with the `similar` groups.
     """

@@ -142,7 +142,8 @@ class ClusterSnapshot:
     def devices(self, pod: Pod) -> int:
         """Return the number of devices that the pod's claims request.
 
-        A request for all devices counts as one device, and of alternatives only the first counts.
+        A request for all devices counts as one device. If a request has alternatives, only the first alternative
+        counts.
         """
         requests = [each for claim in self._claims_of(pod) if claim is not None for each in claim.spec.devices.requests]
         exact = [each.exactly or next(iter(each.first_available), None) for each in requests]

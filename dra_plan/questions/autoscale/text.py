@@ -157,7 +157,7 @@ def _or(groups: list[str]) -> str:
 
 
 def names(document: AutoscaleDocument) -> str:
-    """Return the groups that grow, or the NodePools that get a node, one per line."""
+    """Return the groups that grow, or the NodePools that get a node. Each is on its own line."""
     if document.karpenter is not UNSET:
         return "".join(f"{shown.line(one.node_pool)}\n" for one in document.karpenter.node_claims)
     return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)

@@ -35,7 +35,7 @@ class NodeCopies(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
-    """The result of creating copies one after another until kube-scheduler rejects one."""
+    """The result of creating copies one after another until kube-scheduler rejects a copy."""
 
     copies: Amount
     nodes: Annotated[list[NodeCopies], Meta(description="The nodes that hold copies, in the order of the input.")]
@@ -200,12 +200,12 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> int:
-        """Return how many of the copies stand for existing pods of the owner that have no node."""
+        """Return how many of the copies stand for the owner's existing pods that have no node."""
         return pending_copies(self.gang, self.replicas)
 
 
 def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
-    """Return how many of the copies stand for existing pods of the owner that have no node."""
+    """Return how many of the copies stand for the owner's existing pods that have no node."""
     if gang is not None:
         return int(gang.waiting == gang.pods)
     return replicas.missing if replicas is not None else 0

@@ -86,7 +86,7 @@ _PLENTY = ResourceHolder("", "", "")
 
 
 class Fleet:
-    """The devices that the nodes reach, and those of them that are left over after all counts."""
+    """The devices that the nodes reach, and the devices among them that are left over after all counts."""
 
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view

@@ -67,7 +67,7 @@ def details(document: CapacityDocument) -> list[Part]:
 
 
 def nodes(document: CapacityDocument) -> list[Part]:
-    """Return a table of the nodes that hold copies. The list is empty if no node holds one."""
+    """Return a table of the nodes that hold copies, in a list. If no node holds a copy, the list is empty."""
     made = Table(("WORKLOAD", "NODE", "COPIES", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)

@@ -173,7 +173,10 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
 
 
 def broken_selectors(before: State, after: State) -> Iterator[ChangedSelector]:
-    """Yield the selectors in use that match no device in the second state, or that fail on more devices there."""
+    """Yield the selectors in use that match no device in the second state.
+
+    Selectors that fail on more devices than in the first state are yielded as well.
+    """
     changed = changed_selectors((before.inventory, before.view), (after.inventory, after.view))
     yield from (each for each in with_usage(changed, before.inventory) if each.lost or each.stops)
 

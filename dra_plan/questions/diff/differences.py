@@ -271,7 +271,7 @@ def _takers(pod: PodKey, here: Mapping[PodKey, ComparedPod], holders: Mapping[st
 
 
 def pod_states(document: ScheduleDocument) -> Mapping[PodKey, ComparedPod]:
-    """Return the pods that the scheduler handles, without those that have finished."""
+    """Return the pods that the scheduler handles. Pods that have finished are left out."""
     devices = _devices(document)
     return {(pod.namespace, pod.name): _pod_state(pod, devices) for pod in document.pods if pod.outcome != "Skipped"}
 

@@ -250,7 +250,7 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedField(DocumentPart, frozen=True, kw_only=True):
-    """A field of an object that differs between the states."""
+    """A field of an object. The field differs between the states."""
 
     field: Annotated[
         str, Meta(description="taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE; one entry per taint.")

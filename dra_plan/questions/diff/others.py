@@ -34,7 +34,10 @@ CYCLE = 10
 
 
 class AskedState:
-    """One of the two states, in which pods are scheduled again without others. `spent` is the total cost so far."""
+    """One of the two states, for which the scheduler is run again with fewer pending pods.
+
+    `spent` is the total cost so far.
+    """
 
     def __init__(self, inventory: Inventory, view: View, plan: SchedulePlan, question: Question) -> None:
         self._inventory, self._view, self._question = inventory, view, question

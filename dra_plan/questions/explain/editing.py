@@ -45,7 +45,7 @@ class OwnedPods:
 
     @cached_property
     def waiting(self) -> list[Owner]:
-        """The pods of the workload that have no node. The list is empty for a pod."""
+        """The workload's pods that have no node. The list is empty for a pod."""
         if self.object is None or isinstance(self.object, Pod):
             return []
         pods = self._index.pods_of(self.object)

@@ -247,9 +247,9 @@ class ObstacleRemedies:
         )
 
     def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
-        """Yield the change that merges requirements that exclude each other into one requirement.
+        """Yield the change that merges requirements that exclude each other.
 
-        Each of the listed values meets the merged requirement.
+        The merged requirement is met by each of the values that the original requirements list.
         """
         spec, label = self._pods.spec, conflict.label
         required = required_terms(Pod(spec=spec)) if spec is not None else None

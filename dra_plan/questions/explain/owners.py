@@ -378,10 +378,9 @@ def help_heading(told: list[str], verdict: OwnerVerdict | None) -> tuple[str, st
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
     """Return the changes that would help, one on each line.
 
-    If any one of several claims must be released, they share a line.
-
-    The suggestions of the verdict were tried with the whole scheduler. If there is no verdict, the suggestions are the
-    changes that make the claims fit. Driver pods that need repair come first; their repair is not tried.
+    If it is enough to release any one of several claims, these claims share a line. The suggestions of the verdict were
+    tried with the whole scheduler. If there is no verdict, the suggestions are the changes that make the claims fit.
+    Driver pods that need repair come first; their repair is not tried.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
         who_fits = "the claim" if verdict.kind == "ResourceClaim" else "the pod"

@@ -65,7 +65,7 @@ _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
 
 
 class PendingPods:
-    """A search for the verdicts on the pods of `owners` that have no node.
+    """A search for the verdicts on pods that belong to `owners` and have no node.
 
     The simulation runs only once for all owners. After the `deadline`, in monotonic time, open results are Undecided.
     """

@@ -30,7 +30,7 @@ _REPEATED = ("Failed", "BackOff", "InspectFailed")
 
 
 class PlacedPods:
-    """A search for the verdicts on the pods of an input that have nodes."""
+    """A search for the verdicts on an input's pods that have nodes."""
 
     def __init__(self, inventory: Inventory, view: View) -> None:
         self._inventory, self._view = inventory, view
@@ -63,7 +63,7 @@ class PlacedPods:
 
     @cached_property
     def drivers(self) -> DriverPods:
-        """The pods of drivers, which publish devices."""
+        """The pods of device drivers."""
         from dra_plan.explanation.driver_pods import DriverPods
 
         return DriverPods(self._inventory)

@@ -30,7 +30,7 @@ _PODS = "pods"
 
 
 def removals(inventory: Inventory, verdict: OwnerVerdict, priority: int) -> Iterator[tuple[Remedy, ...]]:
-    """Yield the removal of a pod, which is deleted or moved to another node.
+    """Yield the removal of a pod. The pod is deleted or moved to another node.
 
     Pods that request the least come first.
     """

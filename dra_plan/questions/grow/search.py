@@ -93,7 +93,7 @@ class GrowthQuestion:
         return self._answers[counts]
 
     def alone(self, answer: Grown, keys: Collection[PodKey]) -> frozenset[PodKey]:
-        """Return those of the pods that are bound with the new nodes of `answer` if no other pods are pending."""
+        """Return the pods in `keys` that are bound with the new nodes of `answer` if no other pods are pending."""
         inventory, _ = with_more(self._inventory, self._kinds, answer.counts)
         outcome = settle_chosen(inventory, self._target, self._question, lambda pod: _named(pod) in keys)
         return frozenset(key for key, record in outcome.records().items() if record.node and key in keys)
@@ -263,7 +263,7 @@ class CheapestSearch:
 
 
 def one_fewer(counts: Counts) -> Iterator[Counts]:
-    """Yield the combinations with one node less. There is one for each kind that has any nodes."""
+    """Yield the combinations with one node less. There is a combination for each kind that has any nodes."""
     for kind, count in enumerate(counts):
         if count:
             yield (*counts[:kind], count - 1, *counts[kind + 1 :])

@@ -54,7 +54,7 @@ def _reached(view: View, rule: DeviceTaintRule) -> Iterator[tuple[str, str, str]
 def of_rules(taints: Sequence[RuleTaint], inventory: Inventory) -> Iterator[Notice]:
     """Yield a notice for each rule that selects no device.
 
-    The notice names the field of the rule that matches no device.
+    The notice names the rule's field that matches no device.
     """
     for told in taints:
         if told.reason and told.reason != IGNORED:

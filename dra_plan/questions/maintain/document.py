@@ -24,8 +24,8 @@ node does not return with, and gets none of the new ones."""
 class MovedPod(DocumentPart, frozen=True, kw_only=True):
     """A pod that leaves a node, and the node of its replacement.
 
-    If both are the same node, the pod belongs to a DaemonSet and stays on the node. It is recreated when the node
-    returns with other devices.
+    If the replacement is on the same node, the pod belongs to a DaemonSet and stays on the node. It is recreated when
+    the node returns with other devices.
     """
 
     namespace: str

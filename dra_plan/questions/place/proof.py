@@ -26,7 +26,7 @@ MOST_TRIALS = 20
 class ProvedImpossible:
     """A proof that pods cannot be placed together.
 
-    `document` is the proof in the form of documents. `found` is the placement of all these pods but one. `left` is the
+    `document` is the proof in the form of documents. `found` is a placement of all these pods except one. `left` is the
     remaining pod, and `refused` says why it is rejected.
     """
 

@@ -45,7 +45,7 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
 class RepackWave(DocumentPart, frozen=True, kw_only=True):
     """Pods that leave their nodes together.
 
-    Before the next wave, all of these pods have new nodes, except the `waiting` ones.
+    Before the next wave, all of these pods have new nodes, except the `waiting` pods.
     """
 
     cordoned: Annotated[

@@ -112,7 +112,7 @@ class Movability:
 
     @classmethod
     def of(cls, cluster: SimulatedCluster, index: Index, rules: MoveRules, profiles: Collection[str]) -> Movability:
-        """Return the pods of the inventory that may move, and those that stay.
+        """Return the pods of the inventory that may move, and the pods that stay.
 
         `profiles` are the names of known schedulers.
         """

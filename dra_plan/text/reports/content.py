@@ -170,7 +170,10 @@ def fingerprints(content: Content) -> list[tuple[Entry, str]]:
 
 
 def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase], list[Entry]]:
-    """Return the warnings that make the gate fail as failed checks, and the other warnings as notes."""
+    """Return the warnings as checks and notes.
+
+    A warning that makes the gate fail is a failed check. Any other warning is a note.
+    """
     told = list(warnings)
     failed = of_plain_warnings(one for one in told if gate.counts(one))
     notes = of_plain_warnings(one for one in told if not gate.counts(one))
