@@ -180,7 +180,10 @@ def target_of(
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:
-    """Return the items of an argument that takes several. Raises UsageError for a string, a path or a single object."""
+    """Return the items of an argument that takes several items.
+
+    Raises UsageError for a string, a path or a single object.
+    """
     if isinstance(given, str | bytes | os.PathLike | dict) or not isinstance(given, Iterable):
         raise _unlike(argument, f"a list of {what}", given)
     return list(given)

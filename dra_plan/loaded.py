@@ -170,8 +170,8 @@ class LoadedCluster:
     ) -> Self:
         """Return the same objects with another release, other gates or other quirks. By default, nothing changes.
 
-        `feature_gates` are all the gates that differ from the defaults of the release. Raises UsageError for unknown
-        gates.
+        An argument that is not given changes nothing. `feature_gates` are all the gates that differ from the defaults
+        of the release. Raises UsageError for unknown gates.
         """
         before = self._asked
         asked = asked_release(
@@ -216,7 +216,8 @@ class LoadedCluster:
     def cordon(self, *nodes: str) -> Self:
         """Return the cluster with these nodes cordoned. Raises UsageError for an unknown node.
 
-        Nodes are given by name or by a label selector such as `rack=r2`.
+        Nodes are given by name or by a label selector such as `rack=r2`. Like all edits, this raises UsageError for an
+        unknown node.
         """
         from .planner.node_choice import all_meant
         from .whatif import Cordon

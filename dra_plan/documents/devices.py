@@ -59,7 +59,7 @@ class ComputedPart(DocumentPart, frozen=True, kw_only=True):
 
 
 class DecidingClause(DocumentPart, frozen=True, kw_only=True):
-    """The part of a selector that decides, and the values of the devices for the names that it reads.
+    """The part of a selector that decides, and the values that devices have for the attributes and capacities in it.
 
     Numbers of devices are totals over all nodes of the story.
     """
@@ -102,7 +102,7 @@ CheckName = Annotated[
 
 
 class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
-    """A claim with allocated devices, and the pods that may use them."""
+    """A claim with allocated devices, and the pods that may use the claim."""
 
     namespace: str
     name: str
@@ -275,7 +275,7 @@ class TaintDetail(TaintName, frozen=True, kw_only=True):
 
 
 class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
-    """A constraint, and the value that it compares on the device, or null if the device has no such value."""
+    """A constraint, and the value that it compares on the device. The value is null if the device has no such value."""
 
     constraint: Position
     attribute: str
@@ -322,7 +322,7 @@ class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
 class ChangedValue(DocumentPart, frozen=True, kw_only=True):
     """An attribute, a capacity or another field of a pool's devices that changed.
 
-    It may also exist only before or only after the change.
+    The field may also exist only before the change, or only after it.
     """
 
     field: Text
@@ -334,7 +334,7 @@ class ChangedValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that drivers publish differently before and after."""
+    """A pool for which drivers publish something different before and after the change."""
 
     driver: Text
     pool: Text
@@ -345,7 +345,7 @@ class ChangedPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
-    """A selector that matches a different number of devices before and after."""
+    """A selector that matches a different number of devices before and after the change."""
 
     expression: Text
     used_by: list[ObjectName]

@@ -50,7 +50,7 @@ class ResourceUser(DocumentPart, frozen=True, kw_only=True):
 
 
 class ShortAlternative(DocumentPart, frozen=True, kw_only=True):
-    """Another alternative of a request, for which there are too few devices as well."""
+    """Another alternative of a request. There are too few devices for this alternative as well."""
 
     request: str
     need: Amount
@@ -72,7 +72,7 @@ class NodeShare(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
-    """What a rejection is about, for a group of nodes. Which fields are set depends on the kind."""
+    """The object or condition that makes a group of nodes reject the pod. The kind determines which fields are set."""
 
     kind: ObstacleKind
     resource: Annotated[
@@ -265,7 +265,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     def is_reserved(self) -> bool:
         """True if this is the taint of a node that is reserved for the control plane.
 
-        Such a taint outweighs everything else.
+        Such a taint takes precedence over all other reasons.
         """
         return self.taint is not None and self.taint.key in CONTROL_PLANE
 
@@ -276,7 +276,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_of_room(self) -> bool:
-        """True if other pods leave too little room, so that the node might accept the pod without them."""
+        """True if other pods leave too little room on the node, so that the node might accept the pod without them."""
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
@@ -289,12 +289,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_of_volume(self) -> bool:
-        """True if the node can never use the pod's volume, so that it does not matter what else the node lacks."""
+        """True if the node can never use the pod's volume. Nothing else that the node lacks then matters."""
         return self.kind == "Volume" and bool(self.volume)
 
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
-    """One reason why one plugin rejects nodes, and what the reason is about."""
+    """One reason why one plugin rejects nodes, and the objects or conditions behind the reason."""
 
     plugin: str
     message: SchedulerText
@@ -330,5 +330,5 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def about(self) -> list[NodeObstacle]:
-        """What the reasons of these nodes are about."""
+        """The objects or conditions that make these nodes reject the pod."""
         return [one for reason in self.reasons for one in reason.about]

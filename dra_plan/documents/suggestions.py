@@ -14,9 +14,10 @@ from .stories import DriverPod
 
 
 class OtherAmount(DocumentPart, frozen=True, kw_only=True):
-    """The amount that the largest devices have of a capacity or counter, before and after a change of a value.
+    """The largest amount of a capacity or counter that a device has, before and after a change of the requested value.
 
-    `from` is the amount of the devices with the requested value, and `to` is the amount of those with another value.
+    `from` is the amount of the devices with the requested value, and `to` is the amount of the devices with another
+    value.
     """
 
     name: Text
@@ -79,7 +80,7 @@ class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
-    """Fewer devices are requested, or a number of devices instead of all."""
+    """Fewer devices are requested, or a fixed number of devices is requested instead of all devices."""
 
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
@@ -87,9 +88,9 @@ class CountLowered(RequestChange, frozen=True, kw_only=True):
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):
-    """Less of a capacity is requested, or a different capacity, or none of it.
+    """Less of a capacity is requested, or another capacity is requested, or the request for the capacity is removed.
 
-    `request-capacity`: an amount is requested explicitly, and replaces the one that applies otherwise.
+    `request-capacity`: an amount is requested explicitly, and replaces the amount that applies otherwise.
     """
 
     code: Annotated[str, one_of("lower-capacity", "request-capacity", "rename-capacity", "drop-capacity")]
@@ -134,7 +135,7 @@ class ConstraintDropped(DocumentPart, frozen=True, kw_only=True):
 
 
 class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
-    """The claim waits until a pool has the slices that it lacks."""
+    """The claim waits until the pool has the slices that are missing."""
 
     code: Annotated[str, one_of("wait-for-slice")]
     pool: PoolName
@@ -148,7 +149,10 @@ class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeAdded(DocumentPart, frozen=True, kw_only=True):
-    """A copy of a node is added, with the pods and devices that every such node has. No patch does that."""
+    """A copy of a node is added, with the pods and devices that every node of this type has.
+
+    No patch can add a node.
+    """
 
     code: Annotated[str, one_of("add-node")]
     like: Annotated[str, Meta(description="The node that is copied.")]
@@ -204,7 +208,8 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
     """The pod requires a different value of a node label, or a different label.
 
-    `use-other-nodes`: nodes have both values, but the nodes with the present value have no room.
+    `use-other-nodes`: some nodes have the present value and some have the new value, but the nodes with the present
+    value have no room.
     """
 
     code: Annotated[str, one_of("change-node-selector", "use-other-nodes")]
@@ -215,7 +220,10 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
-    """Requirements for a node label that exclude each other are replaced by one that accepts any of their values."""
+    """Requirements for a node label that exclude each other are replaced by one requirement.
+
+    The new requirement accepts any of the values that the replaced requirements accept.
+    """
 
     code: Annotated[str, one_of("merge-node-requirements")]
     label: str
@@ -249,7 +257,7 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
     `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
-    `lower-min-domains`: the constraint requires only as many domains as there are.
+    `lower-min-domains`: the topology spread constraint requires only as many domains as there are.
     """
 
     code: Annotated[
@@ -280,7 +288,7 @@ class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
 
 
 class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
-    """A rolling update deletes an old pod before its new pod is ready, as set by `maxUnavailable` of the Deployment."""
+    """A rolling update deletes an old pod before its new pod is ready (`maxUnavailable` of the Deployment)."""
 
     code: Annotated[str, one_of("loosen-rollout")]
     deployment: str
@@ -312,7 +320,7 @@ class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceServed(DocumentPart, frozen=True, kw_only=True):
-    """The `extendedResourceName` of a device class is set, so that it provides a resource that no node has."""
+    """The `extendedResourceName` of a device class is set, so that the class provides a resource that no node has."""
 
     code: Annotated[str, one_of("serve-resource")]
     class_: str
@@ -346,8 +354,9 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
     """Pods of one node no longer exist.
 
-    `await-pods`: they are being deleted and end without further action. `force-delete-pods`: they do not, because
-    their node does not report. `remove-pods`: they run, and are to be deleted or moved.
+    `await-pods`: the pods are being deleted and end without further action. `force-delete-pods`: the pods are being
+    deleted but do not end, because their node does not report. `remove-pods`: the pods run, and are to be deleted or
+    moved.
     """
 
     code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
@@ -502,7 +511,7 @@ class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
 
 
 class TriedChanges(DocumentPart, frozen=True, kw_only=True):
-    """Changes that were tried together, and the node on which the claims then fit."""
+    """Changes that were tried together, and the node on which the claims fit after these changes."""
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the claim set then fits.")]

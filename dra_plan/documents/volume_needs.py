@@ -23,7 +23,7 @@ class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim whose volume, or whose StorageClass, keeps a pod away from nodes."""
+    """A PersistentVolumeClaim whose volume or StorageClass keeps a pod away from nodes."""
 
     name: str
     missing: Annotated[bool, Meta(description="True if there is no such claim in the namespace.")] = False
@@ -66,7 +66,7 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim, and the node label values that a node must have to use its volume."""
+    """A PersistentVolumeClaim, and the label values that a node must have to use the claim's volume."""
 
     claim: str
     values: list[str]
@@ -86,7 +86,7 @@ class VolumesApart(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that only one node may use, and that a pod on another node uses.
+    """A PersistentVolumeClaim that only one node may use, and that is used by a pod on another node.
 
     The explained pod is bound to a node and uses the claim as well.
     """

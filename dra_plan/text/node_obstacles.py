@@ -47,7 +47,7 @@ def share(of: NodeObstacle, one: NodeShare) -> str:
 
 
 def in_short(of: RefusingNodes) -> str:
-    """Return the subjects of all reasons that the nodes have, in a few words.
+    """Return the subjects of all reasons why the nodes reject the pod, in a few words.
 
     If a reason has no subject, the scheduler's words are used.
     """
@@ -62,7 +62,7 @@ def _untold(reason: NodeRefusalReason) -> str:
 
 
 def of_node(of: RefusingNodes, labels: Mapping[str, str]) -> str:
-    """Return all reasons of one of the nodes, with the node's own labels."""
+    """Return all reasons why one of the nodes rejects the pod, with the node's own labels."""
     told = [_of_node(one, labels) for one in of.about] + [_untold(one) for one in of.reasons if not one.about]
     return "; ".join(dict.fromkeys(told))
 
@@ -296,7 +296,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
 
 
 def taken_ports(alike: Sequence[NodeObstacle]) -> str:
-    """Return which host ports are taken, and by which pods. All the ports must be taken by the same pods."""
+    """Return the host ports that are taken, and the pods that take them. The same pods must take all of these ports."""
     first, ports = alike[0], [f"{one.port}/{one.protocol}" for one in alike]
     taken = "host port {} is taken" if len(ports) == 1 else "host ports {} are taken"
     by = f"pods {words.listed(first.holders)}" if first.varies else f"pod {first.pod}"

@@ -14,9 +14,9 @@ STARTING = ("ContainerCreating", "PodInitializing")
 
 
 def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[str]:
-    """Yield what keeps a pod from starting on its node. If this is unknown, yield a command that shows it.
+    """Yield the reasons why a pod does not start on its node, or a command that shows the reason if it is unknown.
 
-    For a StatefulSet that waits for a pod, this pod comes first.
+    If a StatefulSet waits for a pod, this pod comes first.
     """
     if of.held_by == "Order":
         yield from (f"Pod {one.pod} on {one.node} is not ready{_why(one)}." for one in of.unready_pods)
@@ -33,7 +33,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
 
 
 def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
-    """Yield a sentence about pods of DaemonSets that are not ready, if a driver publishes no devices."""
+    """Yield a sentence about DaemonSet pods that are not ready, if a driver publishes no devices."""
     if of is None or not of.unready_pods or of.held_by == "Order":
         return
     by_reason: dict[str, list[str]] = {}

@@ -26,7 +26,7 @@ UNEXAMINED = "devices do not fit (--node NODE says why on one of these nodes)"
 def node_lines(
     of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False, most_shares: int = 0
 ) -> Iterator[str]:
-    """Yield a line for each group of nodes that reject the pod, beginning with the nodes that are closest to fitting.
+    """Yield a line for each group of nodes that reject the pod. The nodes that are closest to fitting come first.
 
     `without_devices` says that the input does not show the devices. If a few nodes differ only in what other pods leave
     of them, up to `most_shares` of these nodes have their own lines.
@@ -122,7 +122,7 @@ class _Excluded:
         self._conflict = conflict
 
     def without(self, reason: NodeRefusalReason) -> NodeRefusalReason | None:
-        """Return the reason without these obstacles; None if nothing else is left."""
+        """Return the reason without the excluded obstacles, or None if no obstacle is left."""
         about = [one for one in reason.about if not self._has(one)]
         return None if reason.about and not about else structs.replace(reason, about=about)
 
@@ -149,7 +149,7 @@ def who(nodes: Sequence[str]) -> str:
 
 
 def phrase(reason: NodeRefusalReason, *, common: bool = False) -> str:
-    """Return the words for the reason of a rejection, which are the scheduler's message if nothing more is known.
+    """Return the words for the reason of a rejection. If nothing more is known, they are the scheduler's message.
 
     If `common` is set, what differs between the nodes is left out.
     """
@@ -172,8 +172,8 @@ def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bo
     """Return whether the explanation of devices on one node is enough.
 
     It is enough if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not
-    enough if a request has alternatives, or if devices of the right kind have too little left: the line about the nodes
-    then says it sooner.
+    enough if a request has alternatives, or if devices of the right kind have too little left: in these cases, the line
+    about the nodes says it sooner.
     """
     if len(groups) > 1 or not only_devices(groups) or any(_is_nearly(one) for group in groups for one in group.about):
         return False
@@ -190,7 +190,7 @@ def only_devices(groups: Sequence[RefusingNodes]) -> bool:
 
 
 def in_vain(groups: Sequence[RefusingNodes]) -> str:
-    """Return a sentence that says that waiting will not help, if even empty nodes have too little.
+    """Return a sentence that says that waiting will not help, because even empty nodes have too little.
 
     Return "" unless this is certain.
     """

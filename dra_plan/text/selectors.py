@@ -9,7 +9,7 @@ from dra_plan.text.words import counted, listed
 
 
 def ends_attempt(devices: int) -> str:
-    """Return what it means for a pod that a selector fails on this number of devices."""
+    """Return the consequence for a pod if a selector fails on this number of devices."""
     which = "it" if devices == 1 else "one of them"
     return (
         f"as soon as the scheduler evaluates {which}, the attempt ends and the pod is not scheduled, even if another "

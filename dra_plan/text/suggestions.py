@@ -49,7 +49,7 @@ _VERBS = {"guard-selector": "change", "fix-spelling": "correct", "change-value":
 
 
 def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
-    """Return changes that were tried together, and the nodes on which the pod or the claims (`who`) then fit.
+    """Return changes that were tried together, and the nodes on which `who` (the pod or the claims) then fits.
 
     If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
     """
@@ -69,9 +69,9 @@ def _said(of: TriedChanges) -> Iterator[str]:
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
-    """Return the title above the suggestions, and a remark in brackets that says which of them were tried.
+    """Return the title above the suggestions, and a remark in brackets that says which suggestions were tried.
 
-    `tried` and `untried` are numbers of suggestions. The untried ones come first.
+    `tried` and `untried` are numbers of suggestions. The untried suggestions come first.
     """
     if not tried:
         return "What may make it fit", ""
@@ -80,7 +80,10 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look if a driver's pod has a problem, so that the devices on its node are not known."""
+    """Return where to look for the problem of a driver's pod.
+
+    It is not known which devices the driver will publish on the pod's node, so this cannot be tried.
+    """
     where = f"{'for' if of.state == 'pending' else 'on'} {words.listed(of.lacking)}"
     return f"{_look_at(of, where)}: what it then publishes there is not known, so this cannot be tried"
 
@@ -113,8 +116,9 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
 def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
     """Return a line for each suggestion. Suggestions that differ only in the released claim share a line.
 
-    A toleration and the removal of the same taint also share a line. The first lines say what to find out about taints
-    of devices: a device without its taint would be as usable as with a toleration, and the toleration was tried.
+    A toleration of a taint and the removal of this taint also share a line. The first lines say what to find out about
+    taints of devices. Only the toleration is tried, because a device without the taint is as usable as with a
+    toleration.
     """
     groups: dict[object, list[TriedChanges]] = {}
     for one in found:

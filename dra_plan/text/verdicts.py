@@ -53,7 +53,7 @@ WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
 
 
 def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
-    """Yield the verdict, followed by what it is based on: findings, missing objects, and the obstacles on each node.
+    """Yield the verdict, and then the basis for it: findings, missing objects, and the obstacles on each node.
 
     `alike` are verdicts that differ only in names. `devices` says where the claims fit.
     """

@@ -10,7 +10,7 @@ from dra_plan.text import words
 
 
 def volume_claim(of: VolumeClaimNeeds) -> str:
-    """Return where the claim's volume can be used, or why the claim gets no volume."""
+    """Return the nodes on which the claim's volume can be used, or the reason why the claim gets no volume."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         said = f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}"

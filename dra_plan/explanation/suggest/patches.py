@@ -53,12 +53,12 @@ RANKS = tuple(CHANGES)
 def rank(told: SuggestedChange) -> int:
     """Return the position of a change in the order of suggestions.
 
-            A change that leaves less than half of the devices, or makes an alternative accept devices that others are for, has
-        the same rank as dropping the request; less cpu or memory only makes the pod slower or smaller. A change that leaves
-        half or less comes after other changes of the amount. A device with a taint that evicts pods is hardly usable, so
-        the devices of others come before it. No pod misses a claim that no pod uses, so the release of such a claim comes
-        before requesting less. A label that the node lacks is rather set than no longer required.
-        """
+    A change that leaves less than half of the devices, or makes an alternative accept devices that others are for, has
+    the same rank as dropping the request; less cpu or memory only makes the pod slower or smaller. A change that leaves
+    half or less comes after other changes of the amount. A device with a taint that evicts pods is hardly usable, so
+    the devices of others come before it. No pod misses a claim that no pod uses, so the release of such a claim comes
+    before requesting less. A label that the node lacks is rather set than no longer required.
+    """
     if isinstance(told, ClaimReleased) and not told.pods:
         return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":

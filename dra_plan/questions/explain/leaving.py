@@ -19,9 +19,10 @@ MOST_NODES = 3
 
 
 def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequence[str]) -> Iterator[Remedy]:
-    """Yield, for one node, the change that the pods that are being deleted there are gone, if they may be in the way.
+    """Yield, for one node, the change that its pods that are being deleted are gone.
 
-    They are in the way if they leave too little room on the node, or use one of these `claims` of the owner's pods.
+    The change is yielded only if these pods may be in the way: if they leave too little room on the node, or use one of
+    these `claims` of the owner's pods.
     """
     there: dict[str, list[Pod]] = {}
     for pod in inventory.pods:

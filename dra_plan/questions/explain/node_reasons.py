@@ -72,11 +72,11 @@ _KINDS = ("selector", "pool")
 
 
 class DeviceReason(NamedTuple):
-    """Why a pod's claims do not fit on a node.
+    """The reason why a pod's claims do not fit on a node.
 
-    `taken_before` means that the claims would fit, but pods before this one take the devices. `most` is the maximum
-    number of devices for the failing request if nothing were allocated. `request` is the name of this request, and
-    `offer` has the devices of the node.
+    `taken_before` means that the claims would fit, but pods before this pod take the devices. `request` is the name of
+    the failing request, and `most` is the maximum number of devices for this request if nothing were allocated. `offer`
+    contains the devices of the node.
     """
 
     leading: LeadingReason
@@ -88,7 +88,10 @@ class DeviceReason(NamedTuple):
     """The node and others with the same findings."""
 
     def together(self) -> NotTogether | None:
-        """Return the requirements that cannot be met together on the node, with the values of each, or None."""
+        """Return the requirements that cannot be met together on the node, with the values for each requirement.
+
+        If there are no such requirements, return None.
+        """
         from dra_plan.explanation.collisions import not_together
 
         blocking = self.group.blocking if self.group is not None else None
@@ -97,10 +100,10 @@ class DeviceReason(NamedTuple):
         return not_together(self.offer, blocking)
 
     def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
-        """Return the part of a selector that is false for the most devices of `offers`, if it reads only one value.
+        """Return the part of a selector that is false for the most devices of `offers`.
 
-        The offers are those of this node and of other nodes with the same leading reason. Return None if there is no
-        such part.
+        The offers are those of this node and of other nodes with the same leading reason. Return None if the part reads
+        several values, or if no part is false.
         """
         from dra_plan.explanation.absent import decisive_parts_of
         from dra_plan.explanation.hints import clause
@@ -115,7 +118,7 @@ class DeviceReason(NamedTuple):
         return clause(most) if most is not None and len(most.found) == 1 and not most.error else None
 
     def missing_drivers(self) -> list[MissingDriver]:
-        """Return the drivers that the claims want and that publish devices only for other nodes."""
+        """Return the drivers whose devices the claims request, but which publish devices only for other nodes."""
         from dra_plan.explanation.driver_pods import missing_drivers
 
         return missing_drivers(self.offer) if self.offer is not None else []
@@ -131,7 +134,7 @@ class DeviceReason(NamedTuple):
         return pools_elsewhere(self.offer.placement, texts)
 
     def bad_pools(self) -> list[PoolName]:
-        """Return the pools that end the scheduling attempt, if they are the reason why the claims do not fit."""
+        """Return the pools that end the scheduling attempt, if these pools are the reason why the claims do not fit."""
         from dra_plan.explanation.parts import pool
 
         if self.offer is None or self.leading.code not in ABOUT_POOLS:
@@ -156,7 +159,10 @@ class DeviceReason(NamedTuple):
         ]
 
     def removed(self) -> list[RemovedDevices]:
-        """Return the devices that the failing request could get if they were not allocated and had enough left."""
+        """Return the devices that the failing request cannot get only because they are in use.
+
+        Such a device is allocated, or too little of it is left.
+        """
         from dra_plan.explanation.parts import removal
 
         offer, request = self.offer, self.request
@@ -168,9 +174,10 @@ class DeviceReason(NamedTuple):
 
 
 class DeviceReasons:
-    """Finds out, node by node, why the claims of a pod do not fit.
+    """A look-up that says, node by node, why the claims of a pod do not fit.
 
-    Of many nodes, it examines only some, spread over all of them; if nodes are `chosen`, only from among these.
+    If there are many nodes, only some of them are examined, spread over all nodes. If nodes are `chosen`, only chosen
+    nodes are examined.
     """
 
     def __init__(
@@ -194,7 +201,7 @@ class DeviceReasons:
             self._look_at(attempt, _fitting(plan) if not attempt.has_more else frozenset())
 
     def of(self, node: str) -> DeviceReason | None:
-        """Return why the claims do not fit on the node, or None if this was not found."""
+        """Return the reason why the claims do not fit on the node, or None if no reason was found."""
         found = self._found.get(node)
         if found is None or self._attempt is None or found.leading.request is None:
             return found
@@ -207,9 +214,9 @@ class DeviceReasons:
         return any(found.leading.code == "claim-elsewhere" for found in self._found.values())
 
     def not_ready(self, node: Node) -> tuple[str, UnreadyPod] | None:
-        """Return a DaemonSet's pod that is not ready on the node, and the driver to which it belongs, or None.
+        """Return a DaemonSet's pod that is not ready on the node, and the driver to which the pod belongs, or None.
 
-        The driver is "" if the pod's claims do not need it.
+        The driver is "" if the pod's claims do not need the driver.
         """
         found = self._found.get(node.metadata.name)
         return self._drivers.unready_on(found.offer if found is not None else None, node)
@@ -297,11 +304,11 @@ class _AlikeNodes:
 
 
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
-    """Return groups of the nodes that reject the pod, the nodes that are closest to fitting first.
+    """Return groups of the nodes that reject the pod. The nodes that are closest to fitting come first.
 
-    Groups with fewer reasons come first, then those where devices may become free, and then larger groups. Nodes that
-    are reserved for the control plane, or that are not ready, come after these. Nodes that the pod can never use come
-    last.
+    Groups with fewer reasons come first, then groups in which devices may become free, and then larger groups. Nodes
+    that are reserved for the control plane, or that are not ready, come after all of these. Nodes that the pod can
+    never use come last.
     """
     groups: dict[Any, _AlikeNodes] = {}
     causes: dict[int, Any] = {}
@@ -326,7 +333,10 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
-    """Return the nodes. If other pods leave too little room, add how many pods there are below this priority."""
+    """Return the nodes. If other pods leave too little room, the result says how many pods have a lower priority.
+
+    `priority` is the priority of the rejected pod.
+    """
     if not any(one.is_of_room for one in of.about):
         return of
     there = [run.priority(pod) for node in of.nodes for pod in run.pods_on(node)]

@@ -37,7 +37,7 @@ MOST_EACH = 4
 
 
 class OnNodes(NamedTuple):
-    """The rejected pod, the run in which it is rejected, and what the input says about the nodes.
+    """The rejected pod, the run in which it is rejected, and the content of the input about the nodes.
 
     `limit_ranges`, `finished` pods and `nodes` are those of the input.
     """
@@ -62,23 +62,23 @@ class OnNodes(NamedTuple):
         return "Stuck" if is_unreachable(self.nodes.get(found.spec.node_name)) else "Leaving"
 
     def is_promised(self, short: ResourceShort, node: str) -> bool:
-        """Return whether the node has enough of the resource, unless the pods that are nominated to it are counted."""
+        """Return whether the node has enough of the resource without the pods that are nominated to the node."""
         promised = self.run.nominated(node, self.pod)
         return bool(promised) and short.asked <= _free(self.run, short, node)
 
 
 def blocking_pod(of: Obstacle) -> str:
-    """Return the pod that alone causes the obstacle, as NAMESPACE/NAME, or "" if there is none."""
+    """Return the only pod that causes the obstacle, as NAMESPACE/NAME. If there is no such pod, return ""."""
     return of.pod if isinstance(of, AffinityUnmet | PortTaken | VolumeInUse) else ""
 
 
 def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) -> NodeObstacle | None:
-    """Return the obstacle that the nodes have in common, with more details, or None if it has no subject.
+    """Return the obstacle that the nodes have in common, with more details, or None if the obstacle has no subject.
 
-    A resource comes with its users, or with the amount that its device plugin lacks. Too many pods come with the node's
-    limit, because the scheduler reports only that there are too many. A taint comes with the toleration that the pod
-    has instead, the name of another node with the DaemonSet that requires it, and a pod with whether it is being
-    deleted.
+    The details depend on the obstacle. A resource has its users, or the amount that its device plugin lacks. If there
+    are too many pods, the node's limit is added, because the scheduler reports only that there are too many. A taint
+    has the toleration that the pod has instead, and the name of another node with the DaemonSet that requires the
+    taint. For a pod, the result says whether the pod is being deleted.
     """
     of = node_obstacle(same, there.nodes)
     if of is None:

@@ -127,8 +127,8 @@ _OF_PROVIDERS = (
 class Remedy:
     """One or more changes that were found together, and the function that applies them to an input.
 
-    The function returns None if it is unknown how to apply them. `fixed` means that an existing pod cannot be changed
-    like this. `patches` are those of a change that was found elsewhere.
+    If it is unknown how to apply the changes, the function returns None. `fixed` means that the changes are not
+    possible on an existing pod. `patches` are the patches of a change that was found elsewhere.
     """
 
     told: tuple[SuggestedChange, ...]
@@ -143,7 +143,10 @@ def may_be_new(one: NodeObstacle) -> bool:
 
 
 def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
-    """Return the input without these pods, which are given as NAMESPACE/NAME, and without what they held."""
+    """Return the input without these pods and without what they held.
+
+    Pods are given as NAMESPACE/NAME.
+    """
     if not pods:
         return inventory
     from dra_plan.whatif.edits import depart  # most inputs have no such pods, and start-up time matters
@@ -156,7 +159,7 @@ _OF_SANDBOXES = ("sandbox.gke.io/runtime",)
 
 
 class ObstacleRemedies:
-    """Finds changes that would help one owner, obstacle by obstacle."""
+    """A search for changes that would help one owner, obstacle by obstacle."""
 
     def __init__(self, inventory: Inventory, owner: Owner, pods: OwnedPods) -> None:
         self._inventory, self._owner, self._pods = inventory, owner, pods
@@ -294,9 +297,10 @@ class ObstacleRemedies:
         yield from self._of_pod(told, edit, fixed=True)
 
     def at_last(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
-        """Yield the value that the nodes have of a label, if no node has the one that the pod requires.
+        """Yield a change to the value that the nodes have for a label, if no node has the value that the pod requires.
 
-        The nodes may be quite different ones, so this is only worth trying where nothing else helps.
+        The nodes may be quite different from the intended ones. The change is therefore worth trying only if nothing
+        else helps.
         """
         labels = self._nodes[group.nodes[0]].metadata.labels or {}
         if one.kind != "Label" or one.operator != "In" or one.label in _OF_SYSTEM or one.label not in labels:
@@ -311,7 +315,10 @@ class ObstacleRemedies:
         )
 
     def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
-        """Yield the change that merges requirements that exclude each other into one that each listed value meets."""
+        """Yield the change that merges requirements that exclude each other.
+
+        The merged requirement is met by each of the values that the original requirements list.
+        """
         spec, label = self._pods.spec, conflict.label
         required = required_terms(Pod(spec=spec)) if spec is not None else None
         if spec is None or required is None:

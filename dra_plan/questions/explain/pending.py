@@ -65,9 +65,9 @@ _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
 
 
 class PendingPods:
-    """Finds the verdicts on the pods of `owners` that have no node. The simulation runs only once for all of them.
+    """A search for the verdicts on pods that belong to `owners` and have no node.
 
-    After the `deadline`, in monotonic time, open results are Undecided.
+    The simulation runs only once for all owners. After the `deadline`, in monotonic time, open results are Undecided.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class PendingPods:
 
     @cached_property
     def about(self) -> RunQuestion:
-        """Return the input without objects that the API server rejects, and the limits for runs."""
+        """The input without the objects that the API server rejects, and the limits for runs."""
         asked = self._question
         taken = accepted(self._inventory, self._view.target, everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
@@ -106,7 +106,7 @@ class PendingPods:
 
     @cached_property
     def run(self) -> VerdictRun:
-        """Return the run in which all pending pods are scheduled."""
+        """The run in which all pending pods are scheduled."""
         planned = self._plan.claim_sets
         return VerdictRun(self.about, self.owners_of, self._common, self._is_explained, planned=planned)
 
@@ -131,7 +131,7 @@ class PendingPods:
         return accepted(labelled, self._view.target, everybody, self._question.runtime_config).inventory
 
     def verdict(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate], fate: Fate) -> OwnerVerdict:
-        """Return the verdict on one or several pods, which is the verdict on the decisive pod."""
+        """Return the verdict on one or several pods, which is the verdict on the pod that decides."""
         record, run = fate.record, self.run
         made = structs.replace(
             made,

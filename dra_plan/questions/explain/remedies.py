@@ -71,9 +71,10 @@ MOST_CHANGES = 2
 
 
 class Trial(NamedTuple):
-    """The result for the owner's pods in a changed input: the node of the first pod that fits, and the number that fit.
+    """The result for the owner's pods in a changed input.
 
-    `evicts` are the pods (NAMESPACE/NAME) that make room for the first pod.
+    It contains the node of the first pod that fits, and the number of pods that fit. `evicts` are the pods
+    (NAMESPACE/NAME) that make room for the first pod.
     """
 
     node: str
@@ -87,7 +88,7 @@ Tries = Callable[[Inventory], Trial | None]
 
 
 class Remedies:
-    """Finds changes that help an owner. `claims` are the changes that would make its claims fit."""
+    """A search for changes that help an owner. `claims` are the changes that would make the owner's claims fit."""
 
     def __init__(self, index: Index, owner: Owner, tries: Tries, claims: ClaimChanges) -> None:
         self._inventory, self._owner, self._tries, self._claims = index.inventory, owner, tries, claims
@@ -101,7 +102,10 @@ class Remedies:
         """The number of changes, and combinations, that were tried."""
 
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
-        """Return the changes that helped all of the owner's pods or, if there are none, those that helped some."""
+        """Return the changes that helped all of the owner's pods.
+
+        If there are no such changes, return the changes that helped some of the pods.
+        """
         fewer = self._of_obstacles.fewer(verdict) if 0 < verdict.would_bind < verdict.pods else None
         enough = self._helping([(fewer,)], verdict) if fewer is not None else []
         found = self._claims.known or (self._claims.later(_of_devices(verdict)) if _is_crowded_out(verdict) else [])

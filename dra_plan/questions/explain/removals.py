@@ -31,7 +31,7 @@ _PODS = "pods"
 def removals(
     inventory: Inventory, groups: Sequence[tuple[RefusingNodes, list[NodeObstacle]]], priority: int
 ) -> Iterator[tuple[int, Remedy]]:
-    """Yield the removal of a pod, which is deleted or moved to another node, with the position of its node's group.
+    """Yield the removal of a pod with the position of its node's group. The pod is deleted or moved to another node.
 
     `groups` are kinds of nodes, with what is in the way there. Kinds that lack nothing else come first, and then pods
     that request the least.
@@ -58,7 +58,10 @@ def removals(
 
 
 def priority_of(pod: Pod, classes: dict[str, int]) -> int:
-    """Return the priority of a pod, which the API server takes from the PriorityClass when it creates the pod."""
+    """Return the priority of a pod.
+
+    The API server takes the priority from the PriorityClass when it creates the pod.
+    """
     return pod.spec.priority if pod.spec.priority is not None else classes.get(pod.spec.priority_class_name, 0)
 
 

@@ -34,7 +34,7 @@ from dra_plan.questions.explain.spec_edits import plain
 def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> list[SharedClaim]:
     """Return the claims that the owner's pods share with other pods of the same controller.
 
-    The claims already have devices, or get them if some of the pods would be bound (`would_bind`).
+    The claims already have devices or, if some of the pods would be bound (`would_bind`), get devices then.
     """
     asked = found(index.inventory, owner)
     spec = spec_of(asked)
@@ -95,7 +95,7 @@ def _only_node(inventory: Inventory, claim: ResourceClaim) -> str:
 def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) -> Iterator[Remedy]:
     """Yield changes with a new template for each claim that the verdict names as shared.
 
-    The pods then name the template.
+    After such a change, the pods name the template instead of the claim.
     """
     if not verdict.shared_claims:
         return

@@ -46,7 +46,7 @@ def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
 
 
 def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
-    """Return the spec in which the spread constraints for this topology key require at most this number of domains."""
+    """Return the spec in which the spread constraints for this topology key require at most `least` domains."""
     made = [
         structs.replace(one, min_domains=least) if one.topology_key == key and (one.min_domains or 0) > least else one
         for one in spec.topology_spread_constraints
@@ -55,7 +55,10 @@ def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
 
 
 def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec whose spread constraints for this topology key count only nodes whose taints it tolerates."""
+    """Return the spec in which the spread constraints for this topology key respect taints.
+
+    They then count only nodes whose taints the pod tolerates.
+    """
     made = [
         structs.replace(one, node_taints_policy=HONOR) if one.topology_key == key else one
         for one in spec.topology_spread_constraints
@@ -64,7 +67,7 @@ def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
 
 
 def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec in which the required anti-affinity terms for this topology key are only preferred."""
+    """Return the spec in which the required anti-affinity terms for this topology key become preferred terms."""
     away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
     if spec.affinity is None or away is None:
         return spec
@@ -117,7 +120,10 @@ def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
 
 
 def merging_requirements(spec: PodSpec, label: str) -> PodSpec:
-    """Return the spec in which each term has one expression for a label, which accepts every value listed for it."""
+    """Return the spec in which each term has only one expression for a label.
+
+    The expression accepts every value that the term's expressions list for the label.
+    """
     selected = [spec.node_selector[label]] if label in spec.node_selector else []
     spec = structs.replace(spec, node_selector={key: one for key, one in spec.node_selector.items() if key != label})
 
@@ -251,8 +257,8 @@ def _asking(container: Container, name: str, resource: str, to: str) -> Containe
 def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
     """Yield the operations that change the spec of pods, at `path`, from `before` to `after`.
 
-    Only differences that edits of this module can make are found. Members that may contain defaults are written as a
-    whole.
+    Only differences that the edits of this module can make are found. Members that may contain defaults are written as
+    a whole.
     """
     for label, value in after.node_selector.items():
         if before.node_selector.get(label) != value:

@@ -30,8 +30,8 @@ MOST_VOLUMES = 2
 def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
     """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
 
-    A claim that is missing from the input is left out if the input has no claims of its namespace at all, and these may
-    not have been listed.
+    Claims that are missing from the input are left out if the input has no claims of their namespace at all and these
+    claims may not have been listed.
     """
     namespace = pod.metadata.namespace
     claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}

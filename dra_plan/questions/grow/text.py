@@ -38,13 +38,16 @@ TIED = (
 
 
 def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the pods that no number of nodes helps, the number of nodes of each kind, and why fewer fail."""
+    """Return the pods for which no number of nodes is enough, and the number of nodes of each kind.
+
+    The reasons why fewer nodes are not enough follow.
+    """
     told = [*refusals.paragraphs(document.refusals), *_helpless(document), _kinds(document), *_sentences(document)]
     return [*told, *_fewer(document), target(document)]
 
 
 def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table, with every new node and its pods."""
+    """Return the table, with every new node and the node's pods."""
     made = Table(("NEW NODE", "LIKE", "PODS"), flexible=(2,))
     for node in document.nodes:
         made.add(node.name, node.like, ", ".join(map(_pod, node.pods)))
@@ -68,7 +71,7 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
 
 
 def alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
-    """Yield the names of all pods with the same message, together with the message."""
+    """Yield the names of all pods with the same message, and the message."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         found.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
@@ -118,10 +121,10 @@ def _no_help(document: GrowthDocument) -> str:
 
 
 def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
-    """Return a condition to add to a sentence that is true only if ties between nodes are broken in the same way.
+    """Return a condition for a sentence that is true only if ties between nodes are broken in the same way.
 
-    If `helpless` is set, the sentence is about the pods that no number of nodes helps. The condition is "" if no ties
-    matter.
+    If `helpless` is set, the sentence is about the pods for which no number of nodes is enough. If no ties matter, the
+    condition is "".
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
     return " if the first of equally good nodes is always chosen" if tied else ""
