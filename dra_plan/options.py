@@ -188,7 +188,7 @@ class Bounded(TypedDict, total=False):
         int | None,
         Flag(
             "--max-steps",
-            "Stop the search on a node after N steps, with the result Undecided (default: 250,000).",
+            "Stop searching a node after N steps, with the result Undecided (default: 250,000).",
             metavar="N",
             least=1,
         ),
@@ -202,7 +202,10 @@ class Timed(TypedDict, total=False):
         float | None,
         Flag(
             "--timeout",
-            "Stop after this time, and report what is still unknown as Undecided (default: no limit).",
+            (
+                "Stop after this many seconds, and report everything that is still unknown as Undecided "
+                "(default: no limit)."
+            ),
             metavar="SECONDS",
             least=0.0,
         ),

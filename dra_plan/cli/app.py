@@ -24,7 +24,7 @@ EPILOG = (
 
 
 CLUSTER = (
-    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same question for a dump:\n"
+    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nTo read a dump instead of the live cluster:\n"
     f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME\n\n"
     "Run `dra-plan COMMAND --help` to see the options and examples for a command."
 )

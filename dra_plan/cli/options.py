@@ -44,7 +44,7 @@ TimeLimit = Annotated[
         "--timeout",
         min=0.0,
         metavar="SECONDS",
-        help="Stop after this time and exit with status 3, without a result.",
+        help="Stop after this many seconds and exit with status 3, without a result.",
     ),
 ]
 
@@ -187,7 +187,7 @@ FailOn = Annotated[
         "--fail-on",
         autocompletion=completing.of("error", "warning"),
         metavar="error|warning",
-        help="With warning, exit with status 1 if there are any warnings.",
+        help="Set this to warning to exit with status 1 if there are any warnings.",
     ),
 ]
 Progress = Annotated[

@@ -55,7 +55,7 @@ class Edits(TypedDict, total=False):
             "--add-nodes",
             autocompletion=completing.added_nodes,
             metavar="N=NODE",
-            help="Add N copies of NODE: either the name of a node, or a file that contains one. Can be repeated.",
+            help="Add N copies of a node. NODE is the name of a node, or a file that contains a node. Can be repeated.",
         ),
     ]
 

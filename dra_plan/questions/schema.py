@@ -31,7 +31,7 @@ def schema(
         typer.Argument(
             autocompletion=_documents,
             metavar="KIND",
-            help="The kind of the document, or APIVERSION/KIND. If this is omitted, all documents are listed.",
+            help="The kind of the document, or APIVERSION/KIND. If KIND is omitted, all kinds are listed.",
         ),
     ] = None,
 ) -> Exit:
@@ -41,8 +41,8 @@ def schema(
       dra-plan schema
       dra-plan schema AllocationPlan > allocation-plan.schema.json
 
-    If KIND is omitted, lists the documents that dra-plan prints or reads. If KIND has no version, prints the schema of
-    the latest version.
+    If KIND is omitted, lists the kinds of documents that dra-plan prints or reads. If KIND has no version, prints the
+    schema of the latest version.
 
     """
     from dra_plan.errors import UsageError

@@ -51,7 +51,7 @@ def allocate(
     report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Show on which nodes claims fit, and which devices they get.
+    """Show which nodes claims fit on, and which devices the claims get.
 
     Examples:
       dra-plan allocate manifests/
@@ -59,8 +59,8 @@ def allocate(
       dra-plan allocate --live pod/train -o wide
 
     Plans each pod, workload and standalone claim separately, as if nothing else were pending. To make pods compete for
-    devices, use `schedule`. PATH is a file, a directory, or - for standard input. The files contain the cluster
-    (nodes, slices, classes, claims in use) and the pods to plan, in any order. Arguments that are not files are names,
+    devices, use `schedule`. PATH is a file, a directory, or - for standard input. The files contain the cluster (nodes,
+    slices, classes, claims in use) and the pods to plan, in any order. Arguments that are not files are read as names,
     as in kubectl: pod/train, deploy/serve, po train, train.
 
     """

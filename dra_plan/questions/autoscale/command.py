@@ -41,9 +41,9 @@ def autoscale(
     Simulates one loop of the Cluster Autoscaler. The output shows which pending pods fit on existing nodes, which node
     groups would grow for the other pods, which pods kube-scheduler would bind to the new nodes, and which nodes could
     be removed. --groups reads the node groups from a file, and --group adds a node group on the command line. If
-    neither option is set, dra-plan finds the node groups by the node labels that GKE, EKS, AKS and Cluster API set.
-    PATH is a file, a directory, or - for standard input. The exit status is 1 if no node group can help a pod, or if
-    the loop stops with an error.
+    neither option is set, dra-plan finds the node groups from the node labels that GKE, EKS, AKS and Cluster API set.
+    PATH is a file, a directory, or - for standard input. The exit status is 1 if there is a pod that no node group can
+    help, or if the loop stops with an error.
 
     """
     from dra_plan.cli.inputs import node_groups, opened
@@ -57,7 +57,7 @@ def autoscale(
         asked = opened(context)
         if asked.owners:
             raise UsageError(
-                f"{asked.owners[0]}: no such file. autoscale takes no pods; it always plans all pending ones"
+                f"{asked.owners[0]}: no such file. autoscale does not take pods; it always plans all pending pods"
             )
         found = ask.autoscale(asked.cluster, **node_groups(context) | given(context, ask.AutoscaleOptions))
         reports.tell(None, page_of(asked.cluster, found))

@@ -52,7 +52,7 @@ def diff(
     restarted: Annotated[
         bool,
         typer.Option(
-            "--restarted", help=("Schedule all pods in the second state again, as if all nodes had been upgraded.")
+            "--restarted", help=("In the second state, schedule all pods again, as if all nodes had been upgraded.")
         ),
     ] = False,
     to_kubernetes_version: Annotated[
@@ -92,9 +92,9 @@ def diff(
     CHANGE, the what-if options and the --to-... options define the second state. With --live, the first state is the
     live cluster. --before and --after always name complete states.
 
-    The output shows which claims no longer fit, which pods get other nodes or devices, and how pools and selectors
-    change. --drain each drains one node at a time. --drain each-by LABEL drains together all nodes with the same value
-    of a label. The exit status is 1 if a pod or claim loses its node or its devices.
+    The output shows which claims no longer fit, which pods get different nodes or devices, and how pools and selectors
+    change. --drain each drains one node at a time. --drain each-by LABEL drains one group of nodes at a time; the nodes
+    in a group have the same value for LABEL. The exit status is 1 if a pod or claim loses its node or its devices.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected

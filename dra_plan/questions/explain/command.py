@@ -70,11 +70,11 @@ def explain(
       dra-plan explain cluster.json deploy/serve --require-fit
       dra-plan explain cluster.json pod/train --moves 2
 
-    The first line of the output is the verdict: for example, that no node fits, that the pod is waiting for something,
+    The first line of the output is the verdict, for example that no node fits, that the pod is waiting for something,
     or that the pod would be scheduled. The lines below say why nodes reject the pod. The reasons can be taints, labels,
-    CPU and memory, volumes, ports, quotas and devices. Every suggestion has been tried, and names the node on which the
-    pod would then fit. PATH is a file, a directory, or - for standard input. Arguments that are not files are names, as
-    in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
+    CPU, memory, volumes, ports, quotas and devices. Every suggestion has been tried, and says which node the pod would
+    then fit on. PATH is a file, a directory, or - for standard input. Arguments that are not files are read as names,
+    as in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
 
     Unless --require-fit is set, the exit status is 0 for any verdict.
 

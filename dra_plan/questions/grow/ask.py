@@ -44,7 +44,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         str | PathLike | Iterable[str | PathLike],
         Flag(
             "--like",
-            "Add copies of this node (the name of an existing node, or a file that defines one). Can be repeated.",
+            "Add copies of this node. NODE is the name of a node, or a file that contains a node. Can be repeated.",
             metavar="NODE",
             complete="nodes",
             kind=list[str] | None,

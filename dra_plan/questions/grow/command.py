@@ -38,10 +38,10 @@ def grow(
       dra-plan grow cluster.json --like a.yaml --like b.yaml --cost b.yaml=3
       dra-plan grow --live --like gpu-node-1 -n team-a
 
-    Finds the smallest number of copies of the --like node that lets kube-scheduler bind all pending pods. If --like
-    is repeated, dra-plan finds the cheapest combination of these nodes. To plan for only some of the pods, use -n, -l
-    or names (pod/train, deploy/serve). Pods that cannot be scheduled, however many nodes are added, are listed first.
-    If there are any such pods, the exit status is 1. PATH is a file, a directory, or - for standard input.
+    Finds the smallest number of copies of the --like node that lets kube-scheduler bind all pending pods. If --like is
+    repeated, dra-plan finds the cheapest combination of these nodes. To plan for only some of the pods, use -n, -l or
+    names (pod/train, deploy/serve). Pods that cannot be scheduled, however many nodes are added, are listed first, and
+    make the exit status 1. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

@@ -56,9 +56,9 @@ def impact(
     Applies the objects in -f, such as a taint rule, a class, the slices of a new driver, or a quota. With
     --to-kubernetes-version, also simulates an upgrade; -f is then optional. CLUSTER is a file or directory that
     contains the cluster. To read a live cluster, use --live. The controllers and the scheduler are simulated until
-    nothing changes any more. The output shows which pods are terminated and when, where their replacements run, which
-    pods cannot be scheduled, which pods start, and which selectors no longer match any device. The exit status is 1 if
-    a terminated pod is not rescheduled, or if an allocated claim loses its devices.
+    nothing changes. The output shows which pods are terminated and when, where their replacements run, which pods
+    cannot be scheduled, which pending pods start, and which selectors no longer match any device. The exit status is 1
+    if a terminated pod is not rescheduled, or if an allocated claim loses its devices.
 
     """
     from dra_plan.cli.inputs import load_cluster, loaded, namespace_of, refuse_missing_files, selected, tell_apart

@@ -39,8 +39,8 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Flag(
             "--surge",
             (
-                "Add N temporary copies of NODE: either the name of a node, or a file that contains one. The "
-                "copies are drained last and then removed."
+                "Add N temporary copies of a node. NODE is the name of a node, or a file that contains a "
+                "node. The copies are drained last and then removed."
             ),
             metavar="N=NODE",
             complete="added_nodes",
@@ -54,7 +54,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
             "--to-kubernetes-version",
             (
                 "Plan an upgrade to this Kubernetes release. The scheduler is upgraded before the first "
-                "wave, and each kubelet when its node returns."
+                "wave. Each kubelet is upgraded while its node is drained."
             ),
             metavar="VERSION",
             complete="versions",

@@ -31,8 +31,8 @@ def maintain(
             "--to",
             metavar="PATH",
             help=(
-                "Read new ResourceSlices and Nodes from PATH. They replace the current ones when the "
-                "drained nodes return. Can be repeated."
+                "Read new ResourceSlices and Nodes from PATH. The new objects replace the current ones "
+                "when the drained nodes return. Can be repeated."
             ),
         ),
     ] = None,
@@ -49,11 +49,11 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
       dra-plan maintain cluster.json --to driver-2-slices.yaml
 
-    Simulates draining the nodes in waves. As with `kubectl drain`, as many pods are evicted at a time as disruption
-    budgets allow. Controllers recreate the evicted pods, and the scheduler schedules the new pods. The nodes of a wave
-    are uncordoned before the next wave begins. The output shows an order in which every evicted pod is rescheduled. If
-    there is no such order, the output shows the node and the pod where the best attempt stopped. PATH is a file, a
-    directory, or - for standard input.
+    Simulates draining the nodes in waves. As with `kubectl drain`, disruption budgets limit how many pods are evicted
+    at a time. Controllers recreate the evicted pods, and the scheduler schedules the new pods. The nodes of a wave are
+    uncordoned before the next wave begins. The output shows an order in which every evicted pod is rescheduled. If no
+    order works, the output shows the node and the pod at which the best attempt stopped. PATH is a file, a directory,
+    or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened

@@ -24,7 +24,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--for",
-            "Make room for N pods of OWNER. Pending pods come first, followed by additional copies.",
+            "Make room for N pods of OWNER: first its pending pods, then additional copies.",
             metavar="OWNER=N",
             complete="owners",
         ),

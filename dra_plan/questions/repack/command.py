@@ -44,8 +44,8 @@ def repack(
 
     Finds moves of running pods that make room for other pods. The moves are grouped into waves that respect disruption
     budgets. Each wave is simulated, including the scheduler and the controllers. The output also shows a proven lower
-    bound on the number of moves. -o script prints kubectl commands that make the moves, but does not run them. PATH is
-    a file, a directory, or - for standard input.
+    bound on the number of moves. -o script prints the kubectl commands that make the moves, but does not run the
+    commands. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

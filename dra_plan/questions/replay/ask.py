@@ -49,7 +49,7 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         Iterable[float],
         Flag(
             "--at",
-            "Show the state of the cluster SECONDS after the start. Can be repeated.",
+            "Show the state of the cluster this many seconds after the start. Can be repeated.",
             metavar="SECONDS",
             kind=list[float] | None,
             read=lambda given: given or [],

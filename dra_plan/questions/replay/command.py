@@ -72,7 +72,8 @@ def replay(
     Simulates the cluster while pods start and finish, and while nodes are added and removed. The output shows how long
     pods wait, how many devices are allocated, and how many idle devices, on average, a pod cannot use. Events are JSON
     lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or a CSV file with the columns time, action, object,
-    name, count and duration. PATH is a file, a directory, or - for standard input. The files describe the cluster.
+    name, count and duration. PATH is a file, a directory, or - for standard input. The files in PATH describe the
+    cluster.
 
     """
     from dra_plan.cli.inputs import opened

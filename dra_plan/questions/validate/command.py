@@ -52,9 +52,7 @@ def validate(
     ] = None,
     fix: Annotated[
         bool,
-        typer.Option(
-            "--fix", help=("Correct the files where the correction is certain, and report the remaining findings.")
-        ),
+        typer.Option("--fix", help=("Make the corrections that are certain, and report the remaining findings.")),
     ] = False,
     diff: Annotated[
         bool,
@@ -88,9 +86,9 @@ def validate(
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Checks each object against the API server's rules. Also checks references between objects, and finds requests that
-    no device can satisfy, and selectors that match no device in the input. `dra-plan rule` lists the rules. In YAML,
-    the comment `# dra-plan: ignore=CODE` suppresses a rule for one field. PATH is a file, a directory, or - for
+    Checks each object against the API server's rules, and checks the references between objects. Also finds requests
+    that no device can satisfy, and selectors that match no device in the input. `dra-plan rule` lists the rules. In
+    YAML, the comment `# dra-plan: ignore=CODE` suppresses a rule for one field. PATH is a file, a directory, or - for
     standard input.
 
     """
