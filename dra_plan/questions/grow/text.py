@@ -90,7 +90,7 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     pods = counted(document.pods, "pending pod")
     before = f"Without new nodes, the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
-        yield f"{before}; with them, it binds {waiting}. {_least(document)}"
+        yield f"{before}; with the new nodes, it binds {waiting}. {_least(document)}"
         if sum(kind.count or 0 for kind in document.kinds) > 1:
             yield _fewer_may_do(document)
     elif document.outcome == "NotNeeded":
