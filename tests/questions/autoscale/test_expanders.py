@@ -45,8 +45,8 @@ def test_the_choice_is_told() -> None:
     assert "most-pods picks large or small at random; the output assumes small." in tie
     for unknown in ("random", "price", "priority"):
         said = str(cluster.autoscale(sizes(), expander=unknown))
-        assert f"the input does not determine which one the expander {unknown} picks." in said
-        assert "This result assumes the first one, small." in said
+        assert f"the input does not show which group the expander {unknown} would pick." in said
+        assert "This result assumes the first group, small." in said
 
 
 @pytest.mark.sampled(4)
