@@ -124,7 +124,8 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     if left and up.others_bound:
         others = counted(up.others_bound, "pod")
         yield (
-            f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before these."
+            f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before the "
+            "pods in the plan."
         )
     if down.removable:
         yield f"Nodes that the autoscaler could remove if nothing else changes: {listed(down.removable, 6)}."

@@ -23,14 +23,14 @@ def _fewer_may_do(document: GrowthDocument) -> str:
     options = [part for like, count in fewer.items() if count for part in ("--add-nodes", f"{count}={like}")]
     command = " ".join(["dra-plan place ...", *([shlex.join(options)] if options else [])])
     return (
-        "kube-scheduler chooses a node for one pod after the other. If you choose them, fewer new nodes may be enough. "
+        "kube-scheduler chooses a node for one pod at a time. If you choose the nodes, fewer new nodes may be enough. "
         f"To try one node fewer with the same files: `{command}`."
     )
 
 
 TIED = (
-    "If several nodes had the same score, the first one in node order was chosen. In a real cluster, the scheduler may "
-    "choose any of them, so the number may differ."
+    "If several nodes had the same score, the first one in node order was chosen. In a real cluster, the "
+    "scheduler may choose any of these nodes, so the number may differ."
 )
 """The note for answers that depend on ties between nodes."""
 
