@@ -179,13 +179,13 @@ def told(snapshot: Snapshot) -> None:
         version += f", which emulates {info.emulation_version}"
     gates = (
         (
-            f"feature gates are those of the API server ({info.feature_gates_from.split()[-1]}). If "
-            "those of the scheduler differ, use --scheduler-metrics or --feature-gates"
+            f"feature gates were read from the API server ({info.feature_gates_from.split()[-1]}). If "
+            "the scheduler's gates differ, use --scheduler-metrics or --feature-gates"
         )
         if info.feature_gates_from
         else (
             "its feature gates could not be read (/metrics, /flagz), so the release's defaults "
-            "apply; to change them, use --feature-gates"
+            "apply; to change the gates, use --feature-gates"
         )
     )
     print_note(f"the cluster is Kubernetes {version}; {gates}")

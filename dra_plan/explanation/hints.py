@@ -86,7 +86,7 @@ def found_lines(of: FoundName, device: str = "") -> list[str]:
     said = [f"{name} is {', '.join(found)}"]
     if of.problem == "wrong-type":
         kinds = sorted({one.type for one in of.values})
-        said.append(f"{name} is of type {listed(kinds)} and is compared with {_a(of.hint)}: never equal")
+        said.append(f"{name} is of type {listed(kinds)}, so it never equals {_a(of.hint)}")
     if of.problem == "unordered":
         kinds = sorted({one.type for one in of.values})
         said.append(f"{name} is of type {listed(kinds)} and cannot be compared with {_a(of.hint)}")
@@ -120,7 +120,7 @@ def _a(kind: str | None) -> str:
 def _absent(of: FoundName, table: str) -> str:
     meant = f"; did you mean {of.hint}?" if of.hint else ""
     if of.known:
-        meant = f", which has {listed(of.known, 8)}"
+        meant = f"; this domain has {listed(of.known, 8)}"
     if of.problem == "wrong-kind":
         return f"no device has {table} {of.name} in domain {of.domain}; {of.name} is {_a(of.hint)}"
     if of.problem == "wrong-domain":

@@ -83,7 +83,7 @@ def _notice(
     return Notice(
         MAY_FAIL,
         f"the selector of {whose} fails on {where}, such as {told.fails.first.id} ({line(told.text)}): "
-        f"if the scheduler evaluates it on such a device, the attempt ends with an error, "
+        f"if the scheduler checks one of these devices, the attempt ends with an error, "
         f"even if another node would fit{use}",
         subject,
         source,

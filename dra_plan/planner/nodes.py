@@ -135,8 +135,9 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
             Notice(
                 "priority-classes-missing",
                 (
-                    f"PriorityClass {_listed(unknown)} is not in the input, so pods that name it and have no priority"
-                    " of their own have 0: add the output of `kubectl get priorityclasses -o yaml`"
+                    f"PriorityClass {_listed(unknown)} is not in the input, so pods that name this class "
+                    "and set no priority have priority 0: add the output of `kubectl get priorityclasses "
+                    "-o yaml`"
                 ),
                 brings=("priorityclasses",),
             )
@@ -368,11 +369,12 @@ def _without_devices(inventory: Inventory) -> Iterator[Notice]:
     stuck = sorted(_stuck(inventory))
     if stuck:
         have = "1 pod has a node" if len(stuck) == 1 else f"{len(stuck)} pods have nodes"
+        pods = "this pod" if len(stuck) == 1 else "these pods"
         yield Notice(
             "bound-without-devices",
             (
                 f"{have}, but claims without devices ({_listed(stuck)}), and cannot start: "
-                "kube-scheduler allocates devices only when it binds a pod. Delete such pods, and let "
+                f"kube-scheduler allocates devices only when it binds a pod. Delete {pods}, and let "
                 "kube-scheduler choose the node"
             ),
             f"Pod {stuck[0]}",
@@ -476,7 +478,7 @@ def _namespaces(inventory: Inventory) -> Iterator[Notice]:
             "namespaces-missing",
             (
                 f"claims ask for admin access in {_listed(unknown)}, and the input does not have the labels of "
-                "namespaces: the API server refuses such claims unless their namespace has the label "
+                "namespaces: the API server rejects these claims unless their namespace has the label "
                 f'{ADMIN_ACCESS}: "true": add the output of `kubectl get namespaces -o yaml`'
             ),
             brings=("namespaces",),

@@ -153,7 +153,7 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
             "upstream-defect",
             (
                 "E1 (kubernetes#141620): a taint rule without a device selector taints every device; "
-                "according to the API it should taint none"
+                "according to the API, the rule should taint no device"
             ),
             f"DeviceTaintRule {rule.metadata.name}",
             defects=("E1",),
@@ -277,8 +277,9 @@ class TimeoutWatch:
         follows = "the pod's scheduling attempt" if self._target.rules.timeout_ends_attempt else "the search there"
         rest = f"; {self._passed_over} more nodes with long searches were not checked" if self._passed_over else ""
         message = (
-            f"kube-scheduler {self._target.release} would probably pass its {FILTER_SECONDS} s for a node on {named}"
-            f" ({_about(max(self._late.values()))} search steps), which ends {follows} without an answer{rest}"
+            f"kube-scheduler {self._target.release} would probably exceed its limit of {FILTER_SECONDS} s for a node "
+            f"on {named} ({_about(max(self._late.values()))} search steps), which ends {follows} without an answer"
+            f"{rest}"
         )
         return [Notice("upstream-may-time-out", message, *about(self._claim_set))]
 

@@ -198,7 +198,7 @@ def _unknown(
     if not reading.kind and known.kind(reading.name):
         waiting = known.pending(where)
         names = f" ({listed(waiting)})" if waiting else ""
-        return f"{text!r} is a kind, not a name: leave it out to ask about all that is pending{names}"
+        return f"{text!r} is a kind, not a name: leave out the kind to ask about everything that is pending{names}"
     if pods := known.pods_of(reading, namespace):
         return f"{told}, but {_pods_told(pods)}"
     if named:

@@ -52,7 +52,7 @@ def _in_use(of: Refused) -> str:
     return f"in use{some}, by {'claim' if len(holders) == 1 else 'claims'} {words.listed(holders)}{_there(of)}"
 
 
-_UNASKED = {"default": "the default of its requestPolicy", "whole": "all that a device has"}
+_UNASKED = {"default": "the default of its requestPolicy", "whole": "the whole capacity of a device"}
 
 
 def _short(of: Refused) -> str:
@@ -92,7 +92,7 @@ def _policy(of: Refused) -> str:
     asked, policies = (of.asked, of.policies) if isinstance(of, RemovedDevices) else ("", None)
     rounded = f", rounded to {of.amount}," if asked and asked != of.amount else ""
     allows = [allowed(policy, _values) for policy in policies or ()]
-    told = f"; allowed is {words.listed(allows)}" if any(allows) else ""
+    told = f"; allowed: {words.listed(allows)}" if any(allows) else ""
     return f"capacity {of.capacity}: {asked or of.amount}{rounded} violates the request policy{told}"
 
 
@@ -266,10 +266,10 @@ _STEPS = {
     "pool": "its pool is complete",
     "in-use": "free",
     "feature": "the feature gates that it needs are on",
-    "selector": "selectors of class and request",
+    "selector": "selectors of the class and the request are true",
     "node": "usable on the node",
     "capacity": "enough capacity",
-    "counter": "enough of its counters",
+    "counter": "enough left of the counters",
     "taint": "taints tolerated",
     "constraint": "has the attributes that constraints compare",
 }
@@ -279,9 +279,9 @@ def device_lines(of: DeviceStory) -> Iterator[str]:
     """Yield the result of every check for a device."""
     yield f"device {of.device} (slice {words.listed(of.slices)})"
     if not of.nodes:
-        yield ("  None of the selected nodes can reach it: its slice is for other nodes, or of an old pool generation.")
+        yield "  None of the selected nodes can use this device: its slice is for other nodes, or its pool is obsolete."
         return
-    yield f"  Nodes that can use it: {words.listed(of.nodes)}. The checks shown are those for node {of.nodes[0]}."
+    yield f"  Nodes that can use this device: {words.listed(of.nodes)}. The checks below are for node {of.nodes[0]}."
     if of.holders:
         yield f"  In use, by {words.listed([words.holder(holder) for holder in of.holders])}."
     if of.pool is not None:

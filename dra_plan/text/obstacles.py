@@ -107,9 +107,10 @@ def element(of: BlockingElement) -> str:
     if isinstance(of, BlockingCounter):
         left = f" ({of.left} left of {of.total})" if of.left else ""
         return f"counter {of.counter_set}/{of.counter} of pool {of.pool}{left}"
-    among = f" among {words.listed(of.requests, 8)}" if of.requests else ""
-    rule = f"different {of.distinct_attribute}" if of.match_attribute is None else f"the same {of.match_attribute}"
-    return f"constraint #{of.constraint} of claim {of.claim.name}: {rule}{among}"
+    requests = f" for {words.listed(of.requests, 8)}" if of.requests else ""
+    differ = f"{of.distinct_attribute} must differ"
+    rule = differ if of.match_attribute is None else f"{of.match_attribute} must be the same"
+    return f"constraint #{of.constraint} of claim {of.claim.name}: {rule}{requests or ' for all devices of the claim'}"
 
 
 def conflict(of: NotTogether, where: str = "") -> str:
@@ -252,7 +253,10 @@ def _set_error(of: AttemptFault) -> list[str]:
         return [f"{_where(of)} cannot use its claims."]
     missing = of.missing
     said = f"{_where(of)} needs {missing.kind} {words.claim(missing)}, which is not in the input.{_meant(of)}"
-    create = f"Create it in namespace {missing.namespace}, or name another one in the pod's resourceClaims."
+    create = (
+        f"Create this {missing.kind} in namespace {missing.namespace}, or name another {missing.kind} in the pod's "
+        "resourceClaims."
+    )
     return [said, *([] if of.hint else [create])]
 
 

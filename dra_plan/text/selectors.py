@@ -9,10 +9,10 @@ from dra_plan.text.words import counted, listed
 
 
 def ends_attempt(devices: int) -> str:
-    """Return the consequence for a pod if a selector fails on this number of devices."""
-    which = "it" if devices == 1 else "one of them"
+    """Return what it means for a pod that a selector fails on this number of devices."""
+    which = "this device" if devices == 1 else "one of these devices"
     return (
-        f"as soon as the scheduler evaluates {which}, the attempt ends and the pod is not scheduled, even if another "
+        f"as soon as the scheduler checks {which}, the attempt ends and the pod is not scheduled, even if another "
         "node would fit"
     )
 

@@ -102,7 +102,7 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
     if of.outcome is Outcome.FITS:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of.outcome is Outcome.ERROR:
-        also = f" It would fit on {listed(fitting)}." if fitting else ""
+        also = f" Nodes that would fit without this error: {listed(fitting)}." if fitting else ""
         return f"{name}: {error_of(of)}.{also}"
     if of.outcome is Outcome.UNDECIDED:
         return f"{name}: undecided within the step budget."
@@ -196,7 +196,8 @@ def cause_lines(story: NodeStory) -> Lines:
         yield f"No result {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
         devices = words.listed([f"{each.driver}/{each.pool}/{each.device}" for each in claim.devices])
-        yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}, and not for this node."
+        these = "this device" if len(claim.devices) == 1 else "these devices"
+        yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}; this node cannot use {these}."
     if story.outcome is Outcome.ERROR:
         if story.fault is not None and story.fault.code in obstacles.ABOUT_POOLS:
             yield from _pool_lines(story)
@@ -331,8 +332,8 @@ def in_vain(of: ExplainedClaimSet) -> str:
         driver = f"The driver must correct the slices of {listed(list(pools))}. " if pools else ""
         return f"{driver}There are no {'other ' if pools else ''}changes to try."
     if tried == 1:
-        return "One change was tried; it did not make the pod fit."
-    return f"{tried} changes were tried, alone and in pairs; none made the pod fit."
+        return "One change was tried; it does not help."
+    return f"{tried} changes were tried, alone and in pairs; none of them helps."
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:
@@ -498,7 +499,7 @@ def _same_answer(one: PlannedNode, other: PlannedNode) -> bool:
     )
 
 
-TOGETHER = "`dra-plan schedule` with the same paths"
+TOGETHER = "run `dra-plan schedule` with the same paths"
 
 
 ALONE = "Each row is checked alone"
@@ -511,7 +512,7 @@ def copies(claim_sets: Sequence[ClaimSetSummary]) -> list[str]:
 
 def judged_alone(wants: list[str]) -> str:
     """Return a sentence that says that each row is checked alone, although more pods are needed."""
-    return f"{ALONE}: {'; '.join(wants)}. {TOGETHER} checks all pods together."
+    return f"{ALONE}: {'; '.join(wants)}. To check all pods together, {TOGETHER}."
 
 
 def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
@@ -519,7 +520,7 @@ def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
-        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} checks these too."
+        yield f"Not checked: {listed(found, len(found))} of {about}. To check these too, {TOGETHER}."
 
 
 def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:

@@ -217,7 +217,7 @@ def change(of: SuggestedChange) -> str:
             return _selector(of)
         case TaintTolerated():
             taint = words.taint(of.toleration)
-            return f"tolerate the taint {taint} in {words.request(of)}, if you want to use such a device"
+            return f"tolerate the taint {taint} in {words.request(of)}, if you want to use tainted devices"
         case TaintRuleDeleted():
             taint = words.taint(of.taint)
             return f"delete devicetaintrule/{of.rule}, which sets the taint {taint}, if the devices may be used"
@@ -365,7 +365,7 @@ def _selector(of: SelectorChanged) -> str:
     if of.code in _VERBS:
         said = f"{_VERBS[of.code]} the selector{number} of {whose} to {words.one_line(of.replacement or '')}"
         if of.amount is not None:
-            said += f", whose devices have {of.amount.name} {of.amount.to} instead of {of.amount.from_}"
+            said += f"; the matching devices have {of.amount.name} {of.amount.to} instead of {of.amount.from_}"
     elif of.dropped:
         said = f"drop `{words.one_line(of.dropped)}` from the selector of {whose}"
     else:

@@ -242,7 +242,9 @@ def unusable_pool(of: UnusablePool) -> str:
     elif of.code == "pool-invalid":
         why = f"is invalid: {of.problem}{f' (did you mean {of.hint}?)' if of.hint else ''}{slices}"
     else:
-        why = f"is obsolete on this node: its generation is {of.generation}, the newest is {of.superseded_by}{slices}"
+        why = (
+            f"is obsolete on this node: generation {of.generation}; the newest generation is {of.superseded_by}{slices}"
+        )
     return f"pool {of.pool} {why}{devices}"
 
 
@@ -311,14 +313,15 @@ def defect(of: OwedToDefects) -> list[str]:
     for one in of.defects:
         issue = f" (kubernetes#{one.issue})" if one.issue else ""
         said.append(f"Known defect {one.id}{issue}: {one.title}.")
-    without = f"Without {'this defect' if len(of.defects) == 1 else 'these defects'}"
-    said.append(f"{without}, {_PROMISED[of.promised]}.")
+    without = "Even without" if of.promised == "DoesNotFit" else "Without"
+    defects = "this defect" if len(of.defects) == 1 else "these defects"
+    said.append(f"{without} {defects}, {_PROMISED[of.promised]}.")
     return said
 
 
 _PROMISED = {
     "Fits": "the claims would fit here",
-    "DoesNotFit": "the claims would not fit here even so, but other nodes would not be affected",
+    "DoesNotFit": "the claims would not fit here, but other nodes would not be affected",
     "NodeError": "an error would reject only this node",
     "Error": "the scheduler would stop with an error",
 }
@@ -363,6 +366,8 @@ def phrase(reason: LeadingReason) -> str:
         return f"constraint on {name.rpartition('/')[2]}" if name else "requests conflict"
     if reason.class_:
         return f"not of class {reason.class_}"
+    if reason.code == "claim-elsewhere":
+        return f"claim {name} allocated elsewhere"
     if reason.code in _NAMED and name:
         return f"{_NAMED[reason.code]} {name}"
     return _PLAIN.get(reason.code, reason.code.replace("-", " "))
@@ -376,7 +381,6 @@ _NAMED = {
     "counter-short": "counter",
     "not-tolerated": "taint",
     "attribute-missing": "no attribute",
-    "claim-elsewhere": "allocated elsewhere for claim",
     "class-missing": "no class",
     "selector-false": "selector on",
 }

@@ -28,8 +28,8 @@ FAILS = unschedulable(
         "the selector fails, it stops with an error, and the pod is not scheduled on any node."
     ),
     (
-        "Correct the selector, put a condition in front of it that is false for these devices, or have the driver "
-        "publish what they lack."
+        "Correct the selector, add a condition before it that is false for these devices, or make the "
+        "driver publish the missing values."
     ),
 )
 NOT_PUBLISHED = warning(

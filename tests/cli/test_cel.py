@@ -159,8 +159,8 @@ def test_an_expression_that_fails_on_some_devices_comes_with_its_guard(document,
     cel(NVL, [str(mixed)])
     told = capsys.readouterr().out
     assert (
-        "1 of 2 devices matches, on 1 node; the expression fails on 1 device: as soon as the scheduler evaluates it,"
-        in told
+        "1 of 2 devices matches, on 1 node; the expression fails on 1 device: as soon as the scheduler checks "
+        "this device," in told
     )
     assert f"This expression does not fail on any device:\n  {better}\n" in told
 

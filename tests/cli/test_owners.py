@@ -112,7 +112,7 @@ def test_what_was_named_and_is_not_planned_is_said() -> None:
         (["webb"], "no file, pod, workload or claim is named 'webb' (did you mean 'web'?)"),
         (
             ["pods", "-n", "prod"],
-            f"'pods' is a kind, not a name: leave it out to ask about all that is pending (pod/{PENDING}",
+            f"'pods' is a kind, not a name: leave out the kind to ask about everything that is pending (pod/{PENDING}",
         ),
         (["no/gpu-a"], "to choose the node, use --node gpu-a"),
         (["a/b/c"], "'a/b/c' is not a name: expected NAME, KIND/NAME"),

@@ -59,7 +59,7 @@ def test_a_failure_that_the_driver_reports() -> None:
 
 
 def test_a_claim_that_is_pinned_to_another_node_is_not_out_of_reach() -> None:
-    assert "a/gpu-0, and not for this node." in text(*waiting())
+    assert "a/gpu-0; this node cannot use this device." in text(*waiting())
 
 
 # -- volumes -----------------------------------------------------------------------------------------------------------

@@ -31,7 +31,10 @@ CPU = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "200"}}
 @pytest.mark.parametrize(
     ("objects", "begins"),
     [
-        (asking(**CPU), "Not checked: resource requests of pod/default/train. `dra-plan schedule`"),
+        (
+            asking(**CPU),
+            "Not checked: resource requests of pod/default/train. To check these too, run `dra-plan schedule`",
+        ),
         (forty(), "Each row is checked alone: deployment/default/serve needs 40 pods."),
     ],
 )

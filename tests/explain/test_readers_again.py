@@ -310,7 +310,7 @@ def test_a_shared_claim_says_which_devices_it_has() -> None:
     held = [allocated("held", "a/gpu-0", pod="r", on="a"), running("r", "a", claims={"x": "held"})]
     objects = [node("a", spec={"unschedulable": True}), node("b"), device_class(), slice_("a", device("gpu-0")), *held]
     said = text([*objects, pod("p", claims={"x": "held"})])
-    assert "Claim default/held (pod r) already has gpu.example.com/a/gpu-0, and not for this node.\n" in said
+    assert "Claim default/held (pod r) already has gpu.example.com/a/gpu-0; this node cannot use this device.\n" in said
 
 
 def test_a_label_is_suggested_with_the_name_of_the_node() -> None:

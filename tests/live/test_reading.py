@@ -97,7 +97,7 @@ def test_every_command_answers_as_on_a_dump(command, tmp_path, monkeypatch):
     )
     assert live.status == dumped.status
     assert _without_places(json.loads(live.out)) == _without_places(json.loads(dumped.out))
-    assert "the cluster is Kubernetes 1.36.2; feature gates are those of the API server (/metrics)" in live.err
+    assert "the cluster is Kubernetes 1.36.2; feature gates were read from the API server (/metrics)" in live.err
 
 
 def _without_places(value: Any) -> Any:

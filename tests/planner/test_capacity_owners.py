@@ -94,7 +94,7 @@ def test_where_nothing_else_helps_that_is_said() -> None:
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        (2, "All 2 replicas are scheduled; the copies are in addition to them."),
+        (2, "All 2 replicas are scheduled; all copies are additional pods."),
         (3, "2 copies fit: its pending replica and 1 more."),
         (4, "2 copies fit: its 2 pending replicas and 0 more."),
         (6, "2 of its 6 replicas are scheduled; 2 of the 4 pending ones would fit."),

@@ -409,7 +409,7 @@ def test_a_claim_whose_device_is_gone_has_lost_it() -> None:
     told = str(before.diff(after))
     assert f"default/runs-gpu-x7k2p   Lost     default/runs   {GPU}/a: gpu-1, no longer published" in told
     assert re.search("SELECTOR +OF +DEVICES BEFORE +AFTER", told)
-    assert "Allocated claims: 1 Lost." in told
+    assert "Allocated claims: Lost (1)." in told
 
 
 def test_devices_of_a_pool_that_is_gone_are_lost_to_their_claims() -> None:

@@ -167,7 +167,7 @@ def busy() -> list[Plain]:
 def test_nodes_that_can_be_drained_are_named_apart_from_those_of_which_it_is_not_known() -> None:
     told = str(Cluster.of(busy()).without("pod/wants").drain_each())
     assert "c can be drained without losing any pods." in told
-    assert "For b this is not known: default/away is not in the input." in told
+    assert "Whether b can be drained without losing pods is not known: default/away is not in the input." in told
     nodes = [*gpus(*(f"n{n}" for n in range(8)), each=1), template("one"), running("p", "n0"), pod("wants")]
     told = str(Cluster.of(nodes).drain_each())
     assert "n1, n2, n3, n4, n5 and 2 more can be drained without losing any pods." in told

@@ -47,8 +47,8 @@ def test_recorded_searches(corpus: str, every: int) -> None:
 def test_the_whole_message() -> None:
     [message] = warned(SLOW["adv-share_cap"])
     assert message == (
-        "kube-scheduler 1.36.2 would probably pass its 10 s for a node on n (about 100 million search steps),"
-        " which ends the pod's scheduling attempt without an answer"
+        "kube-scheduler 1.36.2 would probably exceed its limit of 10 s for a node on n "
+        "(about 100 million search steps), which ends the pod's scheduling attempt without an answer"
     )
 
 

@@ -110,7 +110,7 @@ def allocate(
         print_document(document, form)
         status = of_document(document, JUDGE, gate)
         if status == Exit.DOES_NOT_FIT and output in ("table", "wide"):
-            print_hint("dra-plan explain, with the same paths, says why, down to the device")
+            print_hint("to see why, run dra-plan explain with the same paths")
         return status
 
 

@@ -48,7 +48,7 @@ def wide(document: AutoscaleDocument, screen: Screen | None) -> list[Part]:
     for name in sorted({*document.utilization, *down.unremovable, *down.removable}):
         used = document.utilization.get(name)
         share = f"{used.utilization:.0%}" if used is not None else ""
-        why = "could go" if name in down.removable else down.unremovable.get(name, "")
+        why = "removable" if name in down.removable else down.unremovable.get(name, "")
         nodes.add(name, share, used.resource if used is not None else "", why)
     return [
         *_pods(document.scale_up, whole_reasons=True),
@@ -92,9 +92,8 @@ def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
     without = [name for name in ("min", "max") if any(getattr(group, name) is None for group in document.groups)]
     if labels and without:
         said = "".join(f",{name}=N" for name in without)
-        them = "it" if len(without) == 1 else "them"
-        yield f"Node labels do not specify the {' and '.join(without)} of a group; set {them} with --group NAME{said}."
-        yield "Node groups without nodes cannot be found this way; add them with --group."
+        yield f"Node labels do not specify the {' and '.join(without)} of a group; use --group NAME{said}."
+        yield "Node labels do not show groups that have no nodes. To add such a group, use --group."
 
 
 def _sentences(document: AutoscaleDocument) -> Iterator[str]:
@@ -103,8 +102,8 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         yield f"The loop stopped: {up.error}"
     open_ended = {group.group for group in document.groups if group.max is None}
     for one in up.plan:
-        more = " if its maximum size, which is unknown, allows this" if one.group in open_ended else ""
-        yield f"Group {one.group} grows from {one.from_} to {one.to}{more}."
+        more = " if the group's maximum size (unknown) allows it" if one.group in open_ended else ""
+        yield f"Group {one.group} grows from {one.from_} to {counted(one.to, 'node')}{more}."
     if up.result == "ScaleUpNotNeeded" and not up.error:
         yield ("No new nodes are needed: every unschedulable pod fits on an existing node.")
     elif up.result == "ScaleUpNoOptionsAvailable":
@@ -125,7 +124,8 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     if left and up.others_bound:
         others = counted(up.others_bound, "pod")
         yield (
-            f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before these."
+            f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before the "
+            "pods in the plan."
         )
     if down.removable:
         yield f"Nodes that the autoscaler could remove if nothing else changes: {listed(down.removable, 6)}."
@@ -134,14 +134,14 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
 def _choice(up: ScaleUpDocument) -> Iterator[str]:
     """Yield the group that the plan uses, and the choices of the other expanders."""
     choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
-    said = [f"{name}{_USUAL.get(name, '')} picks {_or(groups)}" for name, groups in choices.items()]
+    said = [f"{name}{_USUAL.get(name, '')} would pick {_or(groups)}" for name, groups in choices.items()]
     others = "; ".join(said)
     helping = f"{counted(len(up.options), 'group')} would help"
-    assumed = f"This result assumes the first one, {up.chosen}. The choices of the expanders: {others}."
+    assumed = f"This result assumes the first group, {up.chosen}. Of the expanders, {others}."
     if not up.expander:
-        yield f"{helping}; which one grows depends on the expander. {assumed}"
+        yield f"{helping}; the expander decides which group grows. {assumed}"
     elif up.expander not in choices:
-        yield f"{helping}; the input does not determine which one the expander {up.expander} picks. {assumed}"
+        yield f"{helping}; the input does not show which group the expander {up.expander} would pick. {assumed}"
     elif len(choices[up.expander]) > 1:
         yield f"{helping}; {up.expander} picks {_or(choices[up.expander])} at random; the output assumes {up.chosen}."
     else:

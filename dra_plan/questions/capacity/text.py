@@ -286,7 +286,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
         had = f"  Its 1 replica is {'scheduled' if there else 'pending'}"
     missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}; the copies are in addition to {'it' if of.wanted == 1 else 'them'}."
+        yield f"{had}; all copies are additional pods."
     elif of.missing <= copies:
         pending = "its pending replica" if of.missing == 1 else f"its {of.missing:,} pending replicas"
         told = counted(copies, "copy", "copies")

@@ -359,7 +359,7 @@ def ends(document: DiffDocument) -> Iterator[str]:
     titles = ("Workloads", counts), ("Pods", pods), ("Allocated claims", held)
     for title, found in titles:
         if found:
-            yield f"{title}: {', '.join(f'{number} {change(word)}' for word, number in found.items())}."
+            yield f"{title}: {', '.join(f'{change(word)} ({number})' for word, number in found.items())}."
     lost = sum(one.lost for one in document.selectors)
     if lost:
         yield f"{counted(lost, 'selector')} in use no longer match{'es' if lost == 1 else ''} any device."

@@ -43,7 +43,7 @@ def _others(document: DrainsDocument) -> Iterator[str]:
         pods = list(dict.fromkeys(f"{pod.namespace}/{pod.name}" for node in unknown for pod in node.absent))
         are = "is" if len(pods) == 1 else "are"
         nodes = listed([node.name for node in unknown], NAMES + 1)
-        yield f"For {nodes} this is not known: {listed(pods)} {are} not in the input."
+        yield f"Whether {nodes} can be drained without losing pods is not known: {listed(pods)} {are} not in the input."
     yield from _undecided(document)
 
 

@@ -156,7 +156,7 @@ def _name(step: MoveStep) -> str:
     return f"{step.namespace}/{step.name}"
 
 
-SCHEDULE = "`dra-plan schedule`, with the same arguments, shows what happens to it."
+SCHEDULE = "To see what happens to the pod, run `dra-plan schedule` with the same arguments."
 
 
 def unplanned_lines(of: UnplannedOwner, start: Iterable[str] = (), *, headed: bool = True) -> Lines:

@@ -191,7 +191,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
 def _not_told(stories: int, *, are_named: bool) -> str:
     """Return how to see the devices of nodes that are not shown."""
     if are_named:
-        return f"{WHOLE} the devices of each kind of node, --node NODE those of one node."
+        return f"{WHOLE} the devices of each kind of node; --node NODE shows the devices of one node."
     kinds = counted(stories, "more kind of node", "more kinds of nodes")
     return f"{kinds}: {WHOLE} {'it' if stories == 1 else 'them all'}, --node NODE shows a single node."
 

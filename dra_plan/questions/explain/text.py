@@ -38,7 +38,7 @@ def render(document: ExplanationDocument, screen: Screen | None, *, telling: Tel
     owners = owner_blocks(document)
     if len(owners) > MOST_BLOCKS and not telling.details:
         blocks = [[one_line(block) for block in owners]]
-        blocks[0].append(f"`explain NAME` shows the details of one of them; {WHOLE} all.")
+        blocks[0].append(f"`explain NAME` shows the details of one pod or workload; {WHOLE} all details.")
     else:
         blocks = [list(owner_lines(block, folded=not telling.verbose)) for block in owners]
     blocks += [list(group_lines(group)) for group in document.pod_groups or ()]

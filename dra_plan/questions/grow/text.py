@@ -14,7 +14,7 @@ from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
 FEWER_MAY_DO = (
-    "kube-scheduler chooses a node for one pod after the other. If you choose them, fewer new nodes may be enough: "
+    "kube-scheduler chooses a node for one pod at a time. If you choose the nodes, fewer new nodes may be enough: "
     "`dra-plan place` finds out."
 )
 """The note that the number is that of the scheduler."""
@@ -31,8 +31,8 @@ def one_node_fewer(document: GrowthDocument) -> list[str]:
 
 
 TIED = (
-    "If several nodes had the same score, the first one in node order was chosen. In a real cluster, the scheduler may "
-    "choose any of them, so the number may differ."
+    "If several nodes had the same score, the first one in node order was chosen. In a real cluster, the "
+    "scheduler may choose any of these nodes, so the number may differ."
 )
 """The note for answers that depend on ties between nodes."""
 
@@ -95,7 +95,7 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     pods = counted(document.pods, "pending pod")
     before = f"Without new nodes, the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
-        yield f"{before}; with them, it binds {waiting}. {_least(document)}"
+        yield f"{before}; with the new nodes, it binds {waiting}. {_least(document)}"
         if one_node_fewer(document):
             yield FEWER_MAY_DO
     elif document.outcome == "NotNeeded":

@@ -335,8 +335,8 @@ def _unsettled(document: ImpactDocument) -> Iterator[str]:
     tainted = {pod.after.ended.by for pod in endless if pod.after is not None and pod.after.ended is not None}
     if tainted & {BY_DEVICE_TAINT}:
         yield (
-            "A pod that tolerates a taint for some seconds may be scheduled to devices with that taint. Its replacement"
-            " gets such devices again, and is evicted again."
+            "A pod that tolerates a taint for some seconds may be scheduled to devices with that taint. "
+            "The pod's replacement then gets devices with that taint again, and is also evicted."
         )
 
 
@@ -365,7 +365,7 @@ def _of_devices(document: ImpactDocument) -> Iterator[str]:
 
 
 _TAINTED = {
-    "NoSchedule": ": running pods keep their devices, and new pods need a toleration to use one",
+    "NoSchedule": ": running pods keep their devices, and new pods need a toleration to use the devices",
     "None": ", which does nothing",
 }
 """The wording of taint effects that end no pod."""

@@ -203,10 +203,11 @@ def proof(of: ImpossibilityProof, *, gangs: bool, asked: int = 0) -> Paragraph:
     else:
         parts = ", counting parts of gangs" if of.minimal and gangs else ""
         number = len(of.pods) + len(of.alike)
-        rest = f" (of the {asked} pods, these are enough to show it)" if asked > number else ""
+        more = asked - number
+        rest = f" The other {'pod makes' if more == 1 else f'{more} pods make'} no difference." if more > 0 else ""
         lines = [
-            f"{_together(len(of.pods), len(of.alike), minimal=of.minimal)}{parts}{rest}: {names}.",
-            f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
+            f"{_together(len(of.pods), len(of.alike), minimal=of.minimal)}{parts}: {names}.{rest}",
+            f"With {of.together} of these pods placed, {_pod(of.left)} does not fit:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
 

@@ -125,7 +125,7 @@ def _range(least: str, most: str, orders: int) -> str:
     """Return a figure's range over the node orders, if there are several."""
     if orders == 1:
         return ""
-    return f" ({least} to {most} across node orders)" if least != most else " in every node order"
+    return f" ({least} to {most} across node orders)" if least != most else " (in every node order)"
 
 
 def _waited(run: ReplayRun, *, named: bool) -> str:

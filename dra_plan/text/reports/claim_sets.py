@@ -94,7 +94,7 @@ def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
     if claim_set.outcome is Outcome.UNKNOWN:
         return "unknown", f"not known: {words.UNKNOWN}"
     if claim_set.outcome is Outcome.ERROR:
-        also = f"; it would fit on {words.listed(fitting)}" if fitting else ""
+        also = f"; nodes that would fit without this error: {words.listed(fitting)}" if fitting else ""
         return "allocation-error", f"{stories.error_of(claim_set)}{also}{_messages(claim_set)}"
     if undecided and len(fitting) + undecided >= gate.min_nodes:
         return "undecided", f"undecided within the step budget on {undecided} of {total}"

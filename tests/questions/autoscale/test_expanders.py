@@ -34,16 +34,19 @@ def test_the_expander_chooses_the_group(expander: str, grows: str) -> None:
 def test_the_choice_is_told() -> None:
     cluster = Cluster.of(waiting(4))
     told = str(cluster.autoscale(sizes()))
-    assert "2 groups would help; which one grows depends on the expander." in told
-    assert "This result assumes the first one, small. The choices of the expanders: " in told
-    assert "least-waste (the default) picks small; most-pods picks large or small; least-nodes picks large." in told
+    assert "2 groups would help; the expander decides which group grows." in told
+    assert "This result assumes the first group, small. Of the expanders, " in told
+    assert (
+        "least-waste (the default) would pick small; most-pods would pick large or small; least-nodes would pick large."
+        in told
+    )
     assert "2 groups would help; least-nodes picks large." in str(cluster.autoscale(sizes(), expander="least-nodes"))
     tie = str(cluster.autoscale(sizes(), expander="most-pods"))
     assert "most-pods picks large or small at random; the output assumes small." in tie
     for unknown in ("random", "price", "priority"):
         said = str(cluster.autoscale(sizes(), expander=unknown))
-        assert f"the input does not determine which one the expander {unknown} picks." in said
-        assert "This result assumes the first one, small." in said
+        assert f"the input does not show which group the expander {unknown} would pick." in said
+        assert "This result assumes the first group, small." in said
 
 
 @pytest.mark.sampled(4)

@@ -36,7 +36,7 @@ def test_a_label_of_the_cloud_names_the_group_and_its_sizes_stay_unknown(label: 
     assert groups(objects) == [{"group": "gpu", "min": None, "max": None, "current": 2, "toldBy": label}]
     found = Cluster.of(objects).autoscale()
     assert f"The groups are derived from the node label {label}: gpu (2 nodes)." in str(found)
-    assert "Group gpu grows from 2 to 3 if its maximum size, which is unknown, allows this." in str(found)
+    assert "Group gpu grows from 2 to 3 nodes if the group's maximum size (unknown) allows it." in str(found)
     assert "Node labels do not specify the min and max of a group" in str(found)
 
 
