@@ -85,7 +85,7 @@ class Provisioning:
         """Return why no volume can be created on a node with these labels, or "" if one can be created."""
         if self._class is None or not self._class.provisions:
             return BIND_CONFLICT
-        if not _allows(self._class, labels):
+        if not allows(self._class, labels):
             return BIND_CONFLICT
         return "" if self._room is None or self._room.is_on(labels) else NO_SPACE
 
@@ -111,7 +111,8 @@ class _Room:
         )
 
 
-def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+def allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+    """Return whether the class may create volumes on a node with these labels (allowedTopologies)."""
     terms = storage_class.allowed_topologies
     return not terms or any(
         term.match_label_expressions and all(labels.get(e.key) in e.values for e in term.match_label_expressions)
