@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from .base import DocumentPart, one_of
+from .stories import UnreadyPod
 
 
 class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
@@ -63,6 +64,11 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         bool | None,
         Meta(description="True if the class has a provisioner, which creates volumes; null if this is not known."),
     ] = None
+    provisioner: Annotated[str, Meta(description="The provisioner of the class, if it creates volumes.")] = ""
+    provisioner_pods: Annotated[
+        list[UnreadyPod],
+        Meta(description="The provisioner's pods, if the claim waits for it and none of them is ready."),
+    ] = []
     volumes: Annotated[
         list[UnmatchedVolume],
         Meta(description="If the claim has no volume: the existing volumes of its class, the best match first."),

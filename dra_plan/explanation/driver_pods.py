@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.allocator.requests import Want
-from dra_plan.api.core import Node, NodeSelectorTerm, Pod, PodSpec
+from dra_plan.api.core import ContainerStatus, Node, NodeSelectorTerm, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
@@ -230,16 +230,54 @@ def _likeness(driver: str, key: tuple[str, str], pod: Pod) -> int:
     paths = (volume.get("hostPath") for volume in pod.spec.volumes)
     if any(isinstance(path, dict) and driver in str(path.get("path", "")).split("/") for path in paths):
         return 100
-    own = " ".join((*key, *(pod.metadata.labels or {}).values(), *(one.name for one in pod.spec.containers)))
-    images = " ".join(one.image for one in pod.spec.containers)
+    own, images = " ".join((*key, *_own_texts(pod))), _images(pod)
     words = {driver, driver.replace(".", ""), *driver.split(".")} - _COMMON
     return sum(10 * (word in own) + (word in images) for word in words)
 
 
+def _own_texts(pod: Pod) -> Iterable[str]:
+    return (*(pod.metadata.labels or {}).values(), *(one.name for one in pod.spec.containers))
+
+
+def _images(pod: Pod) -> str:
+    return " ".join(one.image for one in pod.spec.containers)
+
+
+def unready_provisioners(inventory: Inventory, provisioner: str) -> list[UnreadyPod]:
+    """Return the pods of a provisioner of volumes, those that crash first, if none of them is ready.
+
+    Nothing in a cluster names them. A pod counts if one of its containers is a provisioner by its name or image, and
+    each part of the provisioner's name that is not common is in its namespace, names, labels or images.
+    """
+    parts = set(provisioner.replace("/", ".").split(".")) - _COMMON - _COMMON_OF_STORAGE
+    found = [pod for pod in inventory.pods if parts and not ended(pod) and _provisions(pod, parts)]
+    if any(map(is_ready, found)):
+        return []
+    unready = [unready_pod(pod, pod.spec.node_name) for pod in found]
+    return sorted(unready, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+
+
+_COMMON_OF_STORAGE = frozenset(("csi", "storage", "cluster", "kubernetes", "provisioner", "local", "disk", "file"))
+"""The parts of provisioners' names that say nothing about their pods."""
+
+
+def _provisions(pod: Pod, parts: set[str]) -> bool:
+    named = (pod.metadata.namespace, pod.metadata.name, *_own_texts(pod), _images(pod))
+    kinds = (text for one in pod.spec.containers for text in (one.name, one.image.rpartition("/")[2]))
+    whole = " ".join(named)
+    return any("provisioner" in text for text in kinds) and all(part in whole for part in parts)
+
+
 def unready_pod(pod: Pod, node: str) -> UnreadyPod:
     """Return a pod that is not ready, with the reason and message of the first container that waits."""
-    told = _fault(pod)
-    return UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))
+    told, waiting = _fault(pod), _waiting(pod)
+    return UnreadyPod(
+        pod=pod.key,
+        node=node,
+        reason=told.get("reason", ""),
+        message=told.get("message", ""),
+        container=waiting.name if waiting is not None and "reason" in told else "",
+    )
 
 
 def _fault(pod: Pod) -> dict[str, Any]:
@@ -249,11 +287,19 @@ def _fault(pod: Pod) -> dict[str, Any]:
         return {"pod": pod.key, "state": "pending", "message": said}
     if pod.metadata.deletion_timestamp is not None:
         return {"pod": pod.key, "state": "deleted"}
-    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
-        waiting = status.state.waiting
-        if waiting is not None and waiting.reason not in _LATER:
-            return {"pod": pod.key, "state": "fault", "reason": waiting.reason, "message": why_waiting(status)}
+    status = _waiting(pod)
+    if status is not None and status.state.waiting is not None:
+        reason = status.state.waiting.reason
+        return {"pod": pod.key, "state": "fault", "reason": reason, "message": why_waiting(status)}
     return {"pod": pod.key, "state": "not-ready"}
+
+
+def _waiting(pod: Pod) -> ContainerStatus | None:
+    """Return the first container that waits for something else than another container; None if there is none."""
+    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+        if status.state.waiting is not None and status.state.waiting.reason not in _LATER:
+            return status
+    return None
 
 
 _LATER = ("", "PodInitializing")

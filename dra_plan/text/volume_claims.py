@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dra_plan.api.well_known import HOSTNAME
 from dra_plan.documents.volume_needs import UnmatchedVolume, VolumeClaimNeeds, VolumesApart
 from dra_plan.text import words
+from dra_plan.text.placed import unready_sentence
 
 
 def volume_claim(of: VolumeClaimNeeds, namespace: str) -> str:
@@ -22,7 +23,8 @@ def volume_claim(of: VolumeClaimNeeds, namespace: str) -> str:
         near = f" Did you mean {of.near}?" if of.near else f" The input has {words.listed(of.classes)}."
         return f"{claim}: StorageClass {of.storage_class} does not exist.{near} {_remade(of)}"
     if of.waits and of.selected_node:
-        return f"{claim}: its volume is being created for {of.selected_node}, so the pod can only run there."
+        made = f"{claim}: {_whom(of)} has to create its volume for {of.selected_node}, so the pod can only run there."
+        return " ".join((made, *_provisioner(of, namespace)))
     if of.waits and of.provisions:
         where = f" on nodes with {words.listed(of.labels)}" if of.labels else " for the node of the pod"
         return f"{claim}: StorageClass {of.storage_class} makes its volume{where}."
@@ -158,14 +160,33 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
     elif of.provisions is False:
         first = "" if of.volumes else f" Create a PersistentVolume of this class{_of_size(of)} first."
         yield f"{claim} has no volume, and StorageClass {of.storage_class} creates none.{first}"
+    elif of.provisioner:
+        yield f"{claim} has no volume yet: {_whom(of)} has to create it (StorageClass {of.storage_class})."
+        yield from _provisioner(of, namespace)
     else:
         whose = f"StorageClass {of.storage_class}" if of.storage_class else "no StorageClass"
-        describe = shlex.join(["kubectl", "describe", "pvc", of.name, "-n", namespace])
-        yield f"{claim} has no volume yet ({whose}): {describe} says why."
+        yield f"{claim} has no volume yet ({whose}): {_describe(of, namespace)} says why."
     for one in of.volumes:
         yield f"Volume {one.name} does not match: {'; '.join(_faults(one, of))}."
         if set(one.faults) <= {"held", "phase"} and one.uid:
             yield _freed(one)
+
+
+def _whom(of: VolumeClaimNeeds) -> str:
+    return f"provisioner {of.provisioner}"
+
+
+def _provisioner(of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
+    """Yield why the provisioner's pods are not ready; if this is not known, the command that shows its messages."""
+    yield from map(unready_sentence, of.provisioner_pods[:1])
+    if len(of.provisioner_pods) > 1:
+        yield f"Its pod {of.provisioner_pods[1].pod} is not ready either."
+    if not of.provisioner_pods:
+        yield f"Its messages: {_describe(of, namespace)}"
+
+
+def _describe(of: VolumeClaimNeeds, namespace: str) -> str:
+    return shlex.join(["kubectl", "describe", "pvc", of.name, "-n", namespace])
 
 
 def _faults(one: UnmatchedVolume, of: VolumeClaimNeeds) -> Iterator[str]:

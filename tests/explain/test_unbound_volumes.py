@@ -7,7 +7,22 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, mounts, node, on_csi, pod, storage_class, volume, volume_claim
+from tests.build import (
+    HOST,
+    WAIT,
+    Object,
+    csi_driver,
+    mounts,
+    node,
+    on_csi,
+    placed,
+    pod,
+    storage_capacity,
+    storage_class,
+    taint,
+    volume,
+    volume_claim,
+)
 
 STATIC = storage_class("nfs", "kubernetes.io/no-provisioner", "Immediate")
 DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
@@ -157,6 +172,68 @@ def test_a_class_that_creates_volumes_is_left_to_its_provisioner() -> None:
         "has no volume yet (StorageClass nfs): kubectl describe pvc data -n default says why. Volume share does not"
         in told
     )
+
+
+def test_free_space_is_told_beside_what_the_claim_needs() -> None:
+    def there(name: str, size: str, **rest: Any) -> Object:
+        return storage_capacity(f"c-{name}-{size.lower()}", size, topology={"matchLabels": {HOST: name}}, **rest)
+
+    published = [there("a", "290Gi"), there("b", "900Gi", most="5Gi"), there("a", "300Gi", of="other")]
+    objects = [node("a"), node("b"), node("c", spec={"taints": [taint("t")]}), storage_class(), csi_driver()]
+    claims = [volume_claim("data", "700Gi"), volume_claim("small", "1Gi")]
+    told = Cluster.of([*objects, *claims, *published, pod("p", volumes=mounts("data", "small"))]).explain("pod/p")
+    assert "2 nodes (a, b): claim data: needs 700Gi of storage, at most 290Gi free\n" in str(told)
+    assert "PersistentVolumeClaim" not in str(told)
+    [reason] = told.to_dict()["verdicts"][0]["nodes"][0]["reasons"]
+    [about] = reason["about"]
+    assert [about[key] for key in ("resource", "need", "left", "leftFrom")] == ["storage", "700Gi", "290Gi", "5Gi"]
+
+
+def provisioner(name: str, state: str = "", *, of: str = "rbd", sidecar: str = "csi-provisioner") -> Object:
+    """A pod of a driver's controller; `state` is why its provisioner waits."""
+    own = {"name": of, "image": f"quay.io/csi/{of}:v1"}
+    made = placed(name, "a", namespace=f"{of}-ceph", containers=[own, {"name": sidecar, "image": "registry/x:v1"}])
+    waiting = {"name": sidecar, "state": {"waiting": {"reason": state}}}
+    waiting["lastState"] = {"terminated": {"exitCode": 7}}
+    made["status"] |= {"containerStatuses": [waiting], "conditions": [{"type": "Ready", "status": "False"}]}
+    return made if state else placed(name, "a", namespace=f"{of}-ceph", containers=made["spec"]["containers"])
+
+
+UNREADY = provisioner("p-1", "CrashLoopBackOff")
+CRASHES = (
+    "Container csi-provisioner of its pod rbd-ceph/p-1 crashes (its last run ended with exit code 7): "
+    "kubectl logs -n rbd-ceph p-1 -c csi-provisioner --previous"
+)
+MESSAGES = "Its messages: kubectl describe pvc data -n default"
+
+
+@pytest.mark.parametrize(
+    ("pods", "why"),
+    [
+        ([UNREADY], CRASHES),
+        ([UNREADY, provisioner("p-0", "CrashLoopBackOff")], "Its pod rbd-ceph/p-1 is not ready either."),
+        ([UNREADY, provisioner("p-2")], MESSAGES),  # one is enough
+        ([UNREADY, provisioner("p-2", of="cephfs")], CRASHES),
+        ([provisioner("p-1", "CrashLoopBackOff", of="cephfs")], MESSAGES),
+        ([provisioner("p-1", "CrashLoopBackOff", sidecar="csi-attacher")], MESSAGES),
+        ([provisioner("p-1", "ErrImagePull")], "of its pod rbd-ceph/p-1 does not start (ErrImagePull)."),
+        ([{**UNREADY, "status": {"phase": "Failed"}}], MESSAGES),
+        ([{**UNREADY, "status": {"phase": "Pending"}}], "Its pod rbd-ceph/p-1 on a is not ready."),
+        ([pod("p-1", namespace="rbd-ceph", containers=UNREADY["spec"]["containers"])], "Its pod rbd-ceph/p-1 is Pend"),
+    ],
+)
+@pytest.mark.parametrize("is_chosen", [False, True])
+def test_a_claim_that_waits_for_its_provisioner_names_its_pods(pods: list[Object], why: str, is_chosen: bool) -> None:
+    """A pod is the provisioner's if all telling parts of the provisioner's name are in its names or images."""
+    by = storage_class("nfs", "rbd.csi.ceph.com", WAIT if is_chosen else "Immediate")
+    chosen = {"annotations": {"volume.kubernetes.io/selected-node": "a"}} if is_chosen else {}
+    claim = volume_claim("data", of="nfs", metadata=chosen)
+    waiting = pod("p", volumes=mounts("data"))
+    told = " ".join(str(Cluster.of([node("a"), by, claim, waiting, *pods]).explain("pod/p")).split())
+    assert (
+        f"provisioner rbd.csi.ceph.com has to create {'its volume for a' if is_chosen else 'it (StorageClass'}" in told
+    )
+    assert why in told
 
 
 @pytest.mark.parametrize("fits", [True, False])

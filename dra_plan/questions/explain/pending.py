@@ -156,6 +156,8 @@ class PendingPods:
         node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
+        if fate.held_by == "Volumes":
+            made = structs.replace(made, volume_claims=needs_of(self._inventory, record.pod))
         made, record = self._of_gang(made, record)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)

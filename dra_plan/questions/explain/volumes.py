@@ -17,10 +17,11 @@ from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, Storag
 from dra_plan.api.well_known import CLASS_ANNOTATION
 from dra_plan.api.workloads import Workload
 from dra_plan.documents.volume_needs import UnmatchedVolume, VolumeClaimNeeds
+from dra_plan.explanation.driver_pods import unready_provisioners
 from dra_plan.near import nearest, the_nearest
 from dra_plan.planner.nodes import omits_volume_claims
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
-from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume
+from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume, provisioner_driver
 from dra_plan.scheduler.plugins.volume_binding import allows, unavailable, unsuited
 
 MOST_VALUES = 4
@@ -87,7 +88,11 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds
     made = _with(made, volumes=list(_offered(inventory, claim)))
     if found is not None:
         waits, provisions = found.volume_binding_mode == WAITS, found.provisions
-        return _with(made, waits=waits, labels=list(_of_class(found)), provisions=provisions)
+        made = _with(made, waits=waits, labels=list(_of_class(found)), provisions=provisions)
+        is_awaited = provisions and (made.selected_node or not waits)
+        driver = provisioner_driver(found.provisioner)
+        pods = unready_provisioners(inventory, driver) if is_awaited else []
+        return _with(made, provisioner=driver if provisions else "", provisioner_pods=pods)
     if claim.class_name and classes and all(one.faults for one in made.volumes):
         return _with(made, class_missing=True, near=the_nearest(claim.class_name, classes) or "", classes=[*classes])
     is_classless = pvc.spec.storage_class_name is None and not claim.class_name
