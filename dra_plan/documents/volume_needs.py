@@ -67,7 +67,7 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     provisioner: Annotated[str, Meta(description="The provisioner of the class, if it creates volumes.")] = ""
     provisioner_pods: Annotated[
         list[UnreadyPod],
-        Meta(description="The provisioner's pods, if the claim waits for it and none of them is ready."),
+        Meta(description="The provisioner's pods that were found, if none of them is ready."),
     ] = []
     volumes: Annotated[
         list[UnmatchedVolume],
@@ -105,9 +105,14 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         return not self.volume or self.pending or self.volume_missing
 
     @property
+    def is_awaited(self) -> bool:
+        """True if the pod has to wait for the volume: it is being created, or what creates it is not ready."""
+        return bool(self.selected_node or self.provisioner_pods)
+
+    @property
     def is_told(self) -> bool:
         """True if it says more than that the volume is created on whichever node the pod gets."""
-        return not (self.waits and self.provisions) or bool(self.labels or self.selected_node)
+        return not (self.waits and self.provisions) or bool(self.labels) or self.is_awaited
 
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):

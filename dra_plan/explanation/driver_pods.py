@@ -88,6 +88,7 @@ class DriverPods:
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
+        self._provisioners: dict[str, list[UnreadyPod]] = {}
 
     def missing(self, offer: NodeOffer, nodes: Sequence[Node]) -> list[DriverPod]:
         """Return why the pods of the wanted drivers do not run on these nodes. `offer` is what one of the nodes offers.
@@ -141,6 +142,21 @@ class DriverPods:
         every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
         plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
         return [unready_pod(pod, node) for node, pod in plugins or every if not is_ready(pod)]
+
+    def unready_provisioners(self, provisioner: str) -> list[UnreadyPod]:
+        """Return the pods of a provisioner of volumes, those that crash first, if none of them is ready.
+
+        Nothing in a cluster names them. A pod counts if one of its containers is a provisioner by its name or image,
+        and each part of the provisioner's name that is not common is in its namespace, names, labels or images.
+        """
+        known = self._provisioners.get(provisioner)
+        if known is None:
+            parts = set(provisioner.replace("/", ".").split(".")) - _COMMON - _COMMON_OF_STORAGE
+            found = [pod for pod in self._inventory.pods if parts and not ended(pod) and _provisions(pod, parts)]
+            unready = [] if any(map(is_ready, found)) else [unready_pod(pod, pod.spec.node_name) for pod in found]
+            known = sorted(unready, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+            self._provisioners[provisioner] = known
+        return known
 
     def _publishing(self, driver: str, nodes: frozenset[str]) -> list[tuple[str, str]]:
         """Return the DaemonSets that have a pod on each of the nodes and are most like the driver.
@@ -241,20 +257,6 @@ def _own_texts(pod: Pod) -> Iterable[str]:
 
 def _images(pod: Pod) -> str:
     return " ".join(one.image for one in pod.spec.containers)
-
-
-def unready_provisioners(inventory: Inventory, provisioner: str) -> list[UnreadyPod]:
-    """Return the pods of a provisioner of volumes, those that crash first, if none of them is ready.
-
-    Nothing in a cluster names them. A pod counts if one of its containers is a provisioner by its name or image, and
-    each part of the provisioner's name that is not common is in its namespace, names, labels or images.
-    """
-    parts = set(provisioner.replace("/", ".").split(".")) - _COMMON - _COMMON_OF_STORAGE
-    found = [pod for pod in inventory.pods if parts and not ended(pod) and _provisions(pod, parts)]
-    if any(map(is_ready, found)):
-        return []
-    unready = [unready_pod(pod, pod.spec.node_name) for pod in found]
-    return sorted(unready, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
 
 
 _COMMON_OF_STORAGE = frozenset(("csi", "storage", "cluster", "kubernetes", "provisioner", "local", "disk", "file"))

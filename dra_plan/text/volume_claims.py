@@ -22,13 +22,21 @@ def volume_claim(of: VolumeClaimNeeds, namespace: str) -> str:
     if of.class_missing:
         near = f" Did you mean {of.near}?" if of.near else f" The input has {words.listed(of.classes)}."
         return f"{claim}: StorageClass {of.storage_class} does not exist.{near} {_remade(of)}"
-    if of.waits and of.selected_node:
-        made = f"{claim}: {_whom(of)} has to create its volume for {of.selected_node}, so the pod can only run there."
-        return " ".join((made, *_provisioner(of, namespace)))
     if of.waits and of.provisions:
-        where = f" on nodes with {words.listed(of.labels)}" if of.labels else " for the node of the pod"
-        return f"{claim}: StorageClass {of.storage_class} makes its volume{where}."
+        return " ".join(_awaited(claim, of, namespace))
     return " ".join(_unbound(claim, of, namespace))
+
+
+def _awaited(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
+    """Yield the sentences about a claim whose volume is created when the pod has a node, or is being created."""
+    where = f" on nodes with {words.listed(of.labels)}" if of.labels else " for the node of the pod"
+    if of.selected_node:
+        where = f" for {of.selected_node}, where the pod then runs"
+    if not of.is_awaited:
+        yield f"{claim}: StorageClass {of.storage_class} makes its volume{where}."
+        return
+    yield f"{claim}: {_whom(of)} has to create its volume{where}."
+    yield from _provisioner(of, namespace)
 
 
 # -- a claim that names its volume -------------------------------------------------------------------------------------
@@ -162,7 +170,6 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
         yield f"{claim} has no volume, and StorageClass {of.storage_class} creates none.{first}"
     elif of.provisioner:
         yield f"{claim} has no volume yet: {_whom(of)} has to create it (StorageClass {of.storage_class})."
-        yield from _provisioner(of, namespace)
     else:
         whose = f"StorageClass {of.storage_class}" if of.storage_class else "no StorageClass"
         yield f"{claim} has no volume yet ({whose}): {_describe(of, namespace)} says why."
@@ -170,6 +177,8 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
         yield f"Volume {one.name} does not match: {'; '.join(_faults(one, of))}."
         if set(one.faults) <= {"held", "phase"} and one.uid:
             yield _freed(one)
+    if of.provisioner:
+        yield from _provisioner(of, namespace)
 
 
 def _whom(of: VolumeClaimNeeds) -> str:
@@ -178,9 +187,9 @@ def _whom(of: VolumeClaimNeeds) -> str:
 
 def _provisioner(of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
     """Yield why the provisioner's pods are not ready; if this is not known, the command that shows its messages."""
-    yield from map(unready_sentence, of.provisioner_pods[:1])
     if len(of.provisioner_pods) > 1:
-        yield f"Its pod {of.provisioner_pods[1].pod} is not ready either."
+        yield "None of its pods is ready."
+    yield from map(unready_sentence, of.provisioner_pods[:1])
     if not of.provisioner_pods:
         yield f"Its messages: {_describe(of, namespace)}"
 

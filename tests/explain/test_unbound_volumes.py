@@ -169,9 +169,9 @@ def test_of_several_default_classes_the_newest_counts() -> None:
 def test_a_class_that_creates_volumes_is_left_to_its_provisioner() -> None:
     told = said(storage_class("nfs", mode="Immediate"), static("100Gi"))
     assert (
-        "has no volume yet (StorageClass nfs): kubectl describe pvc data -n default says why. Volume share does not"
-        in told
+        "has to create it (StorageClass nfs). Volume share does not match: it has 100Gi, and the claim requests" in told
     )
+    assert "Its messages: kubectl describe pvc data -n default" in told
 
 
 def test_free_space_is_told_beside_what_the_claim_needs() -> None:
@@ -211,7 +211,10 @@ MESSAGES = "Its messages: kubectl describe pvc data -n default"
     ("pods", "why"),
     [
         ([UNREADY], CRASHES),
-        ([UNREADY, provisioner("p-0", "CrashLoopBackOff")], "Its pod rbd-ceph/p-1 is not ready either."),
+        (
+            [UNREADY, provisioner("p-0", "CrashLoopBackOff")],
+            "None of its pods is ready. Container csi-provisioner of its pod rbd-ceph/p-0",
+        ),
         ([UNREADY, provisioner("p-2")], MESSAGES),  # one is enough
         ([UNREADY, provisioner("p-2", of="cephfs")], CRASHES),
         ([provisioner("p-1", "CrashLoopBackOff", of="cephfs")], MESSAGES),

@@ -17,7 +17,7 @@ from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, Storag
 from dra_plan.api.well_known import CLASS_ANNOTATION
 from dra_plan.api.workloads import Workload
 from dra_plan.documents.volume_needs import UnmatchedVolume, VolumeClaimNeeds
-from dra_plan.explanation.driver_pods import unready_provisioners
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.near import nearest, the_nearest
 from dra_plan.planner.nodes import omits_volume_claims
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
@@ -31,7 +31,7 @@ MOST_VOLUMES = 2
 """The number of volumes that are named with the reasons why a claim does not get them."""
 
 
-def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
+def needs_of(inventory: Inventory, pod: Pod, drivers: DriverPods) -> list[VolumeClaimNeeds]:
     """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
 
     A claim that is missing from the input is left out if the input has no claims of its namespace at all, and these may
@@ -45,7 +45,7 @@ def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
         _of_template(
             inventory,
             pod,
-            _needs(inventory, claims[use.name])
+            _needs(inventory, claims[use.name], drivers)
             if use.name in claims
             else VolumeClaimNeeds(name=use.name, missing=True, near=nearest(use.name, claims) or ""),
         )
@@ -72,7 +72,7 @@ def _of_template(inventory: Inventory, pod: Pod, made: VolumeClaimNeeds) -> Volu
     return made
 
 
-def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds:
+def _needs(inventory: Inventory, pvc: PersistentVolumeClaim, drivers: DriverPods) -> VolumeClaimNeeds:
     claim = Claim(pvc)
     made = VolumeClaimNeeds(
         name=pvc.metadata.name,
@@ -89,10 +89,8 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds
     if found is not None:
         waits, provisions = found.volume_binding_mode == WAITS, found.provisions
         made = _with(made, waits=waits, labels=list(_of_class(found)), provisions=provisions)
-        is_awaited = provisions and (made.selected_node or not waits)
-        driver = provisioner_driver(found.provisioner)
-        pods = unready_provisioners(inventory, driver) if is_awaited else []
-        return _with(made, provisioner=driver if provisions else "", provisioner_pods=pods)
+        driver = provisioner_driver(found.provisioner) if provisions else ""
+        return _with(made, provisioner=driver, provisioner_pods=drivers.unready_provisioners(driver) if driver else [])
     if claim.class_name and classes and all(one.faults for one in made.volumes):
         return _with(made, class_missing=True, near=the_nearest(claim.class_name, classes) or "", classes=[*classes])
     is_classless = pvc.spec.storage_class_name is None and not claim.class_name
