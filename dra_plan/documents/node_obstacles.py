@@ -76,7 +76,11 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     kind: ObstacleKind
     resource: Annotated[
-        str, Meta(description="The resource that is short. VolumeLimit: the CSI driver whose volumes are counted.")
+        str,
+        Meta(
+            description="The resource that is short. Volume: `storage`, if only the free space for a new volume is too "
+            "small. VolumeLimit: the CSI driver whose volumes are counted."
+        ),
     ] = ""
     need: Annotated[str, Meta(description="The amount of the resource that the pod requests.")] = ""
     left: Annotated[str, Meta(description="The largest amount that is left on one of the nodes.")] = ""

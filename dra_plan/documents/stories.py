@@ -150,6 +150,7 @@ class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
     node: str
     reason: Annotated[str, Meta(description="The reason why its first waiting container waits, in one word.")] = ""
     message: Annotated[str, Meta(description="The message of the kubelet or the scheduler.")] = ""
+    container: Annotated[str, Meta(description="The name of that container.")] = ""
 
 
 class NodeStory(DocumentPart, frozen=True, kw_only=True):

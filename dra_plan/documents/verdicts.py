@@ -411,7 +411,11 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[AbsentName], Meta(description="Values that no device has, if they are not listed in `claimSets`.")
     ] = []
     volume_claims: Annotated[
-        list[VolumeClaimNeeds], Meta(description="The PersistentVolumeClaims, if volumes keep the pod away from nodes.")
+        list[VolumeClaimNeeds],
+        Meta(
+            description="The PersistentVolumeClaims, if volumes keep the pod away from nodes. Of a pod that would be "
+            "bound, or waits for its volumes: those whose volume is being created, or whose provisioner is not ready."
+        ),
     ] = []
     limits_unknown: Annotated[
         bool,

@@ -67,11 +67,12 @@ class _Whose:
 
 def _would_bind(whose: _Whose) -> str:
     of = whose.of
+    when = "once its volumes exist" if any(one.provisioner_pods for one in of.volume_claims) else "now"
     if whose.is_pod:
-        return f" would be bound to {whose.nodes} now."
+        return f" would be bound to {whose.nodes} {when}."
     if of.kind == "ResourceClaim":
         return ": its devices are free."
-    return f": {_its_pods(of)} would be bound now{f', to {of.node_name}' if of.pods == 1 else ''}."
+    return f": {_its_pods(of)} would be bound {when}{f', to {of.node_name}' if of.pods == 1 else ''}."
 
 
 def _would_preempt(whose: _Whose) -> str:

@@ -356,7 +356,14 @@ def _spread(of: NodeObstacle) -> str:
 def _volume(of: NodeObstacle) -> str:
     if of.volume:
         return f"the volume of claim {of.claim} cannot be used there"
+    if of.need:
+        left = f"at most {_of_storage(of, of.left)}" if of.left_from else _of_storage(of, of.left)
+        return f"claim {of.claim}: needs {words.need(of.resource, of.need)} of storage, {left} free"
     return f"claim {of.claim} cannot get a volume there"
+
+
+def _of_storage(of: NodeObstacle, left: str) -> str:
+    return words.amount(of.resource, of.need, left)
 
 
 def _volume_in_use(of: NodeObstacle) -> str:

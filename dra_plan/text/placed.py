@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
+from dra_plan.claims.owners import CRASHING
 from dra_plan.documents.claim_sets import UnplannedOwner
 from dra_plan.documents.stories import DriverPod, UnreadyPod
 from dra_plan.documents.verdicts import OwnerVerdict, PodEvent
@@ -41,6 +43,19 @@ def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
         by_reason.setdefault(_why(one), []).append(f"{one.pod} on {one.node}")
     told = [f"{words.listed(names)}{why}" for why, names in by_reason.items()]
     yield f"Pods of DaemonSets that are not ready: {words.listed(told)}."
+
+
+def unready_sentence(of: UnreadyPod) -> str:
+    """Return why a pod is not ready, with the command that shows what its container logged, if it crashes."""
+    if not of.node:
+        return f"Its pod {of.pod} is Pending."
+    if not of.container:
+        return f"Its pod {of.pod} on {of.node} is not ready."
+    if of.reason != CRASHING:
+        return f"Container {of.container} of its pod {of.pod} does not start{_why(of)}."
+    namespace, _, name = of.pod.partition("/")
+    logs = shlex.join(["kubectl", "logs", "-n", namespace, name, "-c", of.container, "--previous"])
+    return f"Container {of.container} of its pod {of.pod} crashes{words.in_brackets(of.message)}: {logs}"
 
 
 def _why(of: UnreadyPod) -> str:

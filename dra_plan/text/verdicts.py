@@ -24,6 +24,7 @@ from dra_plan.documents.verdicts import (
     LeavingClaim,
     OwnerVerdict,
 )
+from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
@@ -69,9 +70,10 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield from indented(_excluding(of))
         told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
         needs = [one for one in of.volume_claims if one.name not in told]
-        yield from (f"  {volume_claim(one)}" for one in needs if one.volume and one.labels and _keeps_off(of, one.name))
+        own = [volume_claim(one, of.namespace) for one in needs if one.volume and _keeps_off(of, one)]
+        yield from (f"  {one}" for one in own)
         yield from indented(_in_the_way(of, devices))
-        yield from (f"  {volume_claim(one)}" for one in needs if not one.volume)
+        yield from (f"  {volume_claim(one, of.namespace)}" for one in needs if not one.volume and one.is_told)
     if of.with_gates is not None:
         yield from indented(_gated(alike, of.with_gates))
     if of.freed is not None:
@@ -86,10 +88,14 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {said}"
 
 
-def _keeps_off(of: OwnerVerdict, claim: str) -> bool:
-    """Return whether the volume of the claim cannot be used on some node, or it is not known on which."""
+def _keeps_off(of: OwnerVerdict, claim: VolumeClaimNeeds) -> bool:
+    """Return whether the claim is not bound, or its volume cannot be used on some node, or it is not known on which."""
+    if claim.pending or claim.volume_missing:
+        return True
+    if of.of_all_nodes:
+        return bool(claim.labels) and (claim.nowhere or not any(one.is_open for one in of.volume_claims))
     about = [one for group in of.told_nodes for one in group.about]
-    return of.of_all_nodes or any(one.is_of_volume and one.claim == claim for one in about)
+    return bool(claim.labels) and any(one.is_of_volume and one.claim == claim.name for one in about)
 
 
 def _shared(of: SharedClaim) -> str:

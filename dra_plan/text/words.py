@@ -402,7 +402,7 @@ _PLAIN = {
 NOT_MADE = "nothing recreates it"
 
 
-BYTES = ("memory", "ephemeral-storage", "hugepages-")
+BYTES = ("memory", "ephemeral-storage", "hugepages-", "storage")
 """The resources, or how their names begin, of which people read amounts in units of bytes."""
 
 _UNITS = {

@@ -42,6 +42,7 @@ from dra_plan.scheduler.framework.status import (
     SpreadUneven,
     VolumeInUse,
     VolumesFull,
+    VolumeUnfit,
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
 
@@ -410,6 +411,8 @@ def _key(of: Obstacle, node: str, there: OnNodes) -> Any:
             return topology_key, domain is None
         case VolumeInUse(claim, disk):
             return claim, disk
+        case VolumeUnfit(claim, volume, asked):
+            return claim, volume, asked
         case VolumesFull(driver, asked):
             return driver, asked
     return of

@@ -156,6 +156,9 @@ class PendingPods:
         node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
+        if self._is_at_length and (fate.held_by == "Volumes" or fate.is_good):
+            awaited = [one for one in needs_of(self._inventory, record.pod, self._drivers) if one.is_awaited]
+            made = structs.replace(made, volume_claims=awaited)
         made, record = self._of_gang(made, record)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
@@ -190,12 +193,16 @@ class PendingPods:
             fates=self._fates,
             closely=self._closely,
             is_explained=self._is_explained,
-            at_length=bool(self._question.owners) or len(self._owners) <= MOST_HELPED,
+            at_length=self._is_at_length,
             with_nodes=self._with_nodes,
             with_admin_access=self._with_admin_access,
             plan_of=self.plan_of,
         )
         return OwnerTrials(ground)
+
+    @property
+    def _is_at_length(self) -> bool:
+        return bool(self._question.owners) or len(self._owners) <= MOST_HELPED
 
     def _summary_of(self, pod: Pod) -> GroupSummary | None:
         """Return what the run says of the pod's group."""
@@ -259,7 +266,7 @@ class PendingPods:
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
-            volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
+            volume_claims=needs_of(self._inventory, record.pod, self._drivers) if of_volumes else [],
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
             lost_claims=claims_of_lost_nodes(self._inventory, record.pod, self._nodes)
             if of_devices.are_elsewhere

@@ -113,10 +113,15 @@ class SpreadUneven(NamedTuple):
 
 
 class VolumeUnfit(NamedTuple):
-    """A volume claim that cannot be used on the node, and its volume if it has one."""
+    """A volume claim that cannot be used on the node, with its volume if it has one.
+
+    If only the free space is too small for a new volume, `asked` is its size, and `left` the largest that is possible.
+    """
 
     claim: str
     volume: str
+    asked: int = 0
+    left: int = 0
 
 
 class VolumeInUse(NamedTuple):

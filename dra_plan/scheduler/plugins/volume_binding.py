@@ -66,28 +66,36 @@ class Provisioning:
     def __init__(self, store: VolumeStore, claim: Claim) -> None:
         storage_class = store.class_of(claim)
         self._class = storage_class
+        self.size = 0
+        """The requested amount, if the driver publishes capacities."""
         self._room: _Room | None = None
         """The nodes with enough capacity; None if it is irrelevant because the driver does not publish capacities."""
+        self._published: list[CSIStorageCapacity] = []
+        """The capacities of the class, if they matter."""
         if storage_class is None:
             return
         driver = store.csi_driver(storage_class.provisioner)
         if claim.request is not None and driver is not None and driver.spec.storage_capacity:
-            size, name = claim.request.units, storage_class.metadata.name
+            self.size, name = claim.request.units, storage_class.metadata.name
+            self._published = [one for one in store.capacities if one.storage_class_name == name]
             self._room = _Room(
-                capacity.node_topology
-                for capacity in store.capacities
-                if capacity.storage_class_name == name
-                and _most(capacity) >= size
-                and capacity.node_topology is not None
+                one.node_topology
+                for one in self._published
+                if _most(one) >= self.size and one.node_topology is not None
             )
 
     def problem(self, labels: Mapping[str, str]) -> str:
         """Return why no volume can be created on a node with these labels, or "" if one can be created."""
         if self._class is None or not self._class.provisions:
             return BIND_CONFLICT
-        if not _allows(self._class, labels):
+        if not allows(self._class, labels):
             return BIND_CONFLICT
         return "" if self._room is None or self._room.is_on(labels) else NO_SPACE
+
+    def largest(self, labels: Mapping[str, str]) -> int:
+        """Return the size of the largest volume that can be created on a node with these labels; 0 if there is none."""
+        selected = ((one, one.node_topology) for one in self._published)
+        return max([0, *(_most(one) for one, there in selected if there is not None and labels_match(there, labels))])
 
 
 class _Room:
@@ -111,7 +119,8 @@ class _Room:
         )
 
 
-def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+def allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+    """Return whether the class may create volumes on a node with these labels (allowedTopologies)."""
     terms = storage_class.allowed_topologies
     return not terms or any(
         term.match_label_expressions and all(labels.get(e.key) in e.values for e in term.match_label_expressions)
@@ -253,13 +262,32 @@ class PodClaims:
         for claim, volume in zip(self.bound, self._volumes, strict=True):
             if volume is None or not _affinity(volume, csi_node).matches(labels):
                 yield VolumeUnfit(claim.object.metadata.name, claim.volume_name)
-        if self.waiting and self._for_waiting(name, labels)[1]:
-            yield from (VolumeUnfit(claim.object.metadata.name, "") for claim in self.waiting)
+        yield from self._unfit_waiting(name, labels) if self.waiting else ()
+
+    def _unfit_waiting(self, node: str, labels: Mapping[str, str]) -> Iterator[VolumeUnfit]:
+        """Yield the waiting claims that get no volume on the node; with amounts if only the free space is too small."""
+        elsewhere = [claim for claim in self._selected if claim.selected_node != node]
+        yield from (VolumeUnfit(claim.name, "") for claim in elsewhere)
+        for claim in () if elsewhere else self._found(labels).new:
+            made = self._provisioning(claim)
+            problem = made.problem(labels)
+            if problem:
+                is_small = problem is NO_SPACE
+                yield VolumeUnfit(claim.name, "", *((made.size, made.largest(labels)) if is_small else ()))
 
     def _for_waiting(self, node: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, str]:
         for claim in self._selected:
             if claim.selected_node != node:
                 return _NONE, BIND_CONFLICT
+        found = self._found(labels)
+        for claim in found.new:
+            conflict = self._provisioning(claim).problem(labels)
+            if conflict:
+                return _NONE, conflict
+        return found, ""
+
+    def _found(self, labels: Mapping[str, str]) -> NodeVolumes:
+        """Return the existing volumes that the waiting claims get on such a node, and the claims that need new ones."""
         static: list[tuple[Claim, Volume]] = []
         taken: dict[str, Volume] = {}
         unmatched: list[Claim] = []
@@ -270,12 +298,7 @@ class PodClaims:
             else:
                 taken[volume.name] = volume
                 static.append((wanted.claim, volume))
-        new = (*self._selected, *unmatched)
-        for claim in new:
-            conflict = self._provisioning(claim).problem(labels)
-            if conflict:
-                return _NONE, conflict
-        return NodeVolumes(tuple(static), new), ""
+        return NodeVolumes(tuple(static), (*self._selected, *unmatched))
 
     def _provisioning(self, claim: Claim) -> Provisioning:
         found = self._new.get(claim.key)
