@@ -168,6 +168,7 @@ def explain_refusing(
     max_steps: int | None,
     suggests: bool = False,
     kept: Sequence[ResourceClaim] = (),
+    known: KnownFindings | None = None,
 ) -> RefusingExplanation:
     """Run the allocator on the nodes, and explain which nodes reject the claims or are excluded by allocated claims."""
     allocator = Allocator(claim_set.claims, view, max_steps=max_steps)
@@ -184,6 +185,7 @@ def explain_refusing(
         max_steps=max_steps,
         suggests=suggests,
         kept=kept,
+        known=known,
     )
     return RefusingExplanation(told, refusing)
 
