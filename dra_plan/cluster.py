@@ -7,7 +7,7 @@ from typing import Any
 from .arguments import required
 from .loaded import LoadedCluster
 from .planner.answer import PrintedAnswer
-from .questions.registry import Questions
+from .questions.methods import Questions
 
 
 class Cluster(Questions, LoadedCluster):

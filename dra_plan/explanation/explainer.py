@@ -168,6 +168,7 @@ def explain_refusing(
     max_steps: int | None,
     suggests: bool = False,
     kept: Sequence[ResourceClaim] = (),
+    known: KnownFindings | None = None,
 ) -> RefusingExplanation:
     """Run the allocator on the nodes, and explain the nodes that reject the claims.
 
@@ -187,6 +188,7 @@ def explain_refusing(
         max_steps=max_steps,
         suggests=suggests,
         kept=kept,
+        known=known,
     )
     return RefusingExplanation(told, refusing)
 

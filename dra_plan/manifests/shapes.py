@@ -7,8 +7,8 @@ storage.k8s.io, then workloads and v1alpha3.
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import json
+import pkgutil
 from typing import Any
 
 from dra_plan.api.meta import FieldPath
@@ -242,7 +242,8 @@ def schema_of(kind: Kind, version: str) -> Schema:
 
 @functools.cache
 def _read(name: str) -> Schema:
-    text = (importlib.resources.files("dra_plan") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
+    text = pkgutil.get_data("dra_plan", f"schemas/{name}.json")
+    assert text is not None, "a schema of the package"
     schema: Schema = json.loads(text)
     return schema
 

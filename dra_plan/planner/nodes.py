@@ -431,13 +431,13 @@ def _unseen_pools(inventory: Inventory) -> list[str]:
     seen = {(slice_.spec.driver, slice_.spec.pool.name) for slice_ in inventory.slices}
     unseen: dict[tuple[str, str], None] = {}
     for claim in inventory.claims:
-        if claim.allocation is not None:
-            own = set(only_nodes(claim.allocation.node_selector))
-            if own and nodes and own.isdisjoint(nodes):
-                continue  # no device of them can be used
-            for result in claim.allocation.devices.results:
-                if (result.driver, result.pool) not in seen:
-                    unseen[result.driver, result.pool] = None
+        allocation = claim.allocation
+        if allocation is None:
+            continue
+        lacking = [pool for one in allocation.devices.results if (pool := (one.driver, one.pool)) not in seen]
+        own = set(only_nodes(allocation.node_selector)) if lacking else set()
+        if not (own and nodes and own.isdisjoint(nodes)):  # otherwise, no device of them can be used
+            unseen.update(dict.fromkeys(lacking))
     return ["/".join(pool) for pool in unseen]
 
 

@@ -3,7 +3,7 @@
 A folder has `ask.py` (the method of `Cluster` and its options), `answer.py`, `document.py`, `text.py`, and optionally
 `page.py`, `gate.py` and `command.py`; docs/internals/adding-a-question.md describes their content. Within a folder,
 imports go command > page > text > gate > answer > document; of another question, import only `ask`, `answer` and
-`document`.
+`document`. A record imports the parts of its question when they are used, so a command loads no other question.
 """
 
 from __future__ import annotations
@@ -12,50 +12,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .allocate.ask import allocate
-from .autoscale.ask import autoscale
-from .capacity.ask import capacity
-from .diff.ask import diff
-from .drain_each.ask import drain_each
-from .explain.ask import explain
-from .grow.ask import grow
-from .impact.ask import impact
-from .maintain.ask import maintain
-from .place.ask import place
-from .pools.ask import pools
-from .repack.ask import repack
-from .replay.ask import replay
-from .schedule.ask import schedule
-from .validate.ask import validate
-
 if TYPE_CHECKING:
     from dra_plan.allocator import View
     from dra_plan.api.inventory import Inventory
     from dra_plan.documents.base import PrintedDocument
     from dra_plan.page.content import Page
     from dra_plan.planner.answer import PrintedAnswer
-
-
-class Questions:
-    """The questions about a cluster, as methods."""
-
-    __slots__ = ()
-
-    allocate = allocate
-    autoscale = autoscale
-    capacity = capacity
-    diff = diff
-    drain_each = drain_each
-    explain = explain
-    grow = grow
-    impact = impact
-    maintain = maintain
-    place = place
-    pools = pools
-    repack = repack
-    replay = replay
-    schedule = schedule
-    validate = validate
 
 
 class QuestionRecord(NamedTuple):

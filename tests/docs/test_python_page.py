@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dra_plan
-from dra_plan.questions.registry import Questions
+from dra_plan.questions.methods import Questions
 from tests.cli.running import ROOT
 
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")

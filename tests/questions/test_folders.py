@@ -7,7 +7,8 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.planner.answer import PrintedAnswer
-from dra_plan.questions.registry import QUESTIONS, QuestionRecord, Questions, of_kind
+from dra_plan.questions.methods import Questions
+from dra_plan.questions.registry import QUESTIONS, QuestionRecord, of_kind
 from tests.cli.running import ROOT
 
 FOLDER = ROOT / "dra_plan" / "questions"

@@ -60,14 +60,16 @@ class ClaimChanges:
 
         nodes = {node.metadata.name: node for node in attempt.nodes}
         free = {claim.key for claim in about.inventory.claims if claim.allocation is None}
+        claim_set = ClaimSet(claims=attempt.claims, allocated=attempt.allocated)
         told = explainer.explain_refusing(
             attempt.view,
             about.inventory,
-            ClaimSet(claims=attempt.claims, allocated=attempt.allocated),
+            claim_set,
             [nodes[name] for name in names if name in nodes][:MOST_NODES],
             max_steps=about.max_steps,
             suggests=True,
             kept=[claim for claim in attempt.view.claims if claim.allocation is not None and claim.key in free],
+            known=about.findings.of(attempt.view, claim_set),
         ).told
         return [self._of_all_claims(suggestion(one)) for one in told.suggestions]
 
@@ -103,6 +105,7 @@ class ClaimChanges:
             answers,
             max_steps=about.max_steps,
             deadline=about.deadline,
+            known=about.findings.of(about.view, plan.claim_set),
         )
         found = (self._of_all_claims(suggestion(one)) for one in told.suggestions)
         return [one for one in found if len(one.changes) == 1]

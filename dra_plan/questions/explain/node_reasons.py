@@ -31,7 +31,7 @@ from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere,
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.obstacle_details import MOST_EACH, OnNodes, blocking_pod, differing, obstacle_on
-from dra_plan.questions.explain.reasons import DeviceAttempt, VerdictRun
+from dra_plan.questions.explain.reasons import DeviceAttempt, RunQuestion, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.status import (
     AffinityUnmet,
@@ -187,10 +187,10 @@ class DeviceReasons:
         attempt: DeviceAttempt | None,
         inventory: Inventory,
         drivers: DriverPods,
-        max_steps: int | None,
+        about: RunQuestion,
         chosen: Collection[str] = (),
     ) -> None:
-        self._inventory, self._drivers, self._max_steps, self._chosen = inventory, drivers, max_steps, chosen
+        self._inventory, self._drivers, self._about, self._chosen = inventory, drivers, about, chosen
         self._found: dict[str, DeviceReason] = {}
         self._attempt = attempt
         self.absent: list[AbsentName] = []
@@ -248,7 +248,12 @@ class DeviceReasons:
 
         claim_set = ClaimSet(claims=attempt.claims, allocated=attempt.allocated)
         told = explainer.explain_refusing(
-            attempt.view, self._inventory, claim_set, nodes, max_steps=self._max_steps
+            attempt.view,
+            self._inventory,
+            claim_set,
+            nodes,
+            max_steps=self._about.max_steps,
+            known=self._about.findings.of(attempt.view, claim_set),
         ).told
         if self._tells_absent:
             self.absent = absent(told)

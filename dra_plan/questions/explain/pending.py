@@ -40,6 +40,7 @@ from dra_plan.questions.explain.fates import Fate, Fates, decisive
 from dra_plan.questions.explain.node_reasons import DeviceReasons, refusing_nodes, with_priorities
 from dra_plan.questions.explain.obstacle_details import OnNodes
 from dra_plan.questions.explain.reasons import (
+    ClusterFindings,
     RunQuestion,
     VerdictRun,
 )
@@ -96,7 +97,7 @@ class PendingPods:
         """The input without the objects that the API server rejects, and the limits for runs."""
         asked = self._question
         taken = accepted(self._inventory, self._view.target, everybody, refusals=self._refusals)
-        return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
+        return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline, ClusterFindings(self._view))
 
     @cached_property
     def _accepted(self) -> Index:
@@ -249,9 +250,7 @@ class PendingPods:
     ) -> OwnerVerdict:
         plan = self.plan_of(owner) if made.gang is None else None  # devices of other pods of the gang count
         attempt = run.attempts.get(pod_uid(record.pod))
-        of_devices = DeviceReasons(
-            plan, attempt, self._inventory, self._drivers, self._question.max_steps, self._chosen
-        )
+        of_devices = DeviceReasons(plan, attempt, self._inventory, self._drivers, self.about, self._chosen)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
         of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
         of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
@@ -17,7 +18,7 @@ from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
-from dra_plan.claims.sets import Owner
+from dra_plan.claims.sets import ClaimSet, Owner, asked
 from dra_plan.documents.verdicts import (
     ChangedReason,
     LastMessage,
@@ -47,6 +48,9 @@ from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals, refusals
 from dra_plan.scheduler.simulate import Eviction, SimulationResult, simulate
 from dra_plan.scheduler.simulation import Simulation
 
+if TYPE_CHECKING:
+    from dra_plan.explanation.explainer import KnownFindings
+
 MOST_ATTEMPTS = 2_000
 """The maximum number of scheduling attempts: later pods in the queue are not tried."""
 
@@ -55,14 +59,35 @@ MOST_AFTER = 200
 """The maximum number of attempts after all explained pods were tried."""
 
 
+_SAME_CLUSTER = ("slices", "classes", "given_rules", "target", "device_order")
+"""The parts of a view that are the same objects if only claims differ."""
+
+
+class ClusterFindings:
+    """The findings about devices in one cluster, by the requests of claims, so that a node is examined only once."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._found: dict[Hashable, KnownFindings] = {}
+
+    def of(self, view: View, claim_set: ClaimSet) -> KnownFindings:
+        """Return the findings for claims with the requests of this set; empty for a view of another cluster."""
+        from dra_plan.explanation.explainer import KnownFindings  # pods without claims do not need it
+
+        if any(getattr(view, part) is not getattr(self._view, part) for part in _SAME_CLUSTER):
+            return KnownFindings()
+        return self._found.setdefault(asked(claim_set), KnownFindings())
+
+
 @dataclass(frozen=True, slots=True)
 class RunQuestion:
-    """The input of a run, and the limits of its searches."""
+    """The input of a run, the limits of its searches, and what is known about its devices."""
 
     inventory: Inventory
     view: View
     max_steps: int | None
     deadline: float | None
+    findings: ClusterFindings
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,14 +123,14 @@ class _Verdicts:
 
     def of_claims(self) -> Iterator[OwnerVerdict]:
         """Yield the verdicts on unused claims, and on named claims that already have devices."""
-        claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in self._inventory.claims}
         for plan in self._plan.claim_sets:
             claim_set = plan.claim_set
             if claim_set.owner is None and len(claim_set.claims) == 1:
                 yield self._of_claim(claim_set.claims[0], _OF_SETS[plan.outcome])
         for one in self._plan.unplanned:
             if one.owner.kind == CLAIM:
-                claim = claims[one.owner.namespace, one.owner.name]
+                claim = self._index.claim(one.owner.namespace, one.owner.name)
+                assert claim is not None, "a claim of the input"
                 yield self._of_claim(claim, "Bound" if one.state == "Allocated" else "Finished")
 
     def _of_claim(self, claim: ResourceClaim, verdict: Verdict) -> OwnerVerdict:
