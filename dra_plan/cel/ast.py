@@ -160,7 +160,7 @@ class NodeFactory:
         return self._last
 
     def copy(self, expr: Expr) -> Expr:
-        """Return a copy of the expression whose nodes have new IDs."""
+        """Return a copy of the expression. The nodes of the copy have new IDs."""
         new, at = self.id(), expr.offset
         match expr:
             case Const():
@@ -210,7 +210,7 @@ class MacroBuilder:
         self._offset = offset
 
     def copy(self, expr: Expr) -> Expr:
-        """Return a copy of the expression whose nodes have new IDs."""
+        """Return a copy of the expression. The nodes of the copy have new IDs."""
         return self._factory.copy(expr)
 
     def const(self, value: bool | int, kind: ConstKind) -> Const:

@@ -188,7 +188,7 @@ def integer(text: str, *, negative: bool = False) -> int | None:
 
 
 def unsigned(text: str) -> int | None:
-    """Return the value of a uint literal, which ends in u, or None if it exceeds uint64."""
+    """Return the value of a uint literal such as `1u`, or None if it exceeds uint64."""
     value = _magnitude(text[:-1])
     return value if value <= UINT64_MAX else None
 

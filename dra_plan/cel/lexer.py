@@ -245,8 +245,8 @@ class CelError(DraPlanError, ValueError):
 class CelCompileError(CelError):
     """The error raised if an expression does not parse, fails the check or violates the rules for selectors.
 
-    Its text is cel-go's, with a caret. `offset` is the position of the first error in characters, or None if the error
-    concerns the whole expression.
+    Its text is cel-go's, with a caret. `offset` is the position of the first error, counted in characters, or None if
+    the error concerns the whole expression.
     """
 
     offset: int | None = None

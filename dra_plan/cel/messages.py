@@ -28,7 +28,7 @@ from .values import EvaluationError, Uint, Value, check_duration, check_timestam
 
 
 class WellKnown(Struct, frozen=True):
-    """A type whose values can be written as message literals, with its fields."""
+    """A type with its fields. Values of the type can be written as message literals."""
 
     type: Type
     fields: Mapping[str, Type]

@@ -384,7 +384,7 @@ class ApiServer:
         return ""
 
     def put_pod(self, pod: Pod) -> None:
-        """Store a pod that already exists, without changes."""
+        """Store an existing pod unchanged."""
         self._names[pod.key] = pod_uid(pod)
         self._evictions_seen = -1
         self.ledger.forget()

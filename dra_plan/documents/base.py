@@ -259,7 +259,7 @@ def listing(resources: Collection[str]) -> str:
 
 
 class RequestName(DocumentPart, frozen=True, kw_only=True):
-    """The name of a request of a claim, or REQUEST/ALTERNATIVE."""
+    """The name of a claim's request, or REQUEST/ALTERNATIVE."""
 
     claim: ClaimName
     request: str

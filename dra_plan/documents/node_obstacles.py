@@ -293,7 +293,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_of_volume(self) -> bool:
-        """True if the node can never use the pod's volume. Nothing else that the node lacks then matters."""
+        """True if the node can never use the pod's volume. It then does not matter what else the node lacks."""
         return self.kind == "Volume" and bool(self.volume)
 
 

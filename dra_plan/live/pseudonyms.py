@@ -305,7 +305,8 @@ _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 class Anonymized(NamedTuple):
     """A snapshot with pseudonyms in place of names.
 
-    It also contains what stays readable because selectors look inside strings.
+    It also lists the selectors that look inside strings, and the attributes that stay readable because of these
+    selectors.
     """
 
     snapshot: Snapshot

@@ -61,8 +61,8 @@ def at_attempt(
 ) -> dict[str, AnswerOnNode]:
     """Return the outcome and the message of a pod's last attempt on the nodes in `told`.
 
-    Each answer is that of the time of the attempt. The reasons about devices are computed only for the first `most`
-    nodes.
+    The answers describe the nodes at the time of the attempt. The reasons about devices are computed only for the first
+    `most` nodes.
     """
     return refused_then(attempt.view(), attempt.nodes, attempt.claims, attempt.allocated, told, most)
 

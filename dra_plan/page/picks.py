@@ -48,7 +48,7 @@ def plain_amount(of: Amount, texts: Texts) -> list[Any]:
 
 
 class Beginning:
-    """A picture at the beginning, with the places of its pools and the claims that hold devices."""
+    """A picture in its initial state, with the places of its pools and the claims that hold devices."""
 
     def __init__(self, scene: Scene, view: View) -> None:
         self.scene, self.view = scene, view

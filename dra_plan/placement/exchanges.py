@@ -133,7 +133,7 @@ class NodeRoom:
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
         """Return how many pods of the shape the free amounts allow once these residents have left.
 
-        Only amounts are compared; the pods need not really fit.
+        Only amounts are compared, so the pods may still not fit.
         """
         sized, free = shapes.sized((shape,)), self.free
         asked = sized.asked[shape]
@@ -267,7 +267,10 @@ class WorthPrices:
         self._known: dict[tuple[int, ...], list[_Price]] = {}
 
     def of(self, some: tuple[int, ...]) -> list[_Price]:
-        """Return several lists of prices with which no pod of these shapes costs more than its weight."""
+        """Return several lists of prices.
+
+        At the prices in each list, no pod of these shapes costs more than its weight.
+        """
         if some not in self._known:
             self._known[some] = list(self._made(some))
         return self._known[some]

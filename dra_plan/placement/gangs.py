@@ -158,7 +158,7 @@ class WholeGroups:
     def may_be(self, placed: Iterable[tuple[PodToPlace, str]]) -> Callable[[PodToPlace, str], bool]:
         """Return a function that returns whether a pod may be added to a node.
 
-        A pod may not be added if its gang does not run yet, or if the node is in another domain than the gang.
+        A pod may not be added if its gang does not run yet, or if the node is not in the domain of the gang.
         """
         first: dict[GroupKey, str] = {}
         for candidate, node in placed:

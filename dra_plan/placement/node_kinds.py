@@ -511,7 +511,7 @@ class _Sorter:
     def look(self, node: NodeInfo) -> tuple[Hashable, tuple[Status | None, ...], list[PoolSlice]]:
         """Return everything that distinguishes the node from other nodes.
 
-        This is the properties that the kinds of pods can distinguish, the rejections of these kinds, and foreign
+        These are the properties that the kinds of pods can distinguish, the rejections of these kinds, and foreign
         slices.
         """
         refusals = tuple(self._ground.refusal(kind.first, node) for kind in self._kinds)

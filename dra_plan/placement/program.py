@@ -94,8 +94,8 @@ class Program:
 class Solution:
     """The number of pods of each kind that are `placed`, and the number of nodes that use each column (`taken`).
 
-    `only` limits some kinds of pods to some kinds of nodes. For each goal, `reached` is the number placed, and `bounds`
-    is the upper bound. With a mix, `reached` and `bounds` count whole sets.
+    `only` limits some kinds of pods to some kinds of nodes. For each goal, `reached` is the number of pods or gangs
+    that count for the goal, and `bounds` is the upper bound. With a mix, `reached` and `bounds` count whole sets.
     """
 
     placed: tuple[int, ...] = ()
@@ -148,8 +148,8 @@ class Rows:
     """The integer program as a model for the solver.
 
     The variables are in this order: one for each column, one for the placed pods of each kind, one for the sets in a
-    mix, and those of the gangs. A gang has a switch and, with domains, a variable for the pods of each kind in each
-    domain. If needs are a goal and not bounds, the last variables say how far each need is met.
+    mix, and the variables of the gangs. A gang has a switch and, with domains, a variable for the pods of each kind in
+    each domain. If needs are a goal and not bounds, the last variables say how far each need is met.
     """
 
     def __init__(self, program: Program, *, meets: bool = False) -> None:

@@ -38,7 +38,7 @@ def why_undecided(document: PrintedDocument) -> str:
 
 
 def unsettled_words(reason: str) -> str:
-    """Return `never settles: REASON`, or say that chance decides when the cluster settles."""
+    """Return `never settles: REASON`, or a text that says that chance decides when the cluster settles."""
     return f"{'settles only by chance' if reason.startswith(BY_CHANCE) else 'never settles'}: {reason}"
 
 

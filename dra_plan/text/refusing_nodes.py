@@ -172,8 +172,8 @@ def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bo
     """Return whether the explanation of devices on one node is enough.
 
     It is enough if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not
-    enough if a request has alternatives, or if devices of the right kind have too little left: in these cases, the line
-    about the nodes says it sooner.
+    enough if a request has alternatives, or if devices of the right kind have too little left. In these two cases, the
+    line about the nodes names the obstacle sooner than the explanation.
     """
     if len(groups) > 1 or not only_devices(groups) or any(_is_nearly(one) for group in groups for one in group.about):
         return False

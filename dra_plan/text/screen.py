@@ -65,7 +65,10 @@ LEAST = 24
 
 
 def render(parts: Sequence[Part], screen: Screen) -> str:
-    """Return the parts, separated by blank lines. A line is wider than the terminal only if one of its words is."""
+    """Return the parts, separated by blank lines.
+
+    A line is wider than the terminal only if it has a word that is wider.
+    """
     blocks = ["\n".join(line.rstrip() for line in _lines(part, screen)) + "\n" for part in parts]
     return "\n".join(blocks)
 

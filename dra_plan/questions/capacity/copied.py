@@ -56,7 +56,7 @@ class OwnPods:
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
         """Return the keys of the claims that the owners' pods use.
 
-        Each of these claims that is released leaves room for one copy less.
+        For each of these claims that is released, there is room for one copy less.
         """
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])

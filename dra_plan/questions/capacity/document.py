@@ -168,7 +168,7 @@ class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
-    """The number of copies that fit, of one pod, of one workload's pods, or of one gang."""
+    """The number of copies of an owner that fit. The owner is a pod, a workload or a gang."""
 
     owner: CopiedOwner
     gang: Annotated[CopiedGang | None, Meta(description="Null if each pod is scheduled alone.")] = None

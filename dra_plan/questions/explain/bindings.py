@@ -96,7 +96,7 @@ def _of_device(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> I
 
 
 def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
-    """Return the volume claims of a bound pod that a pod on another node uses although only one node may use them."""
+    """Return the bound pod's volume claims that are in use on another node although only one node may use them."""
     namespace, node = pod.metadata.namespace, pod.spec.node_name
     modes = {
         one.metadata.name: one.spec.access_modes

@@ -19,7 +19,7 @@ MOST_NODES = 3
 
 
 def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequence[str]) -> Iterator[Remedy]:
-    """Yield, for one node, the change that its pods that are being deleted are gone.
+    """Yield, for one node, the change that the pods that are being deleted on the node no longer exist.
 
     The change is yielded only if these pods may be in the way: if they leave too little room on the node, or use one of
     these `claims` of the owner's pods.

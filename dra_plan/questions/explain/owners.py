@@ -394,7 +394,7 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
 def explained(document: ExplanationDocument) -> list[str]:
     """Return what the explanation does not cover if the whole scheduler was not run.
 
-    This is the number of copies, and rules that were not checked.
+    These are the copies that were not planned, and the rules that were not checked.
     """
     if document.verdicts is not UNSET:
         return []

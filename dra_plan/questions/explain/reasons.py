@@ -276,7 +276,7 @@ class VerdictRun:
     def nominated(self, node: str, pod: Pod) -> list[PodInfo]:
         """Return the pods that are nominated to the node at the end of the run.
 
-        Only pods with room that the given pod may not take are included.
+        A nominated pod is left out if the given pod may take its room.
         """
         info = self.simulation.cluster.info(pod)
         found = self.simulation.handle.nominator.at_least(node, info.priority, info.uid)

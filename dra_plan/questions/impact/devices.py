@@ -89,7 +89,8 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
     """Yield the pools that were complete before the change and that are no longer complete.
 
-    A pool is complete if it has as many newest slices as these slices declare.
+    The newest slices of a pool declare how many slices the pool has. The pool is complete if it has this number of
+    newest slices.
     """
     if before.slices is after.slices:
         return

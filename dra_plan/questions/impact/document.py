@@ -91,7 +91,7 @@ class RuleTaint(DocumentPart, frozen=True, kw_only=True):
 
 
 class BrokenPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool with fewer slices than its slices declare.
+    """A pool with fewer slices than the slices themselves declare.
 
     None of its devices is allocated until the pool is complete.
     """

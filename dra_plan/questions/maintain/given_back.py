@@ -90,9 +90,10 @@ class GivenBack:
                 )
 
     def notices(self, names: Sequence[str]) -> Iterator[Notice]:
-        """Yield notices about nodes that return unchanged although others change, and about unused parts of the file.
+        """Yield notices about nodes that return unchanged although other nodes change.
 
-        Raises UsageError if no part of the file belongs to a drained node.
+        Unused parts of the file have notices as well. Raises UsageError if no part of the file belongs to a drained
+        node.
         """
         given = self.slices.keys() | self.nodes.keys()
         if not given:

@@ -197,8 +197,8 @@ def schedule_pods(
 
     If `settle` is set, all pods compete, and `namespace` and `selector` select the pods that are reported. The `events`
     then happen, and the controllers act until nothing changes any more. `never_ready` pods (NAMESPACE/NAME) start but
-    do not become ready. `patience` is the number of seconds without a change after which the simulation ends. Raises
-    UsageError for invalid options.
+    do not become ready. If nothing changes for `patience` seconds, the simulation ends. Raises UsageError for invalid
+    options.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:

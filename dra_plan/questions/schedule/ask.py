@@ -25,7 +25,7 @@ A_CONFIGURATION = "a decoded KubeSchedulerConfiguration"
 
 
 class ScheduleOptions(PodOptions, Ties, Timed, total=False):
-    """The options that select the pods and the scheduler, and that list the events that follow."""
+    """The options that select the pods and the scheduler, and that give the later events."""
 
     then: Iterable[LoadedCluster | Objects]
     config: Mapping[str, Any] | None
