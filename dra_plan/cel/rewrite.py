@@ -216,10 +216,7 @@ FIELDS = {"attribute": "attributes", "capacity": "capacity"}
 
 
 def of_kind(text: str, reference: Reference, kind: str) -> str:
-    """Return the expression with the value looked up in the map of another kind.
-
-    For example, a capacity is read instead of an attribute.
-    """
+    """Return the expression with the value read from the map of another kind, such as capacity for attribute."""
     field, places = FIELDS[reference.kind], []
     for mention in mentions(text):
         before = mention.domain or mention.name
@@ -277,10 +274,7 @@ def _table(reference: Reference) -> str:
 
 
 def guarded(text: str, lacking: Iterable[Reference]) -> str | None:
-    """Return the expression, preceded by a test for each value that the device may lack.
-
-    Return None if the expression already has all these tests.
-    """
+    """Return the expression after tests for values that the device may lack; None if it has all these tests."""
     known = clauses(text)
     guards = [guard for reference in lacking if (guard := presence(reference)) not in known]
     return " && ".join([*guards, grouped(text)]) if guards else None
@@ -324,10 +318,7 @@ class Comparison(NamedTuple):
         return _replaced(self.text, [(self.place, constant_text(value))])
 
     def retyped(self, published: str) -> str | None:
-        """Return the comparison with its constant converted to the published type.
-
-        Return None if the conversion is not straightforward.
-        """
+        """Return the comparison with its constant in the published type; None if the conversion is not obvious."""
         new = _constant_of(published, self.value)
         return None if new is None else _replaced(self.text, [(self.place, new)])
 
@@ -361,10 +352,7 @@ def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
 
 
 def ordered_as(clause: str, published: str) -> str | None:
-    """Return the ordering comparison with its constant converted to the published type.
-
-    Return None if the conversion is not straightforward.
-    """
+    """Return the ordering with its constant in the published type; None if the conversion is not obvious."""
     if published == "version":
         return with_compare_to(clause, versions=True)
     found = parsed(clause)

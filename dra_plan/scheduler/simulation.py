@@ -463,10 +463,7 @@ class Simulation:
         self.run()
 
     def run(self) -> None:
-        """Schedule until nothing changes any more.
-
-        StatefulSets that create pods in order then create their next pods.
-        """
+        """Schedule until nothing changes any more. Ordered StatefulSets then create their next pods."""
         self.scheduler.run()
         if not self.ordered_sets:
             return
