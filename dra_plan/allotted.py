@@ -55,7 +55,10 @@ def check() -> None:
 
 
 def step(done: int, total: int) -> None:
-    """Report to the callback that `done` of `total` are finished. Raises OutOfTimeError after the time limit."""
+    """Report to the callback that `done` of `total` items are finished.
+
+    Raises OutOfTimeError if the time limit is reached.
+    """
     check()
     hears = _hears.get()
     if hears is not None:

@@ -56,5 +56,8 @@ class Remembered(Generic[_Key, _Value]):
             self.has_dropped = True
 
     def clear(self) -> None:
-        """Drop all values. Call this method when something that is not in the keys has changed the right values."""
+        """Drop all values.
+
+        Call this method when the values depend on something that is not in the keys and that has changed.
+        """
         self._values.clear()

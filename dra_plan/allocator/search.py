@@ -329,8 +329,8 @@ NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
 class Outcome(enum.Enum):
     """The possible outcomes of a search, and of a claim set.
 
-    Only a claim set can have the last two outcomes: the API server rejects its claims, or objects that decide the
-    outcome are missing from the input.
+    Only a claim set can have the last two outcomes. Either the API server rejects the set's claims, or objects that
+    decide the outcome are missing from the input.
     """
 
     FITS = "Fits"

@@ -37,7 +37,10 @@ class LikeDevices:
         return self._kinds.of_device(device) if self._kinds is not None else None
 
     def counted(self, slices: Iterable[PoolSlice]) -> list[tuple[PoolDevice, int]]:
-        """Return one device of each kind in the slices, in order, with the number of devices of the kind."""
+        """Return one device of each kind in the slices, with the number of devices of this kind.
+
+        Kinds are in the order of their first devices.
+        """
         firsts: dict[int | PoolDevice, PoolDevice] = {}
         counts: Counter[int | PoolDevice] = Counter()
         for slice_, numbers, count in self._alike(slices):

@@ -70,7 +70,10 @@ class OwnerRefusals:
         return [RefusedOwner.of(one, findings) for one in chosen if (findings := self.of(one))]
 
     def of_set(self, claim_set: ClaimSet) -> tuple[RefusedOwner, ...]:
-        """Return the owners of a claim set that the API server rejects: pods, workloads and claims without an owner."""
+        """Return those of the claim set's owners that the API server rejects.
+
+        The owners of a claim set are pods, workloads and claims without an owner.
+        """
         asked: list[Owned] = [self._makers.get(id(pod.spec.resource_claims), pod) for pod in claim_set.pods]
         if claim_set.owner is None:
             asked += [claim for claim in claim_set.claims if id(claim) in self._given]

@@ -37,7 +37,7 @@ def _written(seconds: int) -> str:
 def known_time(moment: float, start: float) -> str:
     """Return the moment in RFC 3339 format, or "" if the simulation started at START.
 
-    The simulation starts at START if its input had no times.
+    A simulation starts at START if the input has no times.
     """
     return "" if start == START else format_time(moment)
 

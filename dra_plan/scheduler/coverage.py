@@ -53,7 +53,7 @@ _PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
 
 
 def of_scheduler(target: Target, inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
-    """Return a notice about rules that affected the result but for which this release has no recorded data."""
+    """Return a notice about the rules that affected the result and that were not recorded for this release."""
     known = target.coverage
     if not known.scheduler:
         return []

@@ -97,7 +97,7 @@ class ConditionOutcome(NamedTuple):
 class Matches:
     """Finds out which devices pass conditions and tolerations.
 
-    A result can be unknown, and is then None. There are three reasons: a condition does not compile, the API server
+    A result is None if it is unknown. There are three possible reasons: a condition does not compile, the API server
     rejects the condition because of its cost, or the budget is used up. `untried` counts the results that are unknown
     because the budget is used up.
     """

@@ -50,7 +50,7 @@ class Reading:
     """The reasons why documents cannot be read."""
 
     def whole(self) -> Reading:
-        """Return the reading itself. Raises `ManifestErrors` if a document was left out."""
+        """Return this reading. Raises `ManifestErrors` if a document was left out."""
         if self.faults:
             raise ManifestErrors(self.faults)
         return self

@@ -195,7 +195,7 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def undecodable(reason: str) -> Problem:
-    """Return the problem that an object cannot be decoded. `reason` is not explained by any other schema rule."""
+    """Return the problem that an object cannot be decoded. No other schema rule covers `reason`."""
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 

@@ -447,7 +447,7 @@ class Without:
     For a pod, these are the claims that the pod controls. For a workload, these are the objects that the workload
     controls. For a namespace, these are all objects in the namespace, even if the input has no Namespace object. For a
     node, these are the node-local slices and the pods; controllers recreate the pods, except for DaemonSet pods and
-    static pods. `kind` can be any name of the kind that kubectl accepts. If no namespace is given, all namespaces are
+    static pods. `kind` can be any name that kubectl accepts for the kind. If no namespace is given, all namespaces are
     searched.
     """
 

@@ -246,8 +246,8 @@ class AddNodes:
     def of(cls, inventory: Inventory, count: int, like: str | os.PathLike[str]) -> AddNodes:
         """Create the edit. `like` is the name of a node in the inventory, or of a file with one node and its slices.
 
-        The name of a node takes precedence. Raises UsageError if there is neither a node nor a file of this name, or if
-        the file does not have exactly one node. Raises InputError if the file can't be read.
+        If there are both a node and a file with this name, the node is used. Raises UsageError if there is neither, or
+        if the file does not have exactly one node. Raises InputError if the file can't be read.
         """
         from dra_plan.manifests.faults import NO_SUCH_PATH
         from dra_plan.manifests.sources import is_meant_as_path, is_there

@@ -208,7 +208,7 @@ class Memory:
         self._counts_results = [facts.most(claim) > RESULTS_LIMIT for claim in range(len(facts.space.claims))]
 
     def shapes(self, start: int, end: int) -> Shapes:
-        """Return the shapes of the devices for the requests from number `start` to `end`. `end` is not included."""
+        """Return the shapes of the devices for the requests with numbers from `start` to `end` - 1."""
         if (start, end) not in self._shapes:
             self._shapes[start, end] = Shapes(self._facts, start, end)
         return self._shapes[start, end]

@@ -40,7 +40,7 @@ class Block:
 class Shapes:
     """The devices from the point of view of some requests: which devices are alike, and which blocks are copies.
 
-    The requests are those with the numbers from `start` to `end`, without `end`.
+    The numbers of these requests are `start` to `end` - 1.
     """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:

@@ -23,8 +23,8 @@ from .patches import Change, edit_want
 def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
     """Yield changes for a requested capacity that the devices do not have.
 
-    One change removes the capacity from the request. The others request a capacity that the devices have and that was
-    probably meant.
+    One change removes the capacity from the request. Each of the other changes requests a capacity that the devices
+    have and that was probably meant.
     """
     asked = (want.capacity or {}).get(missing.name)
     told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)

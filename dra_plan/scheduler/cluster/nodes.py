@@ -126,7 +126,7 @@ def _term(pod: Pod, term: PodAffinityTerm, weight: int = 0) -> Term:
 def with_label_keys(
     selector: LabelSelector | None, pod: Pod, equal: list[str], different: list[str] | tuple[str, ...] = ()
 ) -> LabelSelector | None:
-    """Return the selector with requirements for matchLabelKeys and mismatchLabelKeys, as the API server adds them."""
+    """Return the selector with the requirements that the API server adds for matchLabelKeys and mismatchLabelKeys."""
     labels = pod.metadata.labels or {}
     added = [
         LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])

@@ -108,7 +108,10 @@ def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | No
 
 
 def is_claim(volume: Mapping[str, Any]) -> bool:
-    """Return whether a pod's volume is a claim. The pod names the claim, or the claim is created for the pod."""
+    """Return whether a pod's volume comes from a claim.
+
+    The claim is either named by the pod or created for the pod.
+    """
     return any(_source(volume, kind) is not None for kind in ("persistentVolumeClaim", "ephemeral"))
 
 

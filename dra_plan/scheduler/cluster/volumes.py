@@ -108,7 +108,8 @@ def provisioner_driver(provisioner: str) -> str:
 def translated(volume: PersistentVolume, node: CSINode | None) -> PersistentVolume:
     """Return the volume in the form of its CSI driver, if the node says that the in-tree plugin was migrated.
 
-    The zone in the volume's affinity or, without an affinity, in its label is then under the driver's own topology key.
+    The zone is taken from the volume's affinity or, without an affinity, from the volume's label. It is then stored
+    under the driver's own topology key.
     """
     found = migrated_source(volume)
     if found is None or node is None or found[0].plugin not in _plugins(node):

@@ -133,7 +133,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
-    """The plugin for pods that name a node. A pod that names a node fits only on this node."""
+    """The plugin for pods that name a node. Such a pod fits only on the node that it names."""
 
     name = plugin_names.NODE_NAME
     looks_at_object_alone = True
@@ -157,7 +157,7 @@ class NodeName(FilterPlugin, EnqueueExtensions):
 
 
 class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
-    """The plugin for cordoned nodes. Only pods that tolerate the taint for unschedulable nodes may run on them."""
+    """The plugin for cordoned nodes. A cordoned node accepts only pods that tolerate the unschedulable taint."""
 
     name = plugin_names.NODE_UNSCHEDULABLE
     looks_at_object_alone = True

@@ -113,7 +113,7 @@ class _Room:
                 self._others.append(selector)
 
     def is_on(self, labels: Mapping[str, str]) -> bool:
-        """Return whether these labels of a node are selected."""
+        """Return whether a node with these labels is selected."""
         return any(labels.get(key) in values for key, values in self._values.items()) or any(
             labels_match(selector, labels) for selector in self._others
         )

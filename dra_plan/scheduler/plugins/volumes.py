@@ -265,7 +265,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if, with the pod, it would have more volumes of a driver than it accepts."""
+        """Reject the node if, with the pod, the node would have more volumes of a driver than the node accepts."""
         new: _New | Status = state.read(self.name)
         if isinstance(new, Status):
             return new
