@@ -324,10 +324,7 @@ class Comparison(NamedTuple):
 
 
 def comparison(clause: str) -> Comparison | None:
-    """Return the comparison that the clause consists of.
-
-    The clause must compare by `==` or `!=` with a string, an int or a bool. For any other clause, return None.
-    """
+    """Return the comparison by `==` or `!=` with a string, an int or a bool; None if the clause is something else."""
     found = parsed(clause)
     root = found.root
     if not (isinstance(root, ast.Call) and root.function in ("_==_", "_!=_")):

@@ -26,7 +26,7 @@ NEVER_MET = unschedulable(
     "DRA230",
     "request that no device can meet",
     "The devices in the input cannot satisfy the request on any node, even if nothing else is running.",
-    "Change the request or its class, or add the slices of the nodes that have such devices.",
+    "Change the request or its class, or add the slices of nodes that have suitable devices.",
 )
 ALL_WAITS = warning(
     "DRA231",
