@@ -497,7 +497,7 @@ def _same_answer(one: PlannedNode, other: PlannedNode) -> bool:
     )
 
 
-TOGETHER = "`dra-plan schedule` with the same paths"
+TOGETHER = "`dra-plan schedule --settle` with the same paths"
 
 
 ALONE = "Each row is checked alone"
