@@ -9,7 +9,7 @@ from typing import TextIO
 
 from dra_plan import shown
 from dra_plan.api.inventory import Notice
-from dra_plan.cli.telling import has_colour, is_quiet, owe, told_later
+from dra_plan.cli.telling import are_annotated, has_colour, is_quiet, owe, told_later
 from dra_plan.errors import InputError
 from dra_plan.text.columns import Screen
 from dra_plan.text.formats import D, Format
@@ -64,11 +64,14 @@ def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
 
 
 def print_warnings(warnings: Iterable[Notice]) -> None:
-    """Print the warnings of a document to standard error. On a terminal, lines are wrapped between words."""
+    """Print the warnings of a document to standard error, unless annotations there contain them.
+
+    On a terminal, lines are wrapped between words.
+    """
     from dra_plan.text.notices import lines
 
     owe(())
-    if is_quiet():
+    if is_quiet() or are_annotated():
         return
     terminal = screen(sys.stderr)
     for line in lines(warnings):

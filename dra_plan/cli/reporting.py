@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from dra_plan.cli.telling import is_quiet
+from dra_plan.cli.telling import annotate, is_quiet
 from dra_plan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Reporting:
         content = make() if make is not None and any(each.render is not None for each in self._wanted) else None
         if content is not None and is_quiet():
             content = content.without_facts()
+        annotate(annotated=content is not None and any(each.file is None for each in self._wanted))
         failed = [problem for wanted in self._wanted if (problem := _write(wanted, content, page))]
         if failed:
             raise UsageError.of_lines(failed)

@@ -24,6 +24,7 @@ def begin() -> None:
     hush(quiet=False)
     owe(())
     tell_later(())
+    annotate(annotated=False)
 
 
 def hush(*, quiet: bool) -> None:
@@ -35,6 +36,20 @@ def hush(*, quiet: bool) -> None:
 def is_quiet() -> bool:
     """Return whether this run omits notes and warnings."""
     return _quiet
+
+
+_annotated = False
+
+
+def annotate(*, annotated: bool) -> None:
+    """Set whether annotations on standard error contain the warnings of the run's document."""
+    global _annotated  # noqa: PLW0603 - as above
+    _annotated = annotated
+
+
+def are_annotated() -> bool:
+    """Return whether annotations on standard error contain the warnings of the run's document."""
+    return _annotated
 
 
 COLOURS = ("auto", "always", "never")

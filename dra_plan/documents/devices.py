@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta
@@ -109,15 +110,23 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
     pods: list[str]
     own: Annotated[bool, Meta(description="True if the claim belongs to this claim set.")] = False
     leaving: Annotated[
-        list[str], Meta(description="In the obstacles of nodes: the pods among them that are being deleted.")
+        list[str],
+        Meta(
+            description="The pods among them that are being deleted. Only lists of pools and obstacles of nodes have this field."
+        ),
     ] = []
 
 
-def claim_holder(claim: ResourceClaim) -> ClaimHolder:
-    """Return the claim as a holder of devices, with the pods for which it is reserved."""
+def claim_holder(claim: ResourceClaim, leaving: Container[tuple[str, str]] = ()) -> ClaimHolder:
+    """Return the claim as a holder of devices, with the pods for which it is reserved.
+
+    `leaving` has the namespaces and names of pods that are being deleted.
+    """
     users = claim.status.reserved_for if claim.status is not None else []
     pods = [user.name for user in users if user.resource == "pods"]
-    return ClaimHolder(namespace=claim.metadata.namespace, name=claim.metadata.name, pods=pods)
+    namespace = claim.metadata.namespace
+    ends = [name for name in pods if (namespace, name) in leaving]
+    return ClaimHolder(namespace=namespace, name=claim.metadata.name, pods=pods, leaving=ends)
 
 
 class TaintName(DocumentPart, frozen=True, kw_only=True):

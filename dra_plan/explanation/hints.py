@@ -170,11 +170,12 @@ def of_text(expression: str, published: Publications, compiles: Callable[[str], 
 
 
 def _compared(expression: str) -> str:
-    """Return how to compare amounts and versions, in the words of the corrected expression."""
+    """Return that operators cannot compare amounts and versions, and what can, as in the corrected expression."""
     made = dict.fromkeys(f"compareTo({amount})" for amount in amounts(expression))
     kinds = {"amounts": "compareTo(quantity(", "versions": "compareTo(semver("}
     what = [kind for kind, start in kinds.items() if any(one.startswith(start) for one in made)] or list(kinds)
-    return f"compare {listed(what)} with {listed(list(made)) if made else 'compareTo'}"
+    use = listed(list(made)) if made else "compareTo"
+    return f"{listed(what)} cannot be compared with operators such as >=: use {use}"
 
 
 def _near(name: str, published: Publications) -> Sequence[Home]:

@@ -499,7 +499,7 @@ def _same_answer(one: PlannedNode, other: PlannedNode) -> bool:
     )
 
 
-TOGETHER = "run `dra-plan schedule` with the same paths"
+TOGETHER = "run `dra-plan schedule --settle` with the same paths"
 
 
 ALONE = "Each row is checked alone"

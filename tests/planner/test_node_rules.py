@@ -149,7 +149,9 @@ def test_the_footer_says_what_was_judged_alone_and_what_not_at_all():
     assert [each.get("copies", 1) for each in plan.to_dict()["claimSets"]] == [1, 40]
     alone = "Each row is checked alone: deployment/default/w needs 40 pods; "
     rivals = "pod/default/q and deployment/default/w would get the same devices. "
-    assert alone + rivals + "To check all pods together, run `dra-plan schedule` with the same paths." in str(plan)
+    assert alone + rivals + "To check all pods together, run `dra-plan schedule --settle` with the same paths." in str(
+        plan
+    )
     left_out = "Not checked: topology spread and resource requests of pod/default/q and deployment/default/w."
     assert left_out in str(plan)
     assert "judged" not in str(allocate([*cluster(), claim("c")]))

@@ -282,3 +282,12 @@ def test_a_quiet_run_reports_warnings_and_findings() -> None:
     for run in (["allocate", "fixtures/upgrade"], [*OLD, "--select", "DRA010"]):
         assert "::warning" in told(*run)
         assert told(*run, "-q").count("::warning") == told(*run).count("::warning")
+
+
+def test_a_warning_in_annotations_is_not_printed_again() -> None:
+    """Without annotations, and if an error ends the run, it is printed as text."""
+    run = ["allocate", "fixtures/upgrade"]
+    plain, annotated = in_process(*run), in_process(*run, "--report", "github")
+    assert plain.err.count("[upstream-defect]") == 2
+    assert [line[:9] for line in annotated.err.splitlines() if "upstream-defect" in line] == ["::warning"] * 2
+    assert "\nwarning:" not in f"\n{annotated.err}"

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from dra_plan import Cluster
 from dra_plan.questions.pools import text as pool_table
 from dra_plan.text.columns import Screen
 from dra_plan.text.formats import parse
+from tests.build import allocation, claim, gpus, placed
 
 from . import documents
 
@@ -82,3 +84,20 @@ def test_on_a_screen(width: int) -> None:
     text = printed(fleet(), screen=Screen(width, colour=False))
     assert max(map(len, text.splitlines())) <= width
     assert "worker-0" in text
+
+
+def test_a_row_says_which_pods_use_the_devices() -> None:
+    """The most devices come first; a pod that is being deleted is marked, and a claim without pods is named."""
+    held = {"big": ["gpu-0", "gpu-1"], "going": ["gpu-2"], "kept": ["gpu-3"]}
+    objects = gpus("a", "b", each=5)
+    for name, devices in held.items():
+        users = [] if name == "kept" else [{"resource": "pods", "name": name, "uid": f"u-{name}"}]
+        results = [result for device in devices for result in allocation("a", device)["devices"]["results"]]
+        status = {"allocation": {"devices": {"results": results}}, "reservedFor": users}
+        objects.append(claim(f"c-{name}", status=status))
+        if users:
+            leaving = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if name == "going" else {}
+            objects.append(placed(name, "a", claims={"gpu": f"c-{name}"}, metadata=leaving))
+    first, second = str(Cluster.of(objects).pools()).splitlines()[1:3]
+    assert first.endswith(" default/big: 2, claim default/c-kept: 1, default/going (being deleted): 1")
+    assert second.endswith(" -")

@@ -85,7 +85,8 @@ def test_amounts_are_compared_with_compare_to() -> None:
         mended = f'device.capacity["gpu.example.com"].memory.compareTo(quantity("{amount}")) >= 0'
         [one] = dra_plan.validate([device_class("gpu", number + written)]).findings
         assert (one.code, one.suggestion) == ("DRA121", mended)
-        assert one.message.startswith(f'compare amounts with compareTo(quantity("{amount}")); ')
+        said = f'amounts cannot be compared with operators such as >=: use compareTo(quantity("{amount}")); '
+        assert one.message.startswith(said)
     version = device(attributes={"v": {"version": "1.2.3"}})
     text = 'device.attributes["gpu.example.com"].v >= "1.0.0"'
     mended = 'device.attributes["gpu.example.com"].v.compareTo(semver("1.0.0")) >= 0'

@@ -42,6 +42,8 @@ class PoolList(PrintedAnswer[PoolsDocument]):
     evictions: ForeseenEvictions | None = None
     """The foreseen evictions, if any device has taints."""
     claims: Sequence[ResourceClaim] = ()
+    leaving: frozenset[tuple[str, str]] = frozenset()
+    """The namespaces and names of the pods that are being deleted."""
 
     def __iter__(self) -> Iterator[ListedPool]:
         return iter(self.document.pools)
@@ -53,7 +55,7 @@ class PoolList(PrintedAnswer[PoolsDocument]):
         return f"<PoolList for {self.view.target.version}: {counted(len(self), 'pool')}>"
 
     def _document(self) -> PoolsDocument:
-        holders = {claim.key: claim_holder(claim) for claim in self.claims}
+        holders = {claim.key: claim_holder(claim, self.leaving) for claim in self.claims}
         return PoolsDocument(
             target=answer_target(self.view.target),
             pools=[_listed_pool(seen, self.view, self.evictions, holders) for seen in self.seen],
@@ -90,7 +92,12 @@ def list_pools(
         for each in seen_pools(view, nodes, everywhere=not question.nodes)
         if (not drivers or each.pool.id.driver in drivers) and (not states or each.pool.state.value in states)
     ]
-    return PoolList(tuple(seen), told, view, _evictions(inventory, view), inventory.claims)
+    leaving = frozenset(
+        (pod.metadata.namespace, pod.metadata.name)
+        for pod in inventory.pods
+        if pod.metadata.deletion_timestamp is not None
+    )
+    return PoolList(tuple(seen), told, view, _evictions(inventory, view), inventory.claims, leaving)
 
 
 def _evictions(inventory: Inventory, view: View) -> ForeseenEvictions | None:

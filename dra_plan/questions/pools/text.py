@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dra_plan import shown
 from dra_plan.allocator import PoolState
 from dra_plan.api.resource import DeviceTaint
+from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.pools import ListedDevice, ListedPool
 from dra_plan.questions.pools.document import PoolsDocument
 from dra_plan.text import columns, formats
@@ -91,7 +92,7 @@ def _first(document: PoolsDocument, *, every: bool) -> list[Part]:
     return [made, Paragraph(_totals(document))] if made.rows else [Paragraph(["No pools."])]
 
 
-_FLEXIBLE, _SPARE = ("POOL", "MODEL", "NODES"), ("SLICES", "TAINTED", "ALLOC")
+_FLEXIBLE, _SPARE = ("POOL", "MODEL", "NODES", "IN USE BY"), ("SLICES", "TAINTED", "ALLOC")
 
 
 def _pools(document: PoolsDocument, *, every: bool) -> Table:
@@ -104,16 +105,41 @@ def _pools(document: PoolsDocument, *, every: bool) -> Table:
     # Merged rows show the values that distinguish them; nodes are shown if their names differ from those of the pools.
     has_models = merged and any(map(models, document.pools))
     has_nodes = any(pool.nodes != [pool.pool_name] for pool in document.pools)
-    headers = ["DRIVER", "POOL", "MODEL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES"]
-    shown = [name for name in headers if {"MODEL": has_models, "NODES": has_nodes}.get(name, True)]
+    users = [_users(group) for group in groups]
+    headers = [
+        *("DRIVER", "POOL", "MODEL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES", "IN USE BY")
+    ]
+    filled = {"MODEL": has_models, "NODES": has_nodes, "IN USE BY": any(users)}
+    shown = [name for name in headers if filled.get(name, True)]
     at = [[shown.index(name) for name in some if name in shown] for some in (_FLEXIBLE, _SPARE)]
     made = Table(shown, grouped=1, flexible=at[0], spare=at[1])
-    for group in groups:
+    for group, used_by in zip(groups, users, strict=True):
         first = group[0]
         model = [", ".join(models(first))] if has_models else []
         seen = nodes(group) if len(group) > 1 else node_list(first.nodes, every=every)
-        made.add(first.driver, label(group), *model, *_state(first), *([seen] if has_nodes else []))
+        made.add(
+            first.driver,
+            label(group),
+            *model,
+            *_state(first),
+            *([seen] if has_nodes else []),
+            *([used_by] if any(users) else []),
+        )
     return made
+
+
+def _users(group: Sequence[ListedPool]) -> str:
+    """Return the pods that have devices of the pools, each with the number of its devices; the most come first."""
+    found = Counter(_user(one) for pool in group for device in pool.devices for one in device.holders)
+    told = [f"{user}: {number}" for user, number in sorted(found.items(), key=lambda one: (-one[1], one[0]))]
+    rest = len(told) - NAMES
+    return ", ".join(told[:NAMES]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _user(of: ClaimHolder) -> str:
+    """Return the pods that use a claim, or the claim if no pod does."""
+    pods = [f"{of.namespace}/{name}{' (being deleted)' if name in of.leaving else ''}" for name in of.pods[: NAMES + 1]]
+    return listed(pods) if pods else f"claim {of.namespace}/{of.name}"
 
 
 def _state(pool: ListedPool) -> tuple[str, ...]:
