@@ -64,7 +64,8 @@ DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
-CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+NODE_ROLE = "node-role.kubernetes.io/"
+CONTROL_PLANE = (f"{NODE_ROLE}control-plane", f"{NODE_ROLE}master")
 """The taints of nodes reserved for the control plane."""
 
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"

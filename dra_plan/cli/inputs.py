@@ -197,11 +197,12 @@ def keep_until_exit(thing: object) -> None:
 
 
 def _report_skipped(inventory: Inventory) -> None:
-    if inventory.skipped:
-        from dra_plan.cli.printing import print_note
+    """Store a note about kinds that planning does not use. Events are often in dumps, and `explain` reads warnings."""
+    from dra_plan.cli.telling import tell_later
+    from dra_plan.manifests.events import EVENTS
 
-        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()))
-        print_note(f"note: skipped, because planning does not use them: {counts}")
+    skipped = [f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()) if kind not in EVENTS]
+    tell_later([f"note: skipped, because planning does not use them: {', '.join(skipped)}"] if skipped else [])
 
 
 _MOST_OVERRIDDEN = 5

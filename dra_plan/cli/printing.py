@@ -9,7 +9,7 @@ from typing import TextIO
 
 from dra_plan import shown
 from dra_plan.api.inventory import Notice
-from dra_plan.cli.telling import has_colour, is_quiet, owe
+from dra_plan.cli.telling import has_colour, is_quiet, owe, told_later
 from dra_plan.errors import InputError
 from dra_plan.text.columns import Screen
 from dra_plan.text.formats import D, Format
@@ -47,10 +47,11 @@ def _has_width() -> bool:
 
 
 def print_document(document: D, form: Format[D]) -> None:
-    """Print the warnings of a document to standard error, and then the document to standard output."""
+    """Print the warnings of a document to standard error, the document to standard output, and then stored notes."""
     print_warnings(document.warnings)
     sys.stdout.writelines(form.parts(document, screen(sys.stdout)))
     sys.stdout.flush()
+    print_notes(told_later())
 
 
 def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
@@ -89,6 +90,12 @@ def print_note(text: str) -> None:
     """Print a note about the input to standard error, unless the run is quiet. A note is not a warning."""
     if not is_quiet():
         print_verdict(text)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print each of the notes."""
+    for note in notes:
+        print_note(note)
 
 
 def print_verdict(text: str) -> None:

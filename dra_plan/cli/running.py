@@ -8,7 +8,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from dra_plan.cli.telling import begin, owed
+from dra_plan.cli.telling import begin, owed, told_later
 from dra_plan.cli.timing import TimeIsOverError
 from dra_plan.errors import DraPlanError
 
@@ -60,11 +60,13 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
     try:
         status = action()
         sys.stdout.flush()
+        _tell_stored_notes()
     except DraPlanError as error:
         if owed():
             from dra_plan.cli.printing import print_warnings
 
             print_warnings(owed())
+        _tell_stored_notes()
         return _fail(Exit.USAGE, *error.lines)
     except BrokenPipeError:
         return _broken_pipe()
@@ -80,6 +82,13 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
     except Exception as error:
         return _internal(error)
     return status or Exit.OK
+
+
+def _tell_stored_notes() -> None:
+    if notes := told_later():
+        from dra_plan.cli.printing import print_notes
+
+        print_notes(notes)
 
 
 def _broken_pipe() -> Exit:

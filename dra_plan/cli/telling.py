@@ -13,15 +13,17 @@ if TYPE_CHECKING:
     from dra_plan.api.inventory import Notice
 
 _owed: list[Notice] = []
+_later: list[str] = []
 
 
 _quiet = False
 
 
 def begin() -> None:
-    """Reset the state at the start of a run: there are no stored warnings, and the run is not quiet."""
+    """Reset the state at the start of a run: there are no stored warnings or notes, and the run is not quiet."""
     hush(quiet=False)
     owe(())
+    tell_later(())
 
 
 def hush(*, quiet: bool) -> None:
@@ -72,3 +74,15 @@ def owe(warnings: Iterable[Notice]) -> None:
 def owed() -> list[Notice]:
     """Return the stored warnings that have not been printed as part of a document."""
     return [*_owed]
+
+
+def tell_later(notes: Iterable[str]) -> None:
+    """Store notes to be printed below the result, or above the error that ends the run."""
+    _later[:] = notes
+
+
+def told_later() -> list[str]:
+    """Return the stored notes, which are then no longer stored."""
+    notes = [*_later]
+    _later.clear()
+    return notes

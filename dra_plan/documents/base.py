@@ -237,6 +237,7 @@ def bringing(lacking: Iterable[Notice]) -> str:
 
 _WITHOUT_NAMESPACE = frozenset(
     [
+        "csidrivers",
         "csinodes",
         "deviceclasses",
         "namespaces",
@@ -245,6 +246,7 @@ _WITHOUT_NAMESPACE = frozenset(
         "priorityclasses",
         "resourceslices",
         "storageclasses",
+        "volumeattachments",
     ]
 )
 """Cluster-scoped resources that an answer may ask for."""

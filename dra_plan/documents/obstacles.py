@@ -67,6 +67,28 @@ class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
     by_copies: Annotated[Amount, Meta(description="The number of these devices that only the counted copies use.")] = 0
 
 
+class ShortResource(DocumentPart, frozen=True, kw_only=True):
+    """A resource of which a node has too little left for one more copy."""
+
+    resource: Text
+    need: Annotated[str, Meta(description="The amount that a copy requests.")]
+    left: Annotated[str, Meta(description="The amount that is left on the node.")]
+    pod: LargestPod = ""
+    used: Annotated[str, Meta(description="The amount that this pod requests.")] = ""
+
+
+class NodeShortage(DocumentPart, frozen=True, kw_only=True):
+    """What nodes lack for one more copy. Nodes with equally many copies that lack the same share an entry."""
+
+    nodes: list[str]
+    copies: Annotated[Amount, Meta(description="The number of copies on each of the nodes.")] = 0
+    devices: Annotated[LeadingReason | None, Meta(description="The main reason about devices, if they fail.")] = None
+    resources: list[ShortResource] = []
+    messages: Annotated[
+        list[str], Meta(description="The scheduler's messages for other reasons, and on nodes that were not examined.")
+    ] = []
+
+
 class NextCopy(DocumentPart, frozen=True, kw_only=True):
     """The reasons why one more copy does not fit, and the changes that would make it fit."""
 
@@ -74,6 +96,10 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
         list[CopyObstacle],
         Meta(description="The reasons. Those of most nodes with copies come first."),
     ]
+    by_node: Annotated[
+        list[NodeShortage],
+        Meta(description="What each node lacks. Nodes with the most copies come first, nodes without devices last."),
+    ] = []
     looked_at: Annotated[
         Amount,
         Meta(

@@ -38,10 +38,10 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description="Bound: it has a node. Waiting: it will get a node once something else has happened. "
             "Unschedulable: the scheduler rejects it. Error: the attempt ended with an error. Gated: it "
-            "never entered the queue. Skipped: it was left alone. Undecided: the step budget of a search "
-            "ran out, or the time before the pod was tried (again). Refused: the API server rejects it, or "
-            "creates no more pods for its controller, as the message says. Unknown: it would be rejected, "
-            "but what decides is not in the input."
+            "never entered the queue. OverQuota: a quota rejects its claim. Skipped: it was left alone. "
+            "Undecided: the step budget of a search ran out, or the time before the pod was tried (again). "
+            "Refused: the API server rejects it, or creates no more pods for its controller, as the message "
+            "says. Unknown: it would be rejected, but what decides is not in the input."
         ),
     ]
     node_name: str | None

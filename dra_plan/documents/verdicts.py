@@ -64,10 +64,11 @@ ready, pods that must end first, a node that does not exist, another scheduler, 
 ready, another plugin."""
 
 PodOutcome = Literal[
-    "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown"
+    "Bound", "Waiting", "Unschedulable", "Error", "Gated", "OverQuota", "Skipped", "Undecided", "Refused", "Unknown"
 ]
-"""Bound: has its node. Waiting: about to be bound. Gated: not in the queue. Skipped: not scheduled. Undecided: cut
-short. Refused: the API server rejects it. Unknown: the deciding objects are not in the input."""
+"""Bound: has its node. Waiting: about to be bound. Gated: not in the queue. OverQuota: a quota rejects its claim.
+Skipped: not scheduled. Undecided: cut short. Refused: the API server rejects it. Unknown: the deciding objects are not
+in the input."""
 
 
 class OtherPod(DocumentPart, frozen=True, kw_only=True):
@@ -374,7 +375,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(
             description="True if pods would be bound in such an input, but the cluster last said that no node can take "
-            "them. The text output then calls the verdict unknown."
+            "them, or gave a reason that only objects of kinds in `partial` can cause. The text output then calls the "
+            "verdict unknown."
         ),
     ] = False
     message: Annotated[str, FailedScheduling] = ""

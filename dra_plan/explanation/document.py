@@ -6,6 +6,7 @@ suggestions and choices; then the flat list of reasons for each node in a plan. 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -68,6 +69,20 @@ def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
             found.setdefault(cause, []).append((group, funnels))
     made = [_reason(cause, told) for cause, told in found.items()]
     return sorted(made, key=lambda r: (r.code == "no-devices", -r.nodes, r.code, r.class_, r.name))
+
+
+def leading_by_node(groups: Iterable[NodeGroup]) -> Iterator[tuple[str, LeadingReason]]:
+    """Yield the name of each node that rejects the claims, with the leading reason on it.
+
+    If the subject of the reason is not found on the node alone, it is that of the node's group.
+    """
+    for group in groups:
+        for shared in leading_reasons([group]):
+            for node, answer, offer in zip(group.nodes, group.answers, group.offers, strict=True):
+                alone = dataclasses.replace(group, nodes=[node], answers=[answer], offers=[offer])
+                for one in leading_reasons([alone]):
+                    name = one.name or (shared.name if shared.code == one.code else "")
+                    yield node.metadata.name, replace(one, name=name)
 
 
 def of_nodes(

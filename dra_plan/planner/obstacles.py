@@ -15,7 +15,8 @@ from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.claims.sets import ClaimSet, Owner
 from dra_plan.documents.base import ClaimName
-from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
+from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy, NodeShortage, ShortResource
+from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.planner import pools
 from dra_plan.scheduler.attempts import PodRecord
@@ -54,6 +55,7 @@ def next_copy(
     if not closely or not (found.claims or found.allocated):
         return NextCopy(
             obstacles=obstacles,
+            by_node=_shortages(simulation, found, copies, {}),
             looked_at=0,
             nodes=len(found.of_nodes),
             ran_out=[],
@@ -145,6 +147,57 @@ def _left(obstacle: Obstacle | None) -> int:
     return obstacle.left if isinstance(obstacle, ResourceShort) else 0
 
 
+def _shortages(
+    simulation: Simulation, found: Refusals, copies: Mapping[str, int], reasons: Mapping[str, LeadingReason]
+) -> list[NodeShortage]:
+    """Return what each node lacks. `reasons` are those about devices, for the nodes that were examined."""
+    alike: dict[_Lack, list[str]] = {}
+    for at, node in enumerate(sorted(found.of_nodes, key=lambda name: -copies.get(name, 0))):
+        closely = at < MOST_NODES
+        lack = _lack(simulation, node, found.of_nodes[node], copies.get(node, 0), reasons.get(node), closely=closely)
+        alike.setdefault(lack, []).append(node)
+    made = [
+        NodeShortage(
+            nodes=nodes,
+            copies=copied,
+            devices=structs.replace(devices, nodes=len(nodes)) if devices is not None else None,
+            resources=list(resources),
+            messages=list(messages),
+        )
+        for (copied, devices, resources, messages), nodes in alike.items()
+    ]
+    return sorted(made, key=lambda one: one.devices is not None and one.devices.code == "no-devices")
+
+
+_Lack = tuple[int, LeadingReason | None, tuple[ShortResource, ...], tuple[str, ...]]
+"""The number of copies on a node, the reason about devices, the resources that are short, and other messages."""
+
+
+def _lack(
+    simulation: Simulation,
+    node: str,
+    statuses: Sequence[Status],
+    copies: int,
+    devices: LeadingReason | None,
+    *,
+    closely: bool,
+) -> _Lack:
+    resources: list[ShortResource] = []
+    messages: list[str] = []
+    lacks_devices = False
+    for reason in (reason for status in statuses for reason in status.reasons):
+        match reason.about:
+            case ResourceShort(resource, asked) as short if closely:
+                on = holder_on(simulation, node, short)
+                need = amount_text(resource, asked)
+                resources.append(ShortResource(resource=resource, need=need, left=on.left, pod=on.pod, used=on.used))
+            case NoDevices() if devices is not None:
+                lacks_devices = True
+            case _:
+                messages.append(reason.text)
+    return copies, devices if lacks_devices else None, tuple(resources), tuple(messages)
+
+
 # -- devices -----------------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +243,7 @@ def _explained(
     own: Set[str],
 ) -> NextCopy:
     from dra_plan.explanation import document, explainer
-    from dra_plan.explanation.document import leading_reasons, of_nodes
+    from dra_plan.explanation.document import leading_by_node, leading_reasons, of_nodes
 
     cluster = simulation.cluster
     claims = tuple(cluster.claims.seen())
@@ -216,6 +269,7 @@ def _explained(
     made = [claim for claim in found.claims if claim.key not in given]
     return NextCopy(
         obstacles=obstacles,
+        by_node=_shortages(simulation, found, copies, dict(leading_by_node(told.groups))),
         looked_at=len(refusing),
         nodes=len(found.of_nodes),
         ran_out=of_nodes(view, claim_set, [node for node, _ in holding], [answer for _, answer in holding]),

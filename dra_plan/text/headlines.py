@@ -54,6 +54,7 @@ class _Whose:
     """Verdicts that are shown in one sentence; the fields are those of the first."""
 
     def __init__(self, alike: Sequence[OwnerVerdict]) -> None:
+        self.alike = alike
         self.of = alike[0]
         self.several = len(alike) > 1
         self.is_pod = self.of.kind == "Pod"
@@ -254,7 +255,7 @@ def _stuck(whose: _Whose) -> str:
 def _unknown(whose: _Whose) -> str:
     of = whose.of
     if of.doubted:
-        there = f"In this input, it would be bound to {whose.nodes}"
+        there = f"In this input, {without_gates(whose.alike).removesuffix(' now')}"
         return (
             f": unknown whether a node can take {whose.it}. {there}, but {words.listed(of.partial)} seem to be missing."
         )

@@ -192,8 +192,10 @@ _OF_DEVICE = frozenset(
 
 
 def _removed(of: RemovedDevices) -> str:
-    number = str(of.count) if of.code in _OF_DEVICE else f"{words.counted(of.count, 'device')}:"
-    return f"{number} {removed(of)}"
+    """Return the number of devices that the request could mean, and why it cannot have them."""
+    count = of.count if of.wanted is None else of.wanted
+    number = str(count) if of.code in _OF_DEVICE else f"{words.counted(count, 'device')}:"
+    return f"{number} {removed(structs.replace(of, count=count))}"
 
 
 def _alternative(of: ShortAlternative) -> str:

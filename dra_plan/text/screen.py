@@ -36,6 +36,7 @@ STYLES = {
     "Bound": _GREEN,
     "Unschedulable": _RED,
     "Gated": _YELLOW,
+    "OverQuota": _RED,
     "Waiting": _YELLOW,
     "DoesNotFit": _RED,
     "NodeError": _RED,

@@ -51,7 +51,19 @@ def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
 
     If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
     """
-    return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({_then(of, [of.node], who, pods)})"
+    return f"{', and '.join(_said(of))} ({_then(of, [of.node], who, pods)})"
+
+
+def _said(of: TriedChanges) -> Iterator[str]:
+    """Yield the words for each change. Claims that must all be released are one change to a reader."""
+    released = [one for one in of.changes if isinstance(one, ClaimReleased)]
+    if len(released) < 2:
+        yield from (_change_of(one, of) for one in of.changes)
+        return
+    yield from (_change_of(one, of) for one in of.changes if not isinstance(one, ClaimReleased))
+    both = "both" if len(released) == 2 else "all"
+    claims = words.listed([words.used_claim(one.release, one.pods) for one in released], len(released))
+    yield f"release {both} claims{'' if any(one.pods for one in released) else UNUSED}: {claims}"
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
@@ -122,8 +134,8 @@ def _likeness(of: TriedChanges) -> object:
 
 def _group_lines(group: Sequence[TriedChanges], who: str, pods: int) -> Iterator[str]:
     """Yield the line for suggestions that are alike: what they have in common, then the choice that they leave."""
-    released = list(dict.fromkeys(one.release for of in group for one in of.changes if isinstance(one, ClaimReleased)))
-    if len(released) > 1:
+    released = [[one.release for one in of.changes if isinstance(one, ClaimReleased)] for of in group]
+    if all(len(each) == 1 for each in released) and len({repr(each) for each in released}) > 1:
         yield _any_release(group, pods)
         return
     removed = [of for of in group if _codes(of) == {"remove-node-taint"}]

@@ -352,13 +352,18 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     if last.changed:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
     if of.partial:
+        why = "hold what it needs" if _HOLDING.issuperset(of.partial) else "say why"
         return (
-            f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably hold what it needs: add the "
-            f"output of {listing(of.partial)}"
+            f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably {why}: add the output of "
+            f"{listing(of.partial)}"
         )
     if of.verdict not in GOOD or of.depends_on_gates:
         return said
     return f"{said} It would fit now." if of.kind == "Pod" else f"{said}. Now they would be created."
+
+
+_HOLDING = frozenset(["pods", "resourceclaims"])
+"""The kinds of objects that hold devices, cpu or memory."""
 
 
 def _since(of: ChangedReason) -> str:

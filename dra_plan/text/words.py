@@ -188,7 +188,9 @@ def absent(of: AbsentName) -> str:
     name = "driver" if of.kind == "driver" else of.name
     whose = class_selector(of.class_) if of.class_ else f"the selector in {request(of)}"
     said = f"No device on any node has {name} {value(of.wanted)}, which {whose} requires; found: {', '.join(there)}."
-    return f"{said} Check that this driver runs on the nodes." if of.kind == "driver" else said
+    return (
+        f"{said} Check that this driver runs on the nodes, and whether it was renamed." if of.kind == "driver" else said
+    )
 
 
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:

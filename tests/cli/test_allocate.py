@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -76,6 +77,25 @@ def test_kinds_that_are_not_used_are_counted() -> None:
     assert ran.err == "note: skipped, because planning does not use them: 1 ConfigMap\n"
 
 
+def test_a_note_about_kinds_that_are_not_used_stands_below_the_result_and_above_an_error(tmp_path: Path) -> None:
+    """Dumps with `-o json` of many kinds often have Events, and `explain` reads some: they are never named."""
+    extra = tmp_path / "extra.yaml"
+    told = "note: skipped, because planning does not use them: 1 ConfigMap"
+    kinds = ("v1, kind: ConfigMap", "v1, kind: Event", "events.k8s.io/v1, kind: Event")
+    extra.write_text("".join(f"---\n{{apiVersion: {kind}, metadata: {{name: x}}}}\n" for kind in kinds))
+
+    def shown(*arguments: str) -> list[str]:
+        command = [sys.executable, "-m", "dra_plan", *arguments, str(extra)]
+        both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        ran = subprocess.run(command, check=False, text=True, cwd=ROOT, env=environment(), **both)
+        return str(ran.stdout).splitlines()
+
+    assert shown("explain", *given("cluster", "fits"))[-1] == told
+    first, second = shown("explain", "pod/none")
+    assert first == told
+    assert second.startswith("error: ")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo terminals")
 @pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_on_a_terminal(env: dict[str, str]) -> None:
@@ -92,7 +112,6 @@ def test_a_terminal_gets_data_undecorated() -> None:
 
 def _on_terminal(arguments: list[str], env: dict[str, str]) -> str:
     import pty
-    import subprocess
 
     ours, theirs = pty.openpty()
     process = subprocess.Popen(

@@ -12,6 +12,7 @@ from dra_plan.questions.diff.gate import JUDGE
 from dra_plan.questions.schedule.gate import of_pod
 from dra_plan.questions.schedule.reasons import of_pods
 from dra_plan.questions.schedule.report import content
+from dra_plan.questions.schedule.text import NAMELESS
 from dra_plan.text.gate import Gate, Verdict
 from tests.build import (
     generated,
@@ -296,7 +297,11 @@ def test_a_gate_fails_for_a_pod_that_a_quota_stops_and_names_the_quota(hard: dic
     assert competition
     left = [(one.name, (one.message or "").partition(" default/q allows 2 ")[0]) for one in competition.without_node]
     assert left == ([("w-2", why)] if why else [])
-    plan = cluster.schedule(settle=True, explain=True).document
+    result = cluster.schedule(settle=True, explain=True)
+    plan = result.document
+    outcomes = [pod.outcome for pod in plan.pods if pod.name == "w-2"]
+    assert outcomes == ["OverQuota" if "claim" in why else "Refused" if why else "Bound"]
+    assert (NAMELESS in str(result)) is ("claim" in why)
     reported = [
         one.entry.message for one in content(plan, Gate(), {}, command="schedule", anchor="").checks if one.entry
     ]

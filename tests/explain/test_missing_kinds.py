@@ -8,7 +8,30 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, claim, device, device_class, node, owned, pod, request, slice_, taint, template
+from tests.build import (
+    Object,
+    attachment,
+    claim,
+    csi_driver,
+    csi_node,
+    device,
+    device_class,
+    manifest,
+    mounts,
+    node,
+    owned,
+    owned_by,
+    placed,
+    pod,
+    request,
+    slice_,
+    storage_capacity,
+    storage_class,
+    taint,
+    template,
+    volume_claim,
+    workload,
+)
 
 
 def told(objects: list[Object], *without: str) -> tuple[dict[str, Any], str]:
@@ -79,6 +102,50 @@ def test_what_the_cluster_said_is_held_against_a_yes_of_a_part_of_it(is_partial:
     doubt = "So the missing pods and resourceclaims probably hold what it needs: add the output of kubectl get"
     assert (doubt in text) == is_partial
     assert ("It would fit now." in text) != is_partial
+
+
+SAID_BY = {
+    "did not have enough free storage": "csidrivers and csistoragecapacities",
+    "exceed max volume count": "csinodes and volumeattachments",
+    "didn't satisfy existing pods anti-affinity rules": "namespaces",
+}
+
+
+@pytest.mark.parametrize("reason", SAID_BY)
+@pytest.mark.parametrize(("owner", "yes"), [("pod/w-0", "it would be bound to"), ("sts/w", "its pod would be bound")])
+def test_a_yes_is_doubted_if_the_cluster_names_a_reason_of_kinds_that_are_missing(
+    reason: str, owner: str, yes: str
+) -> None:
+    """The kinds are those without which the plugin gives no such reason; that of taints needs none."""
+
+    def asked(reason: str, *more: Object) -> tuple[Object, str]:
+        said = f"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) {reason}. preemption: 0/2 nodes are available."
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
+        waiting = pod("w-0", volumes=mounts("data"), status={"conditions": [condition]})
+        objects = [node("a"), storage_class(), volume_claim("data"), away("q", "b")]
+        of = workload("StatefulSet", "w", waiting, replicas=1)
+        found = Cluster.of([*objects, of, owned_by(waiting, "StatefulSet", "w"), *more]).explain(owner)
+        return found.to_dict()["verdicts"][0], " ".join(str(found).split())
+
+    verdict, text = asked(reason)
+    assert (verdict["verdict"], verdict["doubted"]) == ("WouldBind", True)
+    assert f"unknown whether a node can take it. In this input, {yes}" in text
+    assert f"So the missing {SAID_BY[reason]} probably say why: add the output of kubectl get" in text
+    assert "It would fit now." not in text
+    assert not asked("had untolerated taint(s)")[0].get("doubted")
+    there = [csi_driver(capacity=False), storage_capacity("s", "1Gi"), csi_node("a"), attachment("t", "b", "v")]
+    assert not asked(reason, *there, manifest("Namespace", "default"))[0].get("doubted")
+
+
+def away(name: str, where: str) -> Object:
+    """A running pod that keeps pods of labelled namespaces from its node."""
+    term = {
+        "topologyKey": "kubernetes.io/hostname",
+        "labelSelector": {},
+        "namespaceSelector": {"matchLabels": {"team": "ml"}},
+    }
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    return placed(name, where, affinity=affinity)
 
 
 def test_classes_that_only_the_input_lacks_do_not_hide_the_other_obstacles() -> None:

@@ -53,7 +53,9 @@ def test_a_driver_that_publishes_nothing_is_named(spec: Object) -> None:
     objects += [*nics, device_class(), template("one", request()), pod("p", templates={"gpu": "one"})]
     said = text(objects)
     assert said.count('No device on any node has driver "gpu.example.com"') == 1
-    assert 'found: "dra.net" on 2 devices. Check that this driver runs on the nodes.' in said
+    assert (
+        'found: "dra.net" on 2 devices. Check that this driver runs on the nodes, and whether it was renamed.' in said
+    )
     assert "Waiting will not help" not in said
     told = Cluster.of(objects).explain("pod/p").to_dict()
     absent = [*told["verdicts"][0].get("absent", []), *told["claimSets"][0]["absent"]]

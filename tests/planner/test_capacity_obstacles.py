@@ -8,8 +8,20 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import allocation, claim, device, gpus, node, owned, placed, pod, request, slice_, template
-from tests.cli.running import in_process
+from tests.build import (
+    allocation,
+    claim,
+    device,
+    device_class,
+    gpus,
+    node,
+    owned,
+    placed,
+    pod,
+    request,
+    slice_,
+    template,
+)
 
 WANTS = pod("wants", templates={"gpu": "one"})
 
@@ -80,23 +92,43 @@ def test_devices_in_use_count_on_nodes_without_copies_too() -> None:
 BUSY = [("a", f"gpu-{number}") for number in range(4)]
 
 
-def test_the_nodes_looked_at_are_those_that_devices_are_in_the_way_on() -> None:
-    """A node without devices is looked at, too, so that the numbers agree; one that lacks cpu as well is not."""
-    objects = [*gpus("a", "b"), node("bare"), template("one")]
-    told = str(Cluster.of(objects).capacity(WANTS))
-    assert "Why not one more: not enough suitable devices on 3 nodes (2 of them with copies)\n    too few free" in told
-    assert "(0 of 1 for r) on 2 nodes, no devices on 1 node\n" in told
-    told = str(Cluster.of([*objects, node("c", cpu="500m")]).capacity(WANTS))
-    assert "devices on 4 nodes (2 of them with copies)\n    checked on 3 of these 4 nodes: too few free" in told
-
-
-def test_parts_in_use_are_told_as_parts() -> None:
-    """One A100 in four parts is no four of them."""
-    ran = in_process("capacity", "fixtures/mig", "mixed")
+def test_each_node_says_what_it_lacks() -> None:
+    """A node without devices comes last, and one that lacks cpu as well says both; the numbers are those of the end."""
+    held = claim("held", status={"allocation": allocation("b", "gpu-0")})
+    objects = [*gpus("a", "b", each=3), node("bare"), template("two", request(count=2)), held]
+    objects += [node("c", cpu="500m"), slice_("c", "w"), placed("hog", "c", cpu="400m")]
+    cluster = Cluster.of(objects)
+    told = str(cluster.capacity(pod("wants", cpu="1", templates={"gpu": "two"})))
     assert (
-        "suitable devices in use on these nodes: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of"
-        " gpu.nvidia.com NVIDIA A100-SXM4-40GB (all by the copies)" in ran.out
-    )
+        "  Why not one more:\n"
+        "    a (1 copy): too few free (1 of 2 for r)\n"
+        "    b (1 copy): too few free (0 of 2 for r)\n"
+        "    c: cpu: needs 1, 0.1 free; cannot allocate all claims\n"
+        "    bare: no devices\n"
+    ) in told
+
+
+def test_many_nodes_that_lack_the_same_share_a_line() -> None:
+    """The nodes differ in the free devices or in cpu; a line has the most that is left on one of them."""
+    objects = [device_class(), template("four", request(count=4))]
+    for at, name in enumerate("abcdefgh"):
+        objects += [node(name, cpu="4" if at < 4 else f"{at}00m"), slice_(name, *"stuv"[: at if at < 4 else 4])]
+    told = str(Cluster.of(objects).capacity(pod("wants", cpu="1", templates={"gpu": "four"})))
+    assert (
+        "  Why not one more:\n"
+        "    b, c and d: too few devices (at most 3 of 4 for r)\n"
+        "    e, f, g and h: cpu: needs 1, at most 0.7 free\n"
+        "    a: no devices\n"
+    ) in told
+
+
+def test_what_fits_although_the_scheduler_stops_with_an_error_is_no_contradiction() -> None:
+    selector = {"cel": {"expression": 'device.attributes["gpu.example.com"].model == "A100"'}}
+    objects = [*gpus(), template("one", request(selectors=[selector]))]
+    for name, attributes in {"a": {}, "b": {"model": {"string": "A100"}}}.items():
+        objects += [node(name), slice_(name, device("x", attributes=attributes))]
+    told = str(Cluster.of(objects).capacity(WANTS))
+    assert "pod/default/wants: kube-scheduler binds none.\n  without the error, 1 would fit: 1 on b\n" in told
 
 
 def test_what_ran_out_is_about_the_nodes_with_copies() -> None:

@@ -11,6 +11,7 @@ from msgspec import UNSET
 from dra_plan import shown
 from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
 from dra_plan.documents.suggestions import PodsGone, TriedChanges
+from dra_plan.questions.capacity import shortages
 from dra_plan.questions.capacity.document import (
     MOST_GAINED,
     CapacityDocument,
@@ -155,11 +156,16 @@ def _stories(document: CapacityDocument) -> list[Part]:
                 *better(item),
                 *_part(item.gang, item.scheduled),
                 *(_left_over(item) if len(document.items) > 1 else ()),
-                *(lines(item.next_copy) if item.next_copy is not None else ()),
+                *_why_not(item),
             ]
         )
         for item in document.items
     ]
+
+
+def _why_not(item: OwnerCapacity) -> Iterator[str]:
+    if item.next_copy is not None:
+        yield from lines(item.next_copy) if item.gang is None else lines(item.next_copy, "pod", "pods")
 
 
 def _number(item: OwnerCapacity) -> str:
@@ -178,9 +184,14 @@ def _spread(item: OwnerCapacity) -> str:
     evicted = item.scheduled.evicted
     if evicted:
         parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to be evicted for them")
-    none = "not known" if at_least([item]) else "no copies fit"
+    none = "not known" if at_least([item]) else "kube-scheduler binds none" if _is_open(item) else "no copies fit"
     size = f", a gang of {counted(gang.pods, 'pod')}" if gang is not None else ""
     return f"{copied_owner(item.owner)}{size}: {', '.join(parts) or none}."
+
+
+def _is_open(item: OwnerCapacity) -> bool:
+    """Return whether copies may fit that the scheduler does not bind."""
+    return item.possible is not None and item.possible.at_most != 0
 
 
 def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
@@ -236,16 +247,8 @@ def names(document: CapacityDocument) -> str:
 FORMATS = Formats(table=table, wide=wide, name=names)
 
 
-MOST_OBSTACLES = 4
-"""The number of obstacles shown; the rest is counted."""
-
-
 MOST_SUGGESTIONS = 4
 """The number of suggestions shown, the most plausible ones; documents have all of them."""
-
-
-MOST_PROFILES = 8
-"""The number of partition kinds of one model that are shown."""
 
 
 _LEFT_ALONE = "; its own pods keep their devices"
@@ -297,8 +300,10 @@ def better(item: OwnerCapacity) -> Iterator[str]:
     of = item.possible
     if of is not None and of.copies > item.scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
-        noun = "pod" if item.gang is not None else ""
-        yield f"  {of.copies:,} {verb} possible: {', '.join(spread(of.nodes, noun))}"
+        where = ", ".join(spread(of.nodes, "pod" if item.gang is not None else ""))
+        is_error = item.scheduled.ended == "SchedulerError"
+        how_many = f"without the error, {of.copies:,} would fit" if is_error else f"{of.copies:,} {verb} possible"
+        yield f"  {how_many}: {where}"
     if of is not None and of.brief and of.at_most not in (None, of.copies):
         yield f"  more than {of.copies} may be possible: --possible searches longer"
     if of is not None and of.besides:
@@ -355,29 +360,16 @@ def _models(of: list[DevicesInUse]) -> str:
     return f"{of[0].driver} {listed(models)}" if models else of[0].driver
 
 
-def _used(of: Sequence[DevicesInUse]) -> Iterator[str]:
-    """Yield `8 gpu.example.com A100`; partitions of one model together, `2 1g.5gb and 1 3g.20gb of ...`."""
-    together: dict[tuple[str, bool], list[DevicesInUse]] = {}
-    for one in of:
-        together.setdefault((f"{one.driver} {one.model}".strip(), bool(one.profile)), []).append(one)
-    for (name, are_parts), devices in together.items():
-        if are_parts:
-            yield f"{listed([f'{one.devices} {one.profile}' for one in devices], MOST_PROFILES)} of {name}"
-        else:
-            yield f"{sum(one.devices for one in devices)} {name}"
-
-
 WHY_NOT = "Why not one more"
 
 
-def lines(of: NextCopy) -> Iterator[str]:
-    """Yield the obstacles to one more copy, and the changes that would help, one per line."""
-    for one in of.obstacles[:MOST_OBSTACLES]:
-        yield f"  {WHY_NOT}: {_obstacle(one)}"
-        if one.kind == "Devices":
-            yield from (f"    {line}" for line in _devices(of))
-    if len(of.obstacles) > MOST_OBSTACLES:
-        yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
+def lines(of: NextCopy, noun: str = "copy", plural: str = "copies") -> Iterator[str]:
+    """Yield what each node lacks for one more copy, and the changes that would help, one per line.
+
+    `noun` and `plural` say what the nodes hold.
+    """
+    told = list(shortages.lines(of.by_node, noun, plural))
+    yield from ([f"  {WHY_NOT}: {told[0]}"] if len(told) == 1 else [f"  {WHY_NOT}:", *(f"    {line}" for line in told)])
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
         yield f"  To fit {_gain(tried.more)}: {_suggestion(tried)}."
     if of.sought and not of.suggestions:
@@ -410,15 +402,11 @@ def _obstacle(of: CopyObstacle) -> str:
     """Return `cpu on 3 nodes with copies and 2 nodes without: 4 needed, 2 left at most`."""
     if of.kind == "Resource":
         holder = f", {of.used} in use by pod {of.pod}" if of.pod else ""
-        if _node_list(of) > 1:
+        if of.nodes_with_copies + of.other_nodes > 1:
             there = f" (on {of.node}{holder})" if holder else ""
             return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left at most{there}"
         return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left on {of.node}{holder}"
     return f"{'not enough suitable devices' if of.kind == 'Devices' else of.message} {_where(of)}"
-
-
-def _node_list(of: CopyObstacle) -> int:
-    return of.nodes_with_copies + of.other_nodes
 
 
 def _where(of: CopyObstacle) -> str:
@@ -428,24 +416,6 @@ def _where(of: CopyObstacle) -> str:
     if not others:
         return f"on {counted(with_, 'node')} with copies"
     return f"on {counted(with_ + others, 'node')} ({with_:,} of them with copies)"
-
-
-def _devices(of: NextCopy) -> Iterator[str]:
-    """Yield the results for the nodes that reject devices."""
-    refusing = sum(_node_list(one) for one in of.obstacles if one.kind == "Devices")
-    some = of.looked_at < refusing
-    if of.leading:
-        where = f"checked on {of.looked_at:,} of these {refusing:,} nodes: " if some else ""
-        told = [f"{words.cell(one)} on {counted(one.nodes, 'node')}" for one in of.leading[: words.MOST]]
-        yield where + ", ".join(told)
-    if of.in_use:
-        where = f" on the {counted(of.looked_at, 'checked node')}" if some else " on these nodes"
-        others = of.nodes - refusing
-        rest = f"; {counted(others, 'node')} with enough devices {'is' if others == 1 else 'are'} not counted"
-        copied = sum(one.by_copies for one in of.in_use)
-        share = "all" if copied == sum(one.devices for one in of.in_use) else f"{copied:,}"
-        by = f" ({share} by the copies)" if copied else ""
-        yield f"suitable devices in use{where}: {listed(list(_used(of.in_use)))}{by}{rest if others else ''}"
 
 
 def parts(document: CapacityDocument) -> list[Part]:
@@ -519,7 +489,8 @@ def _why(of: StrandedFor, what: str) -> str:
     if not of.resource:
         return f"{where}: {of.message}"
     there = where if is_one else f"{where} ({of.message}), such as {of.node}"
-    return f"{there}: {of.left} {of.resource} left{f', {of.used} in use by pod {of.pod}' if of.pod else ''}"
+    left = words.amount(of.resource, of.used, of.left) if of.pod else of.left
+    return f"{there}: {left} {of.resource} left{f', {of.used} in use by pod {of.pod}' if of.pod else ''}"
 
 
 def copied_owner(owner: CopiedOwner) -> str:

@@ -53,7 +53,17 @@ search for it was cut short, or the input lacks deciding objects."""
 
 
 ComparedOutcome = Literal[
-    "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown", "Ended"
+    "Bound",
+    "Waiting",
+    "Unschedulable",
+    "Error",
+    "Gated",
+    "OverQuota",
+    "Skipped",
+    "Undecided",
+    "Refused",
+    "Unknown",
+    "Ended",
 ]
 """The outcome of the pod in `schedule`; Ended: it is gone, and nothing recreates it."""
 

@@ -140,7 +140,7 @@ def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: 
 def _is_open(pod: ChangedPod) -> bool:
     """Return whether other pods may be the reason."""
     ends = any(state is not None and state.ended is not None for state in (pod.before, pod.after))
-    return not ends and (pod.after is None or pod.after.outcome not in ("Gated", "Refused"))
+    return not ends and (pod.after is None or pod.after.outcome not in ("Gated", "OverQuota", "Refused"))
 
 
 def _reasons(

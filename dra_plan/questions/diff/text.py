@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dra_plan import shown
 from dra_plan.allocator import Outcome
+from dra_plan.controllers.quota import in_words
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedField,
@@ -132,7 +133,7 @@ def _pods(document: DiffDocument, *, whole: bool) -> Table:
     alike: dict[_PodCells, list[ChangedPod]] = {}
     for pod in document.pods:
         if whole or pod.change != "OtherMessage":
-            before, after = (_pod_state(state, whole=whole) for state in (pod.before, pod.after))
+            before, after = (_pod_state(state, pod.namespace, whole=whole) for state in (pod.before, pod.after))
             alike.setdefault((change(pod.change), before, after, _alone(pod)), []).append(pod)
     if not whole:
         alike = dict(_folded(alike))
@@ -155,7 +156,8 @@ def _folded(rows: Mapping[_PodCells, list[ChangedPod]]) -> Iterator[tuple[_PodCe
         if len(alike) < FEWEST_FOLDED:
             yield from ((cells, rows[cells]) for cells in alike)
         else:
-            before, after = (_places([pod.before if first else pod.after for pod in pods]) for first in (True, False))
+            states = ([getattr(pod, side) for pod in pods] for side in ("before", "after"))
+            before, after = (_places(each, pods[0].namespace) for each in states)
             yield (alike[0][0], before, after, alike[0][3]), pods
 
 
@@ -170,14 +172,14 @@ def _shape(pod: ChangedPod) -> Iterator[str]:
             yield "" if state.ended is None else f"{state.ended.by} {bool(state.ended.recreated_as)}"
 
 
-def _places(states: Sequence[ComparedPod | None]) -> str:
+def _places(states: Sequence[ComparedPod | None], namespace: str) -> str:
     """Return the state that they share except for nodes and times, with the nodes of all."""
     first = states[0]
     if first is None:
         return "not there"
     there = [state for state in states if state is not None]
     nodes = listed(sorted({state.node_name for state in there if state.node_name}))
-    place = f"{'run on' if first.running else 'get'} {nodes}" if nodes else _place(first, whole=False)
+    place = f"{'run on' if first.running else 'get'} {nodes}" if nodes else _place(first, namespace, whole=False)
     if first.ended is None:
         return place
     moments = sorted({(state.ended.second, state.ended.time) for state in there if state.ended is not None})
@@ -227,25 +229,26 @@ def _alone(pod: ChangedPod) -> str:
     return said or (" (would fit if no other pod were pending)" if pod.fits_alone else "")
 
 
-def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
+def _pod_state(state: ComparedPod | None, namespace: str, *, whole: bool) -> str:
     if state is None:
         return "not there"
     if state.ended is None:
-        return _place(state, whole=whole)
+        return _place(state, namespace, whole=whole)
     ends = f"is terminated {when(state.ended.second, state.ended.time)} ({state.ended.by})"
     if not state.ended.recreated_as:
         return f"{ends}; {NOT_MADE}"
-    return f"{ends}, recreated: {_place(state, whole=whole)}"
+    return f"{ends}, recreated: {_place(state, namespace, whole=whole)}"
 
 
-def _place(state: ComparedPod, *, whole: bool) -> str:
+def _place(state: ComparedPod, namespace: str, *, whole: bool) -> str:
     """Return the node of the pod, or why it has none."""
     if state.node_name:
         verb = "runs on" if state.running else "gets"
         place = f"{verb} {state.node_name}{' with ' if state.devices else ''}"
         return Folded(f"{place}{_by_pool(state.devices)}", f"{place}{by_pool(state.devices, state.node_name)}")
     message = state.message or ""
-    message = message if whole else without(message)
+    if not whole:
+        message = in_words(state.over_quota, namespace) if state.over_quota else without(message)
     outcome = state.outcome if not state.undecided else "not known" if state.outcome == "Unknown" else "undecided"
     return f"{outcome}: {message}" if message else outcome
 

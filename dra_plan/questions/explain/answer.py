@@ -103,7 +103,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         told = [one for one in self.plan.notices if one.is_partial and one.code not in self.ignored]
         if not told or of.verdict not in GOOD:
             return of
-        of = structs.replace(of, partial=sorted({kind for one in told for kind in one.brings or ()}))
+        of = structs.replace(of, partial=sorted({*of.partial, *(kind for one in told for kind in one.brings or ())}))
         last = of.last_message
         if last is None or last.same_today or last.reason != "Unschedulable":
             return of

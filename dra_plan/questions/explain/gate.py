@@ -11,8 +11,8 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 def of_owner(gate: Gate, of: OwnerVerdict) -> Verdict:
     """Return the verdict of a gate on an owner, which passes if all its pods have nodes or would be bound."""
-    if of.depends_on_gates:
-        return gate.undecided  # it depends on gates that are off by default, and on by what the input shows
+    if of.depends_on_gates or of.doubted:
+        return gate.undecided  # on gates that are off by default, and on by what the input shows; or on what it lacks
     if of.verdict in ("WouldBind", "WouldPreempt", "Bound", "Finished"):
         return Verdict.PASSED
     return gate.undecided if of.verdict in ("Undecided", "Unknown") else Verdict.FAILED

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.claims.owners import CRASHING
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
@@ -263,6 +264,8 @@ def _extended(of: AskedResource) -> Iterator[str]:
 
 def _unserved(of: AskedResource) -> str:
     """Return that no class serves the resource, or which one would if its feature gate were on."""
+    if not of.gate and of.name.startswith(IMPLICIT_PREFIX):
+        return f"There is no DeviceClass {of.name.removeprefix(IMPLICIT_PREFIX)}"
     if not of.gate:
         return f"No device class serves {of.name}"
     return f"Class {of.gated_class} would serve {of.name}, but feature gate {of.gate} is off"

@@ -15,7 +15,7 @@ from msgspec import structs
 from dra_plan.api import quantity
 from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
-from dra_plan.api.well_known import NODE_NOT_READY
+from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY
 from dra_plan.documents.node_obstacles import NodeObstacle, ResourceUser
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.questions.explain.bindings import is_unreachable
@@ -104,7 +104,9 @@ def _with_taint(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> Node
         return structs.replace(of, message=messages.pop()) if len(messages) == 1 else of
     if is_of_condition(of.taint.key):
         return of  # that every pod tolerates some of these for a while says nothing
-    return structs.replace(of, near=near_toleration(there.pod.spec.tolerations, of.taint.key))
+    tolerations, keys = there.pod.spec.tolerations, CONTROL_PLANE if of.is_reserved else (of.taint.key,)
+    near = (near_toleration(tolerations, key) for key in keys)
+    return structs.replace(of, near=next(filter(None, near), ""))
 
 
 def _with_parts(of: NodeObstacle, names: Sequence[str], there: OnNodes) -> NodeObstacle:

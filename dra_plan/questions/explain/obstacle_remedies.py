@@ -6,8 +6,10 @@ requested; a workload whose pods only partly find nodes gets fewer pods. `remedi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 from msgspec import structs
@@ -15,7 +17,16 @@ from msgspec import structs
 from dra_plan.api.core import Node, Pod, Toleration
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass
-from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, INSTANCE_TYPE, REGION, UNSCHEDULABLE, ZONE
+from dra_plan.api.well_known import (
+    CONTROL_PLANE,
+    HOSTNAME,
+    IMPLICIT_PREFIX,
+    INSTANCE_TYPE,
+    NODE_ROLE,
+    REGION,
+    UNSCHEDULABLE,
+    ZONE,
+)
 from dra_plan.api.workloads import CronJob, CustomWorkload, Job
 from dra_plan.claims.index import owner_of
 from dra_plan.claims.owners import ended, wanted
@@ -66,6 +77,9 @@ MOST_CLASSES = 2
 """The number of device classes that might serve a resource."""
 
 
+_WORDS = re.compile(r"[^\W_]+")
+
+
 _ROUND = 1 << 20
 """A mebibyte: the smallest unit for memory requests."""
 
@@ -86,6 +100,7 @@ _OF_PROVIDERS = (
     "node.cluster.x-k8s.io/",
     "node.kubernetes.io/",
     "kubernetes.io/",
+    NODE_ROLE,
     "feature.node.kubernetes.io/",
     "nvidia.com/",
 )
@@ -146,7 +161,9 @@ class ObstacleRemedies:
         taint = one.taint
         if taint is not None and may_recover(taint.key):
             yield self._recovered(node)
-        if taint is None or is_of_condition(taint.key) or taint.key in (*CONTROL_PLANE, *_OF_SANDBOXES):
+        if taint is None or is_of_condition(taint.key) or taint.key in _OF_SANDBOXES:
+            return
+        if taint.key in CONTROL_PLANE and not self._is_for_control_plane:
             return
         name = node.metadata.name
         toleration = Toleration(
@@ -156,7 +173,17 @@ class ObstacleRemedies:
             NodeTaintMet(code="tolerate-node-taint", tainted=name, taint=taint),
             lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration]),
         )
-        yield _without_taint(name, taint)
+        if taint.key not in CONTROL_PLANE:
+            yield _without_taint(name, taint)
+
+    @cached_property
+    def _is_for_control_plane(self) -> bool:
+        """Whether the pod requires the label of the nodes that are reserved for the control plane."""
+        spec = self._pods.spec
+        required = required_terms(Pod(spec=spec)) if spec is not None else None
+        terms = required.node_selector_terms if required is not None else ()
+        keys = {one.key for term in terms for one in term.match_expressions if one.operator in ("In", "Exists")}
+        return not (keys | {*(spec.node_selector if spec is not None else ())}).isdisjoint(CONTROL_PLANE)
 
     def _recovered(self, node: Node) -> Remedy:
         """Return the node without the taints that say what is wrong, and without pods that are being deleted."""
@@ -367,6 +394,9 @@ class ObstacleRemedies:
 
     def _renamed(self, resource: str) -> Iterator[Remedy]:
         """Yield the resource with a similar name that a class serves or a node has."""
+        if resource.startswith(IMPLICIT_PREFIX):
+            yield from self._of_other_class(resource)
+            return
         names = {name for node in self._inventory.nodes for name in node.status.allocatable}
         names |= {one.spec.extended_resource_name for one in self._inventory.classes if one.spec.extended_resource_name}
         near = misspelt(resource, names - {resource})
@@ -374,9 +404,24 @@ class ObstacleRemedies:
             told = ResourceRenamed(code="rename-resource", resource=resource, to=near)
             yield from self._of_pod(told, lambda spec: asking_for_other(spec, resource, near), fixed=True)
 
+    def _of_other_class(self, resource: str) -> Iterator[Remedy]:
+        """Yield the resources of existing classes, instead of that of a class that does not exist.
+
+        Classes whose names share the most words with its name come first.
+        """
+        words = {*_WORDS.findall(resource.removeprefix(IMPLICIT_PREFIX))}
+        names = sorted(one.metadata.name for one in self._inventory.classes)
+        alike = {name: len(words.intersection(_WORDS.findall(name))) for name in names}
+        for name in sorted(filter(alike.__getitem__, names), key=lambda each: -alike[each])[:MOST_CLASSES]:
+            other = f"{IMPLICIT_PREFIX}{name}"
+            told = ResourceRenamed(code="rename-resource", resource=resource, to=other)
+            yield from self._of_pod(told, partial(asking_for_other, resource=resource, other=other), fixed=True)
+
     def _served(self, resource: str) -> Iterator[Remedy]:
         """Yield device classes that serve no resource yet, those of the same domain first."""
         domain = resource.partition("/")[0]
+        if resource.startswith(IMPLICIT_PREFIX):
+            return  # only the class with this name serves it
         free = [one for one in self._inventory.classes if not one.spec.extended_resource_name]
         for one in sorted(free, key=lambda each: domain not in each.metadata.name)[:MOST_CLASSES]:
             told = ResourceServed(code="serve-resource", class_=one.metadata.name, resource=resource)

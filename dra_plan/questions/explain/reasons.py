@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import View
@@ -293,17 +293,30 @@ _COUNTED = re.compile(r"(?P<nodes>\d{1,9}) (?P<reason>.+)", re.DOTALL)
 
 def _changed(said: str, refusals: NodeRefusals) -> list[ChangedReason]:
     """Return the reasons whose node count in the message differs from now; empty if it counts none."""
-    counts = _COUNTS.fullmatch(said)
-    told = [_COUNTED.fullmatch(part) for part in re.split(r", (?=\d+ )", counts["reasons"])] if counts else []
-    if not told or None in told or refusals.of_all:
+    before = _counted(said)
+    if not before or refusals.of_all:
         return []
-    before: Counter[str] = Counter()
-    for each in told:
-        before[_of_any_release(each["reason"]) if each else ""] += int(each["nodes"]) if each else 0
     first = (reason.text for found in refusals.of_nodes.values() for reason in found[0].reasons)
     now = Counter(map(_of_any_release, first))
     changed = [reason for reason in (now | before) if now[reason] != before[reason]]
     return [ChangedReason(reason=one, nodes=now[one], before=before[one]) for one in changed]
+
+
+def reasons_in(said: LastMessage) -> Collection[str]:
+    """Return the reasons of nodes that the message counts, in the words of the scheduler."""
+    return _counted(said.message)
+
+
+def _counted(said: str) -> Counter[str]:
+    """Return the number of nodes for each reason in the message; empty if it counts none."""
+    counts = _COUNTS.fullmatch(said)
+    told = [_COUNTED.fullmatch(part) for part in re.split(r", (?=\d+ )", counts["reasons"])] if counts else []
+    before: Counter[str] = Counter()
+    for each in told:
+        if each is None:
+            return Counter()
+        before[_of_any_release(each["reason"])] += int(each["nodes"])
+    return before
 
 
 _NAMED_TAINT = re.compile(r"untolerated taint \{.*\}", re.DOTALL)

@@ -20,7 +20,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
-from dra_plan.claims.owners import ended, is_over, wanted
+from dra_plan.claims.owners import ended, is_over, is_waiting, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import (
     LastMessage,
@@ -35,6 +35,7 @@ from dra_plan.planner.refused import OwnerRefusals, finding_entry
 from dra_plan.planner.rivals import other_pod
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.bindings import queue_of
+from dra_plan.questions.explain.doubts import doubted
 from dra_plan.questions.explain.fates import decisive
 from dra_plan.questions.explain.peaks import defaulted
 from dra_plan.questions.explain.pending import PendingPods
@@ -165,7 +166,7 @@ class _Verdicts:
             last = structs.replace(last, same_today=False, changed=[])
         called = "Unknown" if made.verdict == "Unknown" else _called(fates[0].record)
         made = structs.replace(made, scheduled=called, last_message=last)
-        return self._refused(made, pod)
+        return doubted(self._refused(made, pod), self._inventory, [pod])
 
     def _with_unready(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """Return the verdict with the pods of DaemonSets that are not ready, if a driver publishes nothing."""
@@ -218,7 +219,8 @@ class _Verdicts:
             shows_devices = made.verdict != "Suspended" or self._pending.plan_of(owner) is not None
             return made if shows_devices else self._pending.trials.with_freed(made, owner)
         made = self._pending.verdict(made, owner, fates, fate) if fate is not None else made
-        return self._refused_last(self._refused(made, workload), workload)
+        made = self._refused_last(self._refused(made, workload), workload)
+        return doubted(made, self._inventory, [pod for pod in pods if is_waiting(pod)])
 
     def _of_placed(self, made: OwnerVerdict, workload: AnyWorkload, pods: Sequence[Pod]) -> OwnerVerdict:
         """Return the verdict on a workload without pending pods: a StatefulSet may wait before it creates the next."""

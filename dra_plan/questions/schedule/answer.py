@@ -143,14 +143,14 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return structs.replace(document, settled=settled_document(self.settled, messages, self.shown))
 
     def _with_quotas(self, pods: Sequence[ScheduledPod], settled: Settled) -> list[ScheduledPod]:
-        """Return the pods; those that wait for a claim which a quota refuses say so, with the quota's amounts."""
+        """Return the pods; if a quota rejects the claim that a pod waits for, it is `OverQuota`, with the amounts."""
         over = settled.over_quota
         gated = {
             _key(each.pod): each for each in self.outcome.pods if not (each.pod.spec.scheduling_gates or each.node)
         }
         why = SettledOutcome(self.outcome, settled).why
         return [
-            structs.replace(pod, waiting=why(gated[key]))
+            structs.replace(pod, outcome="OverQuota", waiting=why(gated[key]))
             if over.get(key) and key in gated and pod.outcome == "Gated"
             else pod
             for pod in pods

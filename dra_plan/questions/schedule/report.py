@@ -29,6 +29,7 @@ RULES = {
 CODES = {
     "Unschedulable": "unschedulable",
     "Gated": "not-bound",
+    "OverQuota": "not-bound",
     "Waiting": "not-bound",
     "Error": "scheduling-error",
     "Refused": refusals.CODE,

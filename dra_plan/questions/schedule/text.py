@@ -118,7 +118,9 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
         shown_parts.append(
             f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle shows it)."
         )
-    return [*shown_parts, *parts(document.settled)] if document.settled else shown_parts
+    if not document.settled:
+        return shown_parts
+    return [*shown_parts, *parts(document.settled, nameless=any(pod.outcome == "OverQuota" for pod in document.pods))]
 
 
 def _without_template(document: ScheduleDocument) -> Iterator[str]:
@@ -274,10 +276,18 @@ MOST_NAMED = 3
 """The number of pod names in a cell before the rest is counted."""
 
 
-def parts(settled: SettledCluster) -> list[Part]:
-    """Return tables of ended pods, rejected objects and controller failures, and a line about the final state."""
+NAMELESS = "Kubernetes' message names no ResourceClaim, because the API server generates the name."
+"""What follows messages about claims that a quota rejects, which begin with an empty name."""
+
+
+def parts(settled: SettledCluster, *, nameless: bool) -> list[Part]:
+    """Return tables of ended pods, rejected objects and controller failures, and a line about the final state.
+
+    `nameless` is set if some of the failures are about claims that a quota rejects.
+    """
     tables = [_ended(settled), _refused(settled), _failures(settled), _later(settled)]
-    return [*(table for table in tables if table.rows), _end(settled)]
+    notes = [NAMELESS] if nameless else []
+    return [*(table for table in tables if table.rows), *notes, _end(settled)]
 
 
 def _ended(settled: SettledCluster) -> Table:
@@ -321,7 +331,7 @@ def _end(settled: SettledCluster) -> str:
         names = ", ".join(f"{pod.namespace}/{pod.name}" for pod in settled.unsettled.pods[:MOST_NAMED])
         return f"The cluster {unsettled_words(settled.unsettled.message)}{f' ({names})' if names else ''}."
     if not settled.rounds:
-        return "The controllers change nothing."
+        return "The controllers then evict and create no pods."
     rounds = counted(settled.rounds, "round")
     return f"Settled after {rounds} of controllers: {have}, {waiting} wait{'s' if waiting == 1 else ''}."
 

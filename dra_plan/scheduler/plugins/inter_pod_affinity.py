@@ -105,8 +105,10 @@ class Tallies(Generic[_Key]):
 # -- the plugin --------------------------------------------------------------------------------------------------------
 
 _NOT_NEAR = unresolvable("node(s) didn't match pod affinity rules")
-_NOT_AWAY = unschedulable("node(s) didn't match pod anti-affinity rules")
-_UNWELCOME = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
+NOT_AWAY = "node(s) didn't match pod anti-affinity rules"
+UNWELCOME = "node(s) didn't satisfy existing pods anti-affinity rules"
+_NOT_AWAY = unschedulable(NOT_AWAY)
+_UNWELCOME = unschedulable(UNWELCOME)
 
 _NOTHING: Mapping[tuple[str, tuple[str, str]], int] = {}
 

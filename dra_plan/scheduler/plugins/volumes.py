@@ -201,7 +201,8 @@ def _after_claim(pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVo
 
 # -- NodeVolumeLimits --------------------------------------------------------------------------------------------------
 
-_TOO_MANY = unschedulable("node(s) exceed max volume count")
+TOO_MANY = "node(s) exceed max volume count"
+_TOO_MANY = unschedulable(TOO_MANY)
 
 CountedVolume = tuple[str, str]
 """A volume's (CSI driver, handle)."""

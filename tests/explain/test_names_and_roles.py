@@ -1,0 +1,58 @@
+"""Suggestions about names and roles: classes that extended resources name, nodes of the control plane, claims."""
+
+from __future__ import annotations
+
+from tests.build import (
+    Object,
+    allocated,
+    bare_pod,
+    device,
+    device_class,
+    node,
+    request,
+    running,
+    slice_,
+    taint,
+    template,
+)
+from tests.explain.test_more_readers import suggested, text
+
+ROLE = "node-role.kubernetes.io/control-plane"
+IMPLICIT = "deviceclass.resource.kubernetes.io/"
+
+
+def asking(resource: str, **spec: object) -> Object:
+    container = {"name": "main", "resources": {"requests": {resource: "1"}, "limits": {resource: "1"}}}
+    return bare_pod("p", containers=[container], **spec)
+
+
+def test_claims_that_must_all_be_released_are_not_a_choice() -> None:
+    held = [allocated(f"c{at}", f"a/gpu-{2 * at}", f"a/gpu-{2 * at + 1}", pod=f"r{at}") for at in (0, 1)]
+    users = [running(f"r{at}", "a", claims={"gpu": f"c{at}"}) for at in (0, 1)]
+    devices = slice_("a", *(device(f"gpu-{at}") for at in range(4)))
+    asked = [template("four", request(count=4)), bare_pod("p", templates={"gpu": "four"})]
+    said = " ".join(text([node("a"), devices, device_class(), *held, *users, *asked]).split())
+    assert "release both claims: default/c0 (pod r0) and default/c1 (pod r1) (the pod then fits on a)" in said
+    assert "any one of these" not in said
+
+
+def test_a_class_that_an_extended_resource_names_and_that_does_not_exist() -> None:
+    objects = [node("a"), device_class("gpu.example.com"), device_class("nic.other.com")]
+    objects += [slice_("a", "gpu-0"), asking(f"{IMPLICIT}example-gpu")]
+    said = " ".join(text(objects).split())
+    assert "There is no DeviceClass example-gpu, and no node advertises it." in said
+    assert f"ask for {IMPLICIT}gpu.example.com instead of {IMPLICIT}example-gpu (the pod then fits on a)" in said
+    assert suggested(objects) == [["rename-resource"]]  # the API server refuses such a name in a class
+    assert "instead" not in text([*objects[:1], *objects[2:]])  # no class has a word of the name
+
+
+def test_a_pod_for_the_control_plane_gets_its_toleration_and_no_worker_gets_the_role() -> None:
+    reserved = node("cp", spec={"taints": [taint(ROLE)]}, labels={ROLE: ""})
+    old = {"key": "node-role.kubernetes.io/master", "operator": "Exists", "effect": "NoSchedule"}
+    backup = bare_pod("p", nodeSelector={ROLE: ""}, tolerations=[old])
+    said = " ".join(text([reserved, node("worker"), backup]).split())
+    assert f"taint {ROLE}:NoSchedule (the pod tolerates node-role.kubernetes.io/master:NoSchedule)" in said
+    assert suggested([reserved, node("worker"), backup])[0] == ["tolerate-node-taint"]
+    assert "label node worker" not in said
+    elsewhere = bare_pod("p", nodeSelector={"disk": "ssd"})  # such nodes are not for it
+    assert "toleration" not in text([node("cp", spec={"taints": [taint(ROLE)]}, labels={"disk": "ssd"}), elsewhere])
