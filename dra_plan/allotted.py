@@ -22,12 +22,15 @@ _hears: ContextVar[Callable[[int, int], None] | None] = ContextVar("_hears", def
 
 
 class OutOfTimeError(DraPlanError, TimeoutError):
-    """The time limit was reached before there was a result."""
+    """Raised when the time limit is reached before there is a result."""
 
 
 @contextmanager
 def allotted(seconds: float | None, progress: Callable[[int, int], None] | None = None) -> Iterator[None]:
-    """Within the block, make `check` raise OutOfTimeError after this time in this thread; `steps` calls `progress`."""
+    """Set a time limit within the block: `check` raises OutOfTimeError when the time in this thread is used up.
+
+    `steps` reports to `progress`.
+    """
     ends, hears = _ends.get(), _hears.get()
     if seconds is not None and (ends is None or time.monotonic() + seconds < ends[0]):
         ends = (time.monotonic() + seconds, seconds)
@@ -45,14 +48,14 @@ def is_timed() -> bool:
 
 
 def check() -> None:
-    """Raise OutOfTimeError if the time limit has passed."""
+    """Raise OutOfTimeError if the time limit is reached."""
     ends = _ends.get()
     if ends is not None and time.monotonic() > ends[0]:
         raise OutOfTimeError(f"no result within {ends[1]:g} seconds")
 
 
 def step(done: int, total: int) -> None:
-    """Report progress, `done` of `total`, to the callback. Raises OutOfTimeError if the time limit has passed."""
+    """Report to the callback that `done` of `total` are finished. Raises OutOfTimeError after the time limit."""
     check()
     hears = _hears.get()
     if hears is not None:
@@ -60,7 +63,7 @@ def step(done: int, total: int) -> None:
 
 
 def steps(of: Iterable[T], total: int) -> Iterator[T]:
-    """Yield the items, and report each one to the progress callback."""
+    """Yield the items, and report each item to the progress callback."""
     for done, one in enumerate(of, 1):
         step(done, total)
         yield one

@@ -26,7 +26,7 @@ _MOST = 2**63
 
 
 def question(owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-    """Return the question described by the options of `options.py`. Raises UsageError for invalid options."""
+    """Return the question that the options describe. Raises UsageError for invalid options."""
     given = {**_NOTHING, **(options or {})}
     return Question(
         owners=names(owners, "owners"),
@@ -51,7 +51,7 @@ _NOTHING: Mapping[str, Any] = {
 
 
 def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[str, ...]:
-    """Return the names in an argument that takes one or several. Raises UsageError for anything that is not a name."""
+    """Return the names in an argument that takes one or several names. Raises UsageError for other values."""
     if given is None or isinstance(given, str):
         return (given,) if given is not None else ()
     wrong: Any = given
@@ -64,14 +64,17 @@ def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[s
 
 
 def required(given: Any, kind: Any, argument: str, what: str) -> Any:
-    """Return the value if it is of this kind. Raises UsageError otherwise, saying that `what` was expected."""
+    """Return the value if it has the type `kind`. Otherwise, raise UsageError, which says that `what` was expected."""
     if not isinstance(given, kind):
         raise _unlike(argument, what, given)
     return given
 
 
 def optional(given: Any, kind: Any, argument: str, what: str) -> Any:
-    """Return the value if it is None or of this kind. Raises UsageError otherwise, saying that `what` was expected."""
+    """Return the value if it is None or has the type `kind`.
+
+    Otherwise, raise UsageError, which says that `what` was expected.
+    """
     return None if given is None else required(given, kind, argument, what)
 
 
@@ -83,7 +86,7 @@ def callback(given: Any, argument: str) -> Any:
 
 
 def able(given: Any, method: str, argument: str, what: str) -> Any:
-    """Return the value if it has that method. Raises UsageError otherwise, saying that `what` was expected."""
+    """Return the value if it has this method. Otherwise, raise UsageError, which says that `what` was expected."""
     if not callable(getattr(given, method, None)):
         raise _unlike(argument, what, given)
     return given
@@ -123,7 +126,7 @@ def seconds(given: Any, argument: str) -> float | None:
 
 
 def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
-    """Return the label selector given in an argument, which may be text. Raises UsageError for an invalid selector."""
+    """Return the label selector in an argument, which may also be text. Raises UsageError for an invalid selector."""
     if isinstance(given, str):
         return parse_selector(given)
     found: LabelSelector | None = optional(given, LabelSelector, "selector", 'labels such as "a=b,c in (d,e)"')
@@ -131,7 +134,10 @@ def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
 
 
 def gates_of(given: Any, argument: str) -> Mapping[str, bool]:
-    """Return the feature gates of an argument, by name. Raises UsageError for an invalid name or a non-bool value."""
+    """Return the feature gates in an argument, by name.
+
+    Raises UsageError for an invalid name, and for a value that is not True or False.
+    """
     for name, value in required(given, Mapping, argument, "a dict of names and booleans").items():
         required(name, str, argument, "names of gates")
         truth(value, f"{argument}: {name}")
@@ -144,9 +150,9 @@ def asked_release(
     quirks: str = "upstream",
     strict_version: bool = False,
 ) -> AskedRelease:
-    """Return the release that a target is built from, by default that of the input.
+    """Return the choices from which a target is built. Without a version, the input's version is used.
 
-    Raises UsageError for wrong types.
+    Raises UsageError for arguments of the wrong type.
     """
     if kubernetes_version is not None and not isinstance(kubernetes_version, str | float):
         raise _unlike("kubernetes_version", 'a version such as "1.36"', kubernetes_version)
@@ -164,22 +170,27 @@ def target_of(
     feature_gates: Mapping[str, bool] | None,
     quirks: str = "upstream",
 ) -> Target:
-    """Return the target for a version, by default that of the input, gates that differ from its defaults, and quirks.
+    """Return the target for a version, changed feature gates and quirks.
 
-    Raises UsageError.
+    Without a version, the input's version is used.
+
+    Raises UsageError for arguments that are invalid.
     """
     return asked_release(kubernetes_version, feature_gates, quirks).target(inventory)
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:
-    """Return the items of an argument that takes several. Raises UsageError for a string, a path or a single object."""
+    """Return the items of an argument that takes several items.
+
+    Raises UsageError for a string, a path or a single object.
+    """
     if isinstance(given, str | bytes | os.PathLike | dict) or not isinstance(given, Iterable):
         raise _unlike(argument, f"a list of {what}", given)
     return list(given)
 
 
 def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]]:
-    """Return the paths of an argument that takes one or several. Raises UsageError for anything that is not a path."""
+    """Return the paths in an argument that takes one or several paths. Raises UsageError for other values."""
     found = [given] if isinstance(given, str | os.PathLike) else list_of(given, argument, "paths")
     for path in found:
         required(path, (str, os.PathLike), argument, "paths")
@@ -187,7 +198,7 @@ def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]
 
 
 def prices(given: Any) -> dict[str, Decimal]:
-    """Return the prices by name; an empty dict for None. Raises UsageError for a price that is not a number."""
+    """Return the prices by name. The dict is empty for None. Raises UsageError for a price that is not a number."""
     found = {}
     for name, price in (optional(given, Mapping, "cost", "a dict of names and numbers") or {}).items():
         if not isinstance(price, int | float | Decimal) or isinstance(price, bool):
@@ -201,9 +212,9 @@ def _unlike(argument: str, wanted: str, given: Any) -> UsageError:
 
 
 def yaml_of(path: str, option: str, most: int) -> Any:
-    """Return the content of the YAML or JSON file of an option, which may have at most this many bytes.
+    """Return the content of the YAML or JSON file that an option names. `most` is the largest number of bytes allowed.
 
-    Raises InputError, with the option and the path, for a file that cannot be read or is neither YAML nor JSON.
+    Raises InputError, which names the option and the path, if the file cannot be read or is neither YAML nor JSON.
     """
     from pathlib import Path
 

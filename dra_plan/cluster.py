@@ -11,15 +11,15 @@ from .questions.registry import Questions
 
 
 class Cluster(Questions, LoadedCluster):
-    """Kubernetes objects and the release to simulate. Immutable: `at` and the edits return a new cluster.
+    """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
 
-    Intermediate results (pools, compiled selectors) are cached. Derived clusters share those that do not change.
-    Arguments that take several names also take a single name.
+    Intermediate results, such as pools and compiled selectors, are cached. A cluster that is created from another
+    cluster shares the results that do not change. Arguments that take several names also take a single name.
     """
 
     __slots__ = ()
 
     def page(self, answer: PrintedAnswer[Any]) -> str:
-        """Return an answer of this cluster as one self-contained HTML page with a picture of the cluster."""
+        """Return an answer about this cluster as a self-contained HTML page with a picture of the cluster."""
         found: PrintedAnswer[Any] = required(answer, PrintedAnswer, "answer", "an answer")
         return found.html(self.inventory, self.view)

@@ -7,7 +7,7 @@ from typing import Self
 
 
 class DraPlanError(Exception):
-    """The base of every error that dra-plan raises on purpose."""
+    """The base class of all errors that dra-plan raises intentionally."""
 
     _lines: tuple[str, ...] = ()
 
@@ -30,8 +30,8 @@ class DraPlanError(Exception):
 
 
 class UsageError(DraPlanError):
-    """A call that makes no sense, for example because a version, feature gate, node or option value is unknown."""
+    """Raised for a call that can't be carried out, for example because a version, gate, node or option is unknown."""
 
 
 class InputError(DraPlanError, ValueError):
-    """Objects that cannot be read as Kubernetes objects."""
+    """Raised for objects that cannot be read as Kubernetes objects."""

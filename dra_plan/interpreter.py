@@ -16,9 +16,9 @@ _lock = Lock()
 
 @contextmanager
 def more_frames(frames: int) -> Iterator[None]:
-    """Allow Python functions to nest this much deeper within the block; restore the limit afterwards.
+    """Within the block, allow this many more nested calls of Python functions. The old limit is restored afterwards.
 
-    Only for Python functions: since Python 3.11 their frames use no C stack.
+    This is safe only for functions in Python, because since Python 3.11 their frames use no C stack.
     """
     _shift(frames)
     try:
@@ -37,7 +37,7 @@ def _shift(frames: int) -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Disable garbage collection within the block, for code that creates many objects and drops few."""
+    """Disable garbage collection within the block. Use this for code that creates many objects and drops few."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -47,10 +47,10 @@ A = TypeVar("A", bound=PrintedAnswer[Any])
 
 
 class LoadedCluster:
-    """Kubernetes objects and the release to simulate. Immutable: `at` and the edits return a new cluster.
+    """Kubernetes objects and the release to simulate. A cluster is immutable: `at` and the edits return a new cluster.
 
-    Intermediate results (pools, compiled selectors) are cached for later answers, and shared with the clusters derived
-    from this one as far as they are the same there. Arguments that take several names also take a single name.
+    Intermediate results, such as pools and compiled selectors, are cached. A cluster that is created from another
+    cluster shares the results that do not change. Arguments that take several names also take a single name.
     """
 
     __slots__ = ("_asked", "_edits", "_ignored", "_inventory", "_read", "_view")
@@ -80,16 +80,18 @@ class LoadedCluster:
         namespace: str = "default",
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Load the objects of files, directories and `-` (standard input), with their positions in the files.
+        """Load the objects in files, directories and `-` (standard input), with their positions in the files.
 
-        They override the objects of `snapshot`, a cluster read earlier (`dra_plan.read_cluster`). Namespaced objects
-        without a namespace are put into `namespace`.
-        Without a `kubernetes_version`, the release is that of the snapshot, or of the kubelets if all Nodes have the
-        same minor version; otherwise 1.36. For a release without recorded data, the nearest one is simulated, with a
-        warning.
-        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read, decoded or distinguished,
-        and UsageError for an invalid version (with `strict_version` also for one without recorded data), gate or quirks
-        mode.
+        These objects override the objects in `snapshot`, which is a cluster that was read earlier
+        (`dra_plan.read_cluster`). Namespaced objects without a namespace are put into `namespace`.
+
+        Without a `kubernetes_version`, the snapshot's release is used. Without a snapshot, the release of the kubelets
+        is used if all Nodes have the same minor version; otherwise, the release is 1.36. If a release has no recorded
+        data, the nearest release with recorded data is simulated, with a warning.
+
+        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read, decoded or distinguished.
+        Raises UsageError for an invalid version, gate or quirks mode and, if `strict_version` is set, for a version
+        without recorded data.
         """
         from dra_plan.manifests.load import load
         from dra_plan.manifests.sources import RecordedInput
@@ -116,10 +118,10 @@ class LoadedCluster:
         kubeconfig: str | None = None,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Read the present state of the cluster of a kubectl context, by default the current one.
+        """Read the present state of a cluster with kubectl. By default, kubectl's current context is used.
 
-        The default release is that of the cluster. Raises InputError if the cluster cannot be read or kubectl is
-        missing, and UsageError like `load`.
+        The default release is the release of the cluster. Raises InputError if the cluster cannot be read or kubectl is
+        missing. Raises UsageError in the same cases as `load`.
         """
         from .live import read_cluster
 
@@ -139,7 +141,7 @@ class LoadedCluster:
         """Return a cluster of plain objects, which are not modified. Results of `dra_plan.load` keep their positions.
 
         Later changes to a dict do not change the cluster (but see `validate`). Raises InputError for objects that
-        cannot be decoded, and UsageError like `load` and for a string.
+        cannot be decoded. Raises UsageError in the same cases as `load`, and for a string.
         """
         from dra_plan.manifests.load import LoadedObjects, inventory_of
 
@@ -166,10 +168,10 @@ class LoadedCluster:
         *,
         quirks: str | None = None,
     ) -> Self:
-        """Return the same objects under another release, or with other gates or quirks; by default nothing changes.
+        """Return the same objects with another release, other gates or other quirks. By default, nothing changes.
 
-        `feature_gates` are all the gates that differ from the defaults of the release. Raises UsageError for unknown
-        gates.
+        An argument that is not given changes nothing. `feature_gates` are all the gates that differ from the defaults
+        of the release. Raises UsageError for unknown gates.
         """
         before = self._asked
         asked = asked_release(
@@ -184,14 +186,14 @@ class LoadedCluster:
     def reported(self, gates: Mapping[str, bool]) -> Self:
         """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
 
-        They replace the gates that the API server reports; gates set explicitly stay.
+        These gates replace the gates that the API server reports. Gates that were set explicitly do not change.
         """
         return self._under(replace(self._asked, reported=gates_of(gates, "gates")))
 
     def serving(self, runtime_config: Mapping[str, bool]) -> Self:
-        """Return the same cluster with an API server that runs with this `--runtime-config`, `{}` for its default.
+        """Return the same cluster with an API server that has this `--runtime-config`. `{}` means the default.
 
-        By default, a cluster accepts every API version that its release can serve.
+        Until this method is called, a cluster accepts all API versions that its release can serve.
         """
         return self._under(replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
 
@@ -200,7 +202,7 @@ class LoadedCluster:
         return type(self)(self._inventory, view, asked, self._read, self._edits, self._ignored)
 
     def ignoring(self, *codes: str) -> Self:
-        """Return the same cluster; its answers omit warnings with these codes, so that gates do not count them.
+        """Return the same cluster, whose answers omit warnings with these codes. Gates do not count omitted warnings.
 
         Raises UsageError for an unknown code.
         """
@@ -212,9 +214,10 @@ class LoadedCluster:
     # What if
 
     def cordon(self, *nodes: str) -> Self:
-        """Return the cluster with these nodes cordoned. Raises UsageError for an unknown node, like all edits.
+        """Return the cluster with these nodes cordoned. Raises UsageError for an unknown node.
 
-        Nodes are given by name or by a label selector such as `rack=r2`.
+        Nodes are given by name or by a label selector such as `rack=r2`. Like all edits, this raises UsageError for an
+        unknown node.
         """
         from .planner.node_choice import all_meant
         from .whatif import Cordon
@@ -224,10 +227,10 @@ class LoadedCluster:
     def drain(self, *nodes: str) -> Self:
         """Return the cluster with these nodes cordoned and their pods evicted.
 
-        Pods with a controller are recreated as pending pods under the same name, with new claims from their templates;
-        their own claims are deallocated if no other pod uses them. Bare pods are removed, with a warning. Pods of
-        DaemonSets and static pods stay until the node is removed. Nodes are given by name or by a label selector such
-        as `rack=r2`.
+        Pods with a controller are recreated as pending pods with the same names and with new claims from their
+        templates. The old claims lose their devices if no other pod uses them. Pods without a controller are removed,
+        with a warning. DaemonSet pods and static pods stay until the node is removed. Nodes are given by name or by a
+        label selector such as `rack=r2`.
         """
         from .planner.node_choice import all_meant
         from .whatif import Drain
@@ -235,20 +238,21 @@ class LoadedCluster:
         return self.edited(*map(Drain, all_meant(self._inventory.nodes, names(nodes, "nodes"))))
 
     def without(self, *objects: str) -> Self:
-        """Return the cluster without these objects (KIND/NAME or KIND/NAMESPACE/NAME) and their dependents.
+        """Return the cluster without these objects (KIND/NAME or KIND/NAMESPACE/NAME) and without their dependents.
 
-        Removing a pod also removes its generated claims; a workload, its pods; a node, its pods and its node-local
-        slices; a namespace, everything in it.
+        The dependents of a pod are its generated claims, and the dependents of a workload are its pods. The dependents
+        of a node are its pods and its node-local slices, and the dependents of a namespace are all objects in it.
         """
         from .whatif import Without
 
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
-        """Return the cluster with `count` more nodes and their slices, like a node of it or the only node of a file.
+        """Return the cluster with `count` additional nodes and their slices.
 
-        Names, hostname labels, slices and pools are new; devices and attributes are the same. Raises UsageError if a
-        copy is impossible: if a slice is not node-local or a pool would stay incomplete.
+        `like` is the node that is copied: a node in the cluster, or the only node in a file. The copies have new names,
+        hostname labels, slices and pools, but the same devices and attributes. Raises UsageError if a copy is
+        impossible because a slice is not node-local or a pool would stay incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
         from .whatif import AddNodes
@@ -256,7 +260,7 @@ class LoadedCluster:
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
     def label(self, *nodes: str, labels: Mapping[str, str | None]) -> Self:
-        """Return the cluster with these labels on the nodes; the value None removes a label.
+        """Return the cluster with these labels on the nodes. The value None removes a label.
 
         Nodes are given by name or by a label selector such as `rack=r2`.
         """
@@ -267,7 +271,7 @@ class LoadedCluster:
         return self.edited(*(Label(node, required(labels, Mapping, "labels", "a mapping")) for node in meant))
 
     def scale(self, workload: str, replicas: int) -> Self:
-        """Return the cluster with this number of replicas of KIND/NAME or KIND/NAMESPACE/NAME; running pods stay."""
+        """Return the cluster with this number of replicas of KIND/NAME or KIND/NAMESPACE/NAME. Running pods stay."""
         from .whatif import Scale
 
         return self.edited(Scale(required(workload, str, "workload", "KIND/NAME"), whole_number(replicas, "replicas")))
@@ -281,19 +285,28 @@ class LoadedCluster:
         return self.edited(TaintDevice.parse(meant, required(taint, str, "taint", "KEY=VALUE:EFFECT")))
 
     def applied(self, objects: LoadedCluster) -> Self:
-        """Return the cluster after `kubectl apply` of these objects; status and uid are kept if they have none."""
+        """Return the cluster after `kubectl apply` of these objects.
+
+        An object without a status or UID keeps the status or UID that it has in the cluster.
+        """
         from .whatif import Apply
 
         return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))
 
     def restarted(self) -> Self:
-        """Return the cluster with every pod scheduled again, as after an upgrade of all nodes; DaemonSet pods stay."""
+        """Return the cluster with every pod scheduled again, as after an upgrade of all nodes.
+
+        DaemonSet pods stay on their nodes.
+        """
         from .whatif import Restart
 
         return self.edited(Restart())
 
     def edited(self, *edits: Edit) -> Self:
-        """Return the cluster after these edits, in this order. It shares everything unchanged with this one."""
+        """Return the cluster after these edits have been made in the given order.
+
+        Everything that the edits do not change is shared with this cluster.
+        """
         inventory, applied = self._inventory, list(self._edits)
         for edit in edits:
             done = able(edit, "apply", "edits", "edits").apply(inventory)
@@ -304,7 +317,7 @@ class LoadedCluster:
 
     @property
     def what_if(self) -> tuple[AppliedEdit, ...]:
-        """The edits that led to this cluster, with the effect of each."""
+        """The edits that led to this cluster. Each edit comes with its effect."""
         return self._edits
 
     def question(self, owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
@@ -312,11 +325,14 @@ class LoadedCluster:
         return replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
     def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:
-        """Limit the time of an answer within the block (`dra_plan/allotted.py`). Raises UsageError for a bad limit."""
+        """Limit the time for an answer within the block (`dra_plan/allotted.py`).
+
+        Raises UsageError for an invalid limit.
+        """
         return allotted(seconds(timeout, "timeout"), callback(progress, "progress"))
 
     def with_edits(self, answer: A) -> A:
-        """Return the answer with this cluster and its edits, without the ignored warnings."""
+        """Return the answer with this cluster and its edits added, and with the ignored warnings removed."""
         drawn = (self.inventory, self.view)
         return replace(answer, what_if=self._edits, ignored=self._ignored, drawn=drawn)
 
@@ -327,32 +343,35 @@ class LoadedCluster:
 
     @property
     def view(self) -> View:
-        """The cluster as the allocator sees it; it caches intermediate results for later answers."""
+        """The cluster in the form that the allocator uses. The view caches intermediate results for later answers."""
         return self._view
 
     def reading(self) -> Reading:
-        """The input of `validate`: the original manifests, read once, on first use.
+        """Return the original manifests, which are the input of `validate`.
 
-        Raises InputError for files that can no longer be read.
+        The manifests are read when this method is first called. Raises InputError for files that can no longer be read.
         """
         return self._read()
 
     def target_with(self, gate: str) -> Target:
-        """Return the target with a gate enabled because the input shows that it is on; an explicit choice wins."""
+        """Return the target with a gate enabled, because the input shows that the gate is on.
+
+        If the user has set the gate explicitly, the gate does not change.
+        """
         return self._asked.serving(gate).target(self._inventory)
 
     def with_gate(self, gate: str) -> Self:
-        """Return the same cluster with that gate enabled; an explicit choice overrides this."""
+        """Return the same cluster with this gate enabled. A gate that the user has set does not change."""
         return self._under(self._asked.serving(gate))
 
     @property
     def inventory(self) -> Inventory:
-        """The typed objects and their positions in the files. Do not modify them."""
+        """The typed objects and their positions in the files. They must not be modified."""
         return self._inventory
 
     @property
     def target(self) -> Target:
-        """The release, gates and quirks to simulate."""
+        """The release, feature gates and quirks that are simulated."""
         return self._view.target
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def program(name: str = "") -> typer.Typer:
-    """Return the program, reduced to the command of this name."""
+    """Return the command-line program with only the command of this name, or with all commands if there is no name."""
     from .cli import app
     from .questions.registry import QUESTIONS
 
@@ -51,7 +51,7 @@ def run() -> None:
 
 
 def run_plugin() -> None:
-    """Run the command line as the kubectl plugin, regardless of the name of the program file."""
+    """Run the command line as a kubectl plugin, regardless of the name of the program file."""
     from .cli.live import PLUGIN
 
     if os.path.basename(sys.argv[0]) == "kubectl_complete-dra_plan":  # noqa: PTH119 - a link to the one file
@@ -62,7 +62,10 @@ def run_plugin() -> None:
 
 
 def complete_plugin() -> None:
-    """Print what kubectl expects of a plugin's completion: one candidate per line, then the directive for the shell."""
+    """Print the completions of the plugin in the form that kubectl expects.
+
+    There is one candidate on each line, and the directive for the shell on the last line.
+    """
     from .cli.completion import candidates
 
     sys.stdout.writelines(f"{line}\n" for line in candidates(program(), sys.argv[1:]))

@@ -12,12 +12,13 @@ _LIMITS = ((2, 0), (4, 1), (7, 2))
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name most similar to this one, ignoring case, or None if none is similar enough.
+    """Return the known name that is most similar to this name, or None if no name is similar enough. Case is ignored.
 
-    Names within a few typing errors come first (a character left out, added, replaced, or two swapped). Among several,
-    the one that shares the longest ending wins: people lose a digit in the middle of a number, and `node-0002` means
-    node-00002, not node-00020. If no name is that similar, the only one with the same words in another order wins, or
-    else the one that shares the most with it.
+    Names that differ only by a few typing errors come first. A typing error is a character that is missing, added or
+    replaced, or two characters that are swapped. If there are several such names, the name with the longest common
+    ending is returned, because people lose a digit in the middle of a number. For example, `node-0002` means
+    node-00002, not node-00020. If there are no such names, the only name with the same words in another order is
+    returned. Otherwise, the name that has the most in common with this name is returned.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):
@@ -40,7 +41,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def the_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name unless another is equally near: `sdd` may mean `hdd` or `ssd`."""
+    """Return the nearest name, or None if two names are equally near. For example, `sdd` may mean `hdd` or `ssd`."""
     found = nearest(name, known)
     if found is None:
         return None
@@ -50,10 +51,10 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the nearest name that has the same words with typing errors: `mig.example.com` is not `gpu.example.com`.
+    """Return the nearest name whose words are the same except for typing errors, or None if there is none.
 
-    Names that differ in a digit mean different things. If there is none, return the only one with the same words in
-    another order.
+    For example, `mig.example.com` is not the same as `gpu.example.com`. Names that differ in a digit are not the same
+    either. If there is no such name, the only name with the same words in another order is returned.
     """
     names = list(known)
     alike = [other for other in names if _has_words_of(name.lower(), other.lower())]
@@ -101,7 +102,10 @@ def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """Return the number of characters to add, leave out, replace or swap with a neighbour; at most `limit` + 1."""
+    """Return how many characters have to be added, left out, replaced or swapped, but at most `limit` + 1.
+
+    Only neighbouring characters are swapped.
+    """
     before: list[int] = []
     row = list(range(len(other) + 1))
     for at, char in enumerate(one, start=1):

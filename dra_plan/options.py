@@ -62,7 +62,10 @@ TAINT_RULES = "DRADeviceTaintRules"
 
 
 def parse_gates(options: list[str] | None) -> dict[str, bool] | None:
-    """Parse feature gates from `A=true,B=false,C`: a name alone means true, a later one wins. Raises UsageError."""
+    """Parse feature gates such as `A=true,B=false,C`. Raises UsageError for other forms.
+
+    A name without a value means true. If a name is repeated, its last value is used.
+    """
     from dra_plan.errors import UsageError
 
     if options is None:
@@ -108,7 +111,7 @@ class GateOptions(TypedDict, total=False):
 
 
 class QuirkOptions(GateOptions, total=False):
-    """The options that select answers with or without the defects of a release."""
+    """The options that switch the defects of a release on or off."""
 
     quirks: Annotated[
         str,
@@ -168,7 +171,7 @@ class ServedVersions(TypedDict, total=False):
 
 
 class Chosen(InNamespace, total=False):
-    """The options that select pods, workloads and claims other than by name."""
+    """The options that select pods, workloads and claims by their properties, not by their names."""
 
     selector: Annotated[
         str | LabelSelector | None,
@@ -213,7 +216,7 @@ class Timed(TypedDict, total=False):
 
 
 class Ties(TypedDict, total=False):
-    """The options for decisions that are random in a real cluster."""
+    """The options that settle decisions that are random in a real cluster."""
 
     ties: Annotated[
         str | None,
@@ -265,16 +268,16 @@ class DevicesOnly(TypedDict, total=False):
 
 
 class Allotted(TypedDict, total=False):
-    """The time limit and the progress callback of an answer that has no partial result (others: `Timed`).
+    """The time limit and the progress callback of an answer that has no partial result (other answers: `Timed`).
 
-    The command line ends such a run by itself (`dra_plan/cli/timing.py`).
+    The command line stops such a run itself (`dra_plan/cli/timing.py`).
     """
 
     timeout: float | None
 
 
 class Stepwise(Allotted, total=False):
-    """The same options for an answer that is computed step by step."""
+    """The time limit and the progress callback of an answer that is computed step by step."""
 
     progress: Progress | None
 
@@ -293,7 +296,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def spelled_out(function: F) -> F:
-    """Return the function with each option of `**options: Unpack[GROUP]` in its signature; others raise TypeError."""
+    """Return the function with each option of `**options: Unpack[GROUP]` in its signature.
+
+    The function raises TypeError for other options.
+    """
     plain = inspect.signature(function)
     group = _group(function, next(p for p in plain.parameters.values() if p.kind is p.VAR_KEYWORD))
     fields = {name: str(getattr(hint, "__forward_arg__", hint)) for name, hint in group.__annotations__.items()}
@@ -319,7 +325,10 @@ def spelled_out(function: F) -> F:
 
 
 def within_its_time(function: F) -> F:
-    """Return the function of `Allotted` options, which raises OutOfTimeError when their `timeout` is reached."""
+    """Return the function with a time limit. The function raises OutOfTimeError after the time in its `timeout` option.
+
+    The function must have the options of `Allotted`.
+    """
 
     @functools.wraps(function)
     def call(cluster: Any, *given: Any, **options: Any) -> Any:
@@ -349,7 +358,7 @@ class _Lenient(dict[str, Any]):
 
 
 def flags(group: type[Any]) -> Iterator[tuple[str, Any, Flag]]:
-    """Yield the options of a group that exist on the command line: name, Python type, flag."""
+    """Yield the options of a group that exist on the command line. Each has a name, a Python type and a flag."""
     for name, hint in group.__annotations__.items():
         if "Flag(" in str(getattr(hint, "__forward_arg__", hint)):
             names = _Lenient(vars(sys.modules[hint.__forward_module__]))

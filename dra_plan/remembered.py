@@ -14,10 +14,11 @@ _Value = TypeVar("_Value")
 
 
 class Remembered(Generic[_Key, _Value]):
-    """Values by key, each computed on first use; beyond `most` values, the least recently used is dropped.
+    """Values by key. Each value is computed when it is first used.
 
-    Caching never changes an answer: equal keys must have equal values, so that a cached value cannot be distinguished
-    from a new one. A value that updates itself must remain correct if it is dropped and starts again empty.
+    If there are more than `most` values, the least recently used value is dropped. The cache never changes an answer:
+    equal keys must have equal values, so that a cached value and a new value are the same. If the value changes over
+    time, it must also be correct after it was dropped and created again.
     """
 
     __slots__ = ("_most", "_values", "has_dropped")
@@ -29,7 +30,7 @@ class Remembered(Generic[_Key, _Value]):
         """True if a value requested earlier may have been dropped."""
 
     def of(self, key: _Key, make: Callable[[], _Value]) -> _Value:
-        """Return the value of the key, computed by `make` if there is none."""
+        """Return the value for the key. If there is no value, `make` computes it."""
         values = self._values
         try:
             value = values[key]
@@ -43,11 +44,11 @@ class Remembered(Generic[_Key, _Value]):
         return value
 
     def get(self, key: _Key) -> _Value | None:
-        """Return the value of the key, or None if there is none."""
+        """Return the value for the key, or None if there is none."""
         return self._values.get(key)
 
     def keep(self, key: _Key, value: _Value) -> None:
-        """Store this as the value of the key."""
+        """Store this as the value for the key."""
         self._values[key] = value
         self._values.move_to_end(key)
         if len(self._values) > self._most:
@@ -55,5 +56,5 @@ class Remembered(Generic[_Key, _Value]):
             self.has_dropped = True
 
     def clear(self) -> None:
-        """Drop all values, because something outside their keys that they depend on has changed."""
+        """Drop all values. Call this method when something that is not in the keys has changed the right values."""
         self._values.clear()

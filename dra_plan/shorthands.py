@@ -27,19 +27,19 @@ FileOrObject = str | os.PathLike[str] | Mapping[str, Any]
 
 
 class AllocatingOptions(ReleaseOptions, AllocateOptions, total=False):
-    """The options of `allocate`, and the release."""
+    """The options of `allocate` and the options that select the release."""
 
 
 class ExplainingOptions(ReleaseOptions, ExplainOptions, total=False):
-    """The options of `explain`, and the release."""
+    """The options of `explain` and the options that select the release."""
 
 
 class SchedulingOptions(ReleaseOptions, ScheduleOptions, total=False):
-    """The options of `schedule`, and the release."""
+    """The options of `schedule` and the options that select the release."""
 
 
 class ValidatingOptions(QuirkOptions, RuleOptions, total=False):
-    """The options of `validate`: the release, the rules and the previous state."""
+    """The options of `validate`: the release, the rules, and the objects before an update."""
 
     recursive: bool
     against: FileOrObject | Iterable[FileOrObject] | None
@@ -47,7 +47,7 @@ class ValidatingOptions(QuirkOptions, RuleOptions, total=False):
 
 @spelled_out
 def allocate(objects: Objects, *owners: str, **options: Unpack[AllocatingOptions]) -> AllocationPlan:
-    """Plan the claim sets of plain Kubernetes objects, which are not modified; see `Cluster.allocate`.
+    """Plan the claim sets of plain Kubernetes objects, which are not modified. See `Cluster.allocate`.
 
     Raises UsageError for an unknown version, gate or node, and InputError for objects that cannot be decoded.
     """
@@ -57,24 +57,30 @@ def allocate(objects: Objects, *owners: str, **options: Unpack[AllocatingOptions
 
 @spelled_out
 def explain(objects: Objects, *owners: str, **options: Unpack[ExplainingOptions]) -> Explanation:
-    """Explain why the claim sets of plain objects fit or do not; see `Cluster.explain`. Raises as `allocate` does."""
+    """Explain why the claim sets of plain objects fit or do not fit. See `Cluster.explain`.
+
+    Raises UsageError and InputError in the same cases as `allocate`.
+    """
     release, asked = _parted(options)
     return Cluster.of(objects, **release).explain(*owners, **asked)
 
 
 @spelled_out
 def gather_pools(objects: Objects, node: Names = None, **release: Unpack[ReleaseOptions]) -> PoolList:
-    """Return the pools of plain objects, for all nodes or for some; see `Cluster.pools`. Raises as `allocate` does."""
+    """Return the pools of plain objects for all nodes, or for the given nodes. See `Cluster.pools`.
+
+    Raises UsageError and InputError in the same cases as `allocate`.
+    """
     return Cluster.of(objects, **release).pools(node)
 
 
 @spelled_out
 def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions]) -> SchedulePlan:
-    """Schedule the pods of plain Kubernetes objects, which are not modified; see `Cluster.schedule`.
+    """Schedule the pods of plain Kubernetes objects, which are not modified. See `Cluster.schedule`.
 
-    By default, `api_server` is the one used for most recorded outcomes, which, unlike a real API server, shows finished
-    pods to the scheduler. If defects are fixed, the default is a real one. Raises UsageError for invalid options, and
-    InputError for objects that cannot be decoded.
+    The default of `api_server` is the API server with which most outcomes were recorded; unlike a real API server, it
+    shows finished pods to the scheduler. If defects are fixed, the default is a real API server. Raises UsageError for
+    invalid options, and InputError for objects that cannot be decoded.
     """
     from dra_plan.scheduler.simulation import REAL, RECORDED
 
@@ -86,13 +92,13 @@ def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions
 
 @spelled_out
 def validate(objects: FileOrObject | Iterable[FileOrObject], **options: Unpack[ValidatingOptions]) -> ValidationReport:
-    """Return the problems in objects (plain dicts), in the manifests of paths, or in both; see `Cluster.validate`.
+    """Return the problems in plain objects (dicts), in the manifests at paths, or in both. See `Cluster.validate`.
 
-    Objects that also exist in `against`, which takes the same types, are validated as updates. `runtime_config` selects
+    Objects that are also in `against`, which takes the same types, are validated as updates. `runtime_config` selects
     the API versions that the API server serves: `{}` means its default, and None means all versions of the release.
 
-    Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read as documents, and UsageError
-    for an unknown version, gate, quirks or code. Problems inside a document are returned as findings.
+    Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read as documents. Raises UsageError
+    for an unknown version, gate, quirks mode or code. Problems inside a document are returned as findings.
     """
     from dra_plan.questions.validate.answer import report
 

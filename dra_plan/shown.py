@@ -17,7 +17,7 @@ _LONGEST = 60
 
 
 def acts(text: str) -> bool:
-    """Return whether `text` could control a terminal or a runner as it stands, or contains a line break."""
+    """Return whether `text` contains a line break, or could control a terminal or a CI runner if printed unchanged."""
     return not text.isprintable() or _may_command(text)
 
 
@@ -29,7 +29,10 @@ def line(text: str) -> str:
 
 
 def characters(text: str) -> list[str]:
-    """Return the form in which `line` shows each character of `text`; joined, they are `line(text)`."""
+    """Return, for each character of `text`, the form in which `line` shows the character.
+
+    Joined together, these forms are equal to `line(text)`.
+    """
     made = [char if char.isprintable() else _escaped(char) for char in text]
     for found in _COMMAND.finditer(text):
         made[found.start()] = _broken(found)
@@ -37,27 +40,42 @@ def characters(text: str) -> list[str]:
 
 
 def lines(text: str) -> str:
-    """Return `text` with its line breaks, each line escaped by `line`. For texts whose line breaks are our own."""
+    """Return `text` with its line breaks kept and each line escaped by `line`.
+
+    Use this only for texts whose line breaks were written by dra-plan.
+    """
     return "\n".join(map(line, text.split("\n")))
 
 
 def printable(text: str) -> str:
-    """Return `text` with unprintable characters escaped and line breaks kept: for file names a runner must find."""
+    """Return `text` with unprintable characters escaped and line breaks kept.
+
+    Use this for file names that a CI runner must be able to find.
+    """
     return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
 
 
 def in_json(document: str) -> str:
-    """Return equivalent JSON that cannot control a terminal: characters that JSON leaves raw are escaped."""
+    """Return equivalent JSON that cannot control a terminal.
+
+    Characters that JSON allows unescaped, but that could control a terminal, are escaped.
+    """
     return _in_quotes(document, lambda char: "".join(f"\\u{unit:04x}" for unit in _utf16(char)))
 
 
 def in_yaml(document: str) -> str:
-    """Return equivalent YAML, like `in_json`; every text for which `acts` is true must be in double quotes."""
+    """Return equivalent YAML that cannot control a terminal.
+
+    Each text for which `acts` is true must be in double quotes.
+    """
     return _in_quotes(document, _escaped)
 
 
 def value(given: object) -> str:
-    """Return a value in Python syntax: the beginning of a long one, a description of a number with too many digits."""
+    """Return a value in Python syntax. A long value is truncated.
+
+    A number with too many digits is described instead.
+    """
     try:
         text = repr(given)
     except ValueError:

@@ -16,14 +16,17 @@ NAMES = 3
 
 
 def listed(names: list[str], most: int = NAMES) -> str:
-    """Return `a`, `a and b`, or `a, b, c and 4 more`; an empty string for an empty list."""
+    """Return the names as `a`, `a and b`, or `a, b, c and 4 more`. The text is empty if there are no names."""
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most} more"]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def values(found: Iterable[tuple[Any, int]], others: int, missing: int = 0) -> list[str]:
-    """Return values with the number of devices that have each, then the number of other values and of missing ones."""
+    """Return texts for values, each with the number of devices that have the value.
+
+    The last texts say how many other values there are, and how many devices have no value.
+    """
     said = [f"{value(one)} on {count}" for one, count in found]
     if said:
         said[0] += " device" if said[0].endswith(" on 1") else " devices"

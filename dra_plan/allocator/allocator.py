@@ -28,9 +28,10 @@ INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered"
 
 
 class Allocator:
-    """An allocator for one set of claims, which searches each node on its own. It is thread-safe.
+    """An allocator for one set of claims. The allocator searches each node independently, and is thread-safe.
 
-    Each search takes at most `max_steps` steps (`DEFAULT_MAX_STEPS` if None), and ends at `deadline`, a monotonic time.
+    Each search takes at most `max_steps` steps (`DEFAULT_MAX_STEPS` if None). A search ends at the latest at
+    `deadline`, a monotonic time.
     """
 
     def __init__(
@@ -76,9 +77,9 @@ class Allocator:
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
         """Return the outcome for a node.
 
-        The call changes nothing. The outcome never depends on other nodes, except through counter tables, which
-        upstream stores by pool name (Q1). If an earlier node looked the same to the claims, its outcome is reused,
-        unless a probe is passed to observe the search.
+        Nothing is allocated. The outcome does not depend on other nodes, with one exception: upstream stores counter
+        tables by pool name (Q1). If the claims cannot distinguish the node from an earlier node, the outcome of the
+        earlier node is reused, unless a probe is passed to observe the search.
         """
         name = node.metadata.name
         sighted: set[Quirk] = set()
@@ -140,7 +141,10 @@ class Allocator:
             self.likeness.remember(signature, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
-        """Estimate how many steps the plain search needs to reach the solution in `answer`, or to end without one."""
+        """Return an estimate of the number of steps that the plain search needs.
+
+        The search ends at the solution in `answer` or, if there is no solution, when everything has been tried.
+        """
         return self._search(node, self._view.gatherer.gather(node)).effort(answer.allocations)
 
     def _search(self, node: Node, pools: Sequence[Pool], probe: Probe | None = None) -> Search:

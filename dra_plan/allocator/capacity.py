@@ -34,9 +34,9 @@ _NOT_COUNTABLE = "capacity request cannot be represented in the device's range a
 
 
 class UncountableError(DraPlanError):
-    """The error raised if the steps of an amount cannot be counted.
+    """Raised if the steps of an amount cannot be counted.
 
-    Its text is upstream's, and it ends the pod's allocation.
+    The text of the error is upstream's text. The error ends the pod's allocation.
     """
 
 
@@ -54,7 +54,7 @@ def steps_of(features: Features, rules: Rules, quirks: Quirks) -> Steps:
 
 
 class Steps:
-    """The rules by which a release counts the steps of a capacity range."""
+    """The rules with which a release counts the steps of a capacity range."""
 
     def __init__(self, features: Features, rules: Rules, quirks: Quirks) -> None:
         self._fractional = features.fractional_ranges
@@ -70,7 +70,7 @@ class Steps:
         return steps_of(target.features, target.rules, target.quirks)
 
     def demand(self, requests: Mapping[str, QuantityText] | None, device: PoolDevice) -> Demand:
-        """Return the demand of these capacity requests on a device. Equal devices have equal demands."""
+        """Return what these capacity requests need from a device. The result is equal for equal devices."""
         asked = tuple([(name, str(written)) for name, written in requests.items()]) if requests else ()
         key = (asked, device.id.driver, device.capacity_key)
         return self._demands.of(key, lambda: demand(requests, device, self, self._quirks))
@@ -78,7 +78,7 @@ class Steps:
     def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
         """Return the smallest amount that the range allows and that is not less than `amount`.
 
-        Raises UncountableError where the release fails.
+        Raises UncountableError if the release fails for this amount.
         """
         least = quantity.parse(valid.min if valid.min is not None else 0)
         if amount < least:
@@ -148,7 +148,7 @@ def _is_thousandths(amount: Quantity) -> bool:
 class Portion(NamedTuple):
     """A share of one capacity of a device.
 
-    It holds the amount, the total capacity of the device, and the amount as it is written in the allocation result.
+    It consists of the amount, the total capacity of the device, and the text of the amount in the allocation result.
     """
 
     name: str
@@ -158,10 +158,10 @@ class Portion(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a request needs from each capacity of a device, or the reason why the device cannot serve it.
+    """What a request needs from each capacity of a device, or the reason why the device cannot serve the request.
 
-    `sighted` are the quirks that affect the result. A `problem`, which is worded as upstream words it, ends the pod's
-    allocation, so the rejection no longer matters.
+    `sighted` are the quirks that affect the result. A `problem` is a text in upstream's words. If there is a problem,
+    it ends the pod's allocation, so the reason for a rejection does not matter.
     """
 
     portions: tuple[Portion, ...]
@@ -171,7 +171,10 @@ class Demand(NamedTuple):
 
 
 def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, steps: Steps, quirks: Quirks) -> Demand:
-    """Return the amounts that the requests take from each capacity of the device, even if it is not requested."""
+    """Return the amounts that the requests take from each capacity of the device.
+
+    A capacity that is not requested may also be consumed.
+    """
     capacities = device.device.capacity
     wanted: dict[str, QuantityText] = {}
     for name, written in (requests or {}).items():
@@ -202,10 +205,10 @@ def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, step
 def short(
     portions: tuple[Portion, ...], persisted: Mapping[str, int] | None, taken: Mapping[str, int] | None
 ) -> CapacityShort | None:
-    """Return the first capacity that has too little left, or None.
+    """Return the first capacity that has too little left, or None if all capacities have enough left.
 
-    What is left is the total capacity without the shares in the cluster (`persisted`) and without those of this search
-    (`taken`).
+    The amount that is left is the total capacity without the shares in the cluster (`persisted`) and without the shares
+    that this search has taken (`taken`).
     """
     for name, amount, total, _ in portions:
         used = (persisted.get(name, 0) if persisted else 0) + (taken.get(name, 0) if taken else 0)
@@ -225,10 +228,10 @@ def _qualified(name: str, device: DeviceID, capacities: Mapping[str, DeviceCapac
 
 
 def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: Steps, sighted: list[Quirk]) -> Quantity:
-    """Return the amount that a request consumes, rounded as the request policy says.
+    """Return the amount that a request consumes, rounded as the capacity's request policy requires.
 
-    If the request does not state an amount, the policy's default counts, or else the whole capacity. Raises
-    UncountableError.
+    If the request does not state an amount, the policy's default is consumed. If there is no default, the whole
+    capacity is consumed. Raises UncountableError.
     """
     policy = capacity.request_policy
     if requested is None:
@@ -248,7 +251,10 @@ def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: St
 def violates(
     amount: Quantity, policy: CapacityRequestPolicy | None, steps: Steps, quirks: Quirks, sighted: list[Quirk]
 ) -> bool:
-    """Return whether the amount is neither the policy's default nor allowed by the policy's range or values."""
+    """Return whether the policy forbids the amount.
+
+    The policy allows its default, and the amounts in its range or list of values.
+    """
     if policy is None:
         return False
     if policy.default is not None:
@@ -272,9 +278,9 @@ def violates(
 
 
 class CounterTable:
-    """The counters that remain in a table before the search.
+    """The amounts in a counter table that are left before the search.
 
-    `negative` is the first counter that is already overcommitted, or None.
+    `negative` is the first counter that is already overcommitted, or None if there is none.
     """
 
     __slots__ = ("left", "negative", "pool")
@@ -288,11 +294,10 @@ class CounterTable:
 class Counters:
     """The counter tables of one allocator.
 
-    As in upstream, a table is created when it is first used, and is then kept for all nodes.
-
-    `slices` are the slices in the whole cluster, by pool; without `slices`, no table is created in advance.
-    `shared_names` returns the pool names that refer to counters of several drivers; it is called only if these names
-    matter.
+    As in upstream, a table is created when it is first used, and is then kept for all nodes. `slices` are the slices of
+    the whole cluster, by pool; without `slices`, no table is created in advance. `shared_names` returns the names of
+    pools whose counters are used by several drivers. `shared_names` is called only if these names can affect the
+    result.
     """
 
     def __init__(
@@ -309,7 +314,7 @@ class Counters:
         self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
 
     def key(self, device: PoolDevice) -> Hashable:
-        """Return the key of the table to which the device is charged."""
+        """Return the key of the counter table that the device's consumption is subtracted from."""
         if not self._rules.counter_slices:
             return device.slice.name
         return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
@@ -328,10 +333,10 @@ class Counters:
         return table
 
     def foreseen(self, device: PoolDevice, pool: Pool) -> CounterTable | None:
-        """Return the device's counter table if it is already certain; otherwise return None.
+        """Return the device's counter table, or None if it is not certain yet which table the device will use.
 
-        With Q1, a table may depend on which device is charged first. The call does not create the table, so the order
-        stays open.
+        With Q1, the table may depend on which device is used first. This method does not create a table, so it does not
+        affect the choice of the table.
         """
         table = self._tables.get(self.key(device))
         if table is not None or not self._is_the_same_for_all(pool):
@@ -350,7 +355,7 @@ class Counters:
         return pool.id.pool not in self._shared_names()
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
-        """Return what the allocated devices leave of each counter, by set and name.
+        """Return how much of each counter the allocated devices leave, by counter set and counter name.
 
         An amount may be negative.
         """
@@ -369,10 +374,11 @@ class Counters:
         return left
 
     def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterShort | None:
-        """Return the first counter that the device's consumption would overdraw, or None.
+        """Return the first counter that the device's consumption would overdraw, or None if there is none.
 
-        Upstream compares every counter in the pool with its running total. All totals passed that comparison when they
-        were computed, so only the device's own counters, and counters that were negative from the start (Q7), can fail.
+        Upstream compares every counter in the pool with its running total. Each running total passed this comparison
+        when it was computed. Only two kinds of counters can therefore fail: the device's own counters, and counters
+        that were negative from the start (Q7).
         """
         table = self.table(device, pool, sighted)
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
@@ -382,9 +388,9 @@ class Counters:
     def short(
         self, device: PoolDevice, table: CounterTable, spent: Mapping[tuple[Hashable, str, str], int]
     ) -> CounterShort | None:
-        """Return the first counter that the device would overdraw, or None.
+        """Return the first counter that the device would overdraw, or None if there is none.
 
-        This is the same check as in `refuses`, but for a given table and given running totals.
+        The check is the same as in `refuses`, but the table and the running totals are given.
         """
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
             return CounterShort(*table.negative, 0, table.left[table.negative])
@@ -409,7 +415,7 @@ def _devices(slices: Iterable[PoolSlice]) -> Iterable[PoolDevice]:
 def summed(consumption: Consumption) -> Consumption:
     """Return the consumption with at most one entry for each counter.
 
-    Entries for the same counter are added up, because a device may name a counter set twice.
+    A device may name a counter set twice. Entries for the same counter are then added up.
     """
     if len(consumption) == len({(counter_set, name) for counter_set, name, _ in consumption}):
         return consumption
@@ -420,7 +426,7 @@ def summed(consumption: Consumption) -> Consumption:
 
 
 def shared_names(slices: Iterable[ResourceSlice]) -> frozenset[str]:
-    """Return the pool names under which devices of several drivers consume counters."""
+    """Return the names that pools of several drivers have in common, if devices in these pools consume counters."""
     drivers: dict[str, set[str]] = {}
     for slice_ in slices:
         if any(device.consumes_counters for device in slice_.spec.devices):

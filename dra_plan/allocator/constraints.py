@@ -26,8 +26,8 @@ UNKNOWN: AttributeValue = ("unknown", None)
 class Constraint:
     """The base class of both kinds of constraint.
 
-    `index` is the constraint's position in the claim; `requests` are the requests that it applies to; an empty list
-    means all requests.
+    `index` is the constraint's position in the claim. `requests` are the requests that the constraint applies to; an
+    empty list means all requests.
     """
 
     claim: int
@@ -44,22 +44,22 @@ class Constraint:
         return not self.requests or request in self.requests or full_name in self.requests
 
     def value(self, device: PoolDevice) -> AttributeValue | None:
-        """Return the device's value for the attribute, or None if the device lacks the attribute."""
+        """Return the device's value of the attribute, or None if the device does not have the attribute."""
         attribute = look_up(device, self.attribute)
         if attribute is None:
             return None
         return _as_set(attribute) if self.lists else _as_scalar(attribute)
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> ConstraintReason | None:
-        """Return the reason why the device cannot join the devices taken so far, or None if it can."""
+        """Return why the device cannot join the devices that were taken so far, or None if it can."""
         raise NotImplementedError
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Add a device to the devices taken so far. The constraint must not reject the device."""
+        """Add a device to the devices that were taken so far. The constraint must accept the device."""
         raise NotImplementedError
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Add a device permanently, although the device is not taken (Q21)."""
+        """Add a device permanently, even though the search does not keep the device (Q21)."""
         raise NotImplementedError
 
     def misreads(self, device: PoolDevice) -> bool:
@@ -71,23 +71,26 @@ class Constraint:
         return False
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
-        """Forget what upstream loses when a later constraint rejects the device; return True if anything was lost."""
+        """Forget what upstream forgets when a later constraint rejects the device.
+
+        Return whether anything was forgotten.
+        """
         return False
 
 
 class MatchAttribute(Constraint):
-    """A constraint that requires all devices to have the same value for an attribute.
+    """A constraint that requires all devices to have the same value of an attribute.
 
-    If values are lists, all devices must have an element in common.
+    If the values are lists, there must be an element that all devices have.
     """
 
     __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
-        """Return the reason why the device cannot join the devices taken so far, or None if it can.
+        """Return why the device cannot join the devices that were taken so far, or None if it can.
 
-        The device must have the attribute, and its value must agree with that of the earlier devices. The first device
-        determines the value, even if no other device can have an equal value.
+        The device must have the attribute, and the value must agree with the value of the earlier devices. The first
+        device determines the value, even if no other device can have the same value.
         """
         offered = self.value(device)
         if offered is None:
@@ -102,7 +105,7 @@ class MatchAttribute(Constraint):
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - all requests share the value
         """Record the value of the first device.
 
-        If values are lists, keep only the elements that all devices have in common.
+        If the values are lists, keep only the elements that all devices have.
         """
         offered = self.value(device)
         count, pinned = ledger.pins.get(self, (0, None))
@@ -120,18 +123,18 @@ class MatchAttribute(Constraint):
 
 @dataclass(slots=True, eq=False, frozen=True)
 class DistinctAttribute(Constraint):
-    """A constraint that allows no two devices to have the same value for an attribute.
+    """A constraint that does not allow two devices to have the same value of an attribute.
 
-    If values are lists, no two devices may have an element in common.
+    If the values are lists, no element may occur on two devices.
     """
 
     remembers_last: bool = False
     """Q2: only the last value of each request is remembered, and releasing any device forgets it."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """Return the reason why the device cannot join the devices taken so far, or None if it can.
+        """Return why the device cannot join the devices that were taken so far, or None if it can.
 
-        The device must have the attribute, its value must be readable, and no earlier device may have the same value.
+        The device must have the attribute. The value must be readable, and no earlier device may have the same value.
         """
         offered = self.value(device)
         if offered is None:
@@ -146,24 +149,25 @@ class DistinctAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Remember the value of the device.
+        """Record the value of the device.
 
-        With Q2, it is remembered for the request and replaces the request's earlier value.
+        With Q2, the value is recorded for the request, and replaces the earlier value that was recorded for the
+        request.
         """
         ledger.remember(self, self._slot(device, request), self.value(device))
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Remember the value of the device permanently."""
+        """Record the value of the device permanently."""
         ledger.leak_remember(self, self._slot(device, request), self.value(device))
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:
-        """Return whether taking another device would overwrite a value that is remembered for the request (Q2)."""
+        """Return whether taking another device for the request would overwrite a recorded value (Q2)."""
         return self.remembers_last and request in ledger.remembered.get(self, {})
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:
-        """Forget the value that is remembered for the request, even if an earlier device set it (Q2).
+        """Forget the value that is recorded for the request, even if an earlier device set it (Q2).
 
-        Return whether there was one.
+        Return whether a value was recorded.
         """
         if not self.remembers_last:
             return False
@@ -176,7 +180,7 @@ class DistinctAttribute(Constraint):
 
 
 def make(claim: int, index: int, constraint: DeviceConstraint, features: Features, quirks: Quirks) -> Constraint | None:
-    """Return the constraint, or None if the constraint is of neither kind or if its kind is switched off."""
+    """Return the constraint, or None if its kind is unknown or switched off."""
     requests = frozenset(constraint.requests)
     lists = features.list_attributes and not quirks.list_constraints_as_scalars
     blind = features.list_attributes and quirks.list_constraints_as_scalars
@@ -190,7 +194,7 @@ def make(claim: int, index: int, constraint: DeviceConstraint, features: Feature
 
 
 def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
-    """Return the device's attribute with this qualified name, or None.
+    """Return the device's attribute with this qualified name, or None if the device does not have the attribute.
 
     A name without a domain belongs to the domain of the driver.
     """

@@ -13,7 +13,7 @@ from dra_plan.errors import UsageError
 
 
 class PoolID(NamedTuple):
-    """A driver's pool, printed as `DRIVER/POOL`."""
+    """The ID of a pool. Its text form is `DRIVER/POOL`."""
 
     driver: str
     pool: str
@@ -23,7 +23,7 @@ class PoolID(NamedTuple):
 
 
 class DeviceID(NamedTuple):
-    """A device in a pool, printed as `DRIVER/POOL/DEVICE`."""
+    """The ID of a device in a pool. Its text form is `DRIVER/POOL/DEVICE`."""
 
     driver: str
     pool: str
@@ -55,10 +55,11 @@ def named_device(text: str) -> DeviceID:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolProblem:
-    """A contradiction within a pool; `str()` returns upstream's text for it.
+    """A contradiction within a pool. `str()` returns upstream's text for the problem.
 
-    If `twice` is set, the name of a `device`, or of a `counter_set` if there is no device, occurs twice. Otherwise, the
-    device consumes a counter set that does not exist, or a `counter` that the set does not contain.
+    If `twice` is set, a name occurs twice: the name of a `device` or, if there is no device, the name of a
+    `counter_set`. Otherwise, the device consumes a counter set that does not exist, or a `counter` that the counter set
+    does not contain.
     """
 
     device: str = ""

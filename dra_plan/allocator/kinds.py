@@ -37,9 +37,9 @@ class ReadNames(NamedTuple):
 
 
 def read_names(claims: Iterable[ClaimRequests]) -> ReadNames | None:
-    """Return the attributes that the claims read, or None if the claims cannot be used.
+    """Return the attributes that the claims read, or None if the attributes are not known.
 
-    Claims cannot be used if a selector does not compile, or if there is a problem with a request or constraint.
+    The attributes are not known if a selector does not compile, or if there is a problem with a request or constraint.
     """
     claims = list(claims)
     wants = [want for ready in claims for options in ready.requests for want in options]
@@ -65,7 +65,7 @@ def _conditions(wants: Iterable[Want]) -> list[SelectorCondition]:
 
 
 class DeviceFacts(NamedTuple):
-    """What a search can read from a device, except who uses the device."""
+    """Everything that a search can read from a device, except for the users of the device."""
 
     driver: str
     values: tuple[DeviceAttribute | None, ...]
@@ -79,9 +79,9 @@ class DeviceFacts(NamedTuple):
 
 
 class DeviceKinds:
-    """The kinds of the devices in slices, as numbers.
+    """Numbers for the kinds of devices in slices.
 
-    A device that cannot be compared with others has None instead of a number.
+    A device that cannot be compared with other devices has None instead of a number.
     """
 
     def __init__(self, names: ReadNames) -> None:
@@ -101,7 +101,7 @@ class DeviceKinds:
         self.states = NodeStates(self)
 
     def of(self, slice_: PoolSlice) -> tuple[int | None, ...]:
-        """Return the number of the kind of each device in the slice."""
+        """Return the number of the kind for each device in the slice."""
         found = self._by_slice.get(slice_)
         if found is None:
             found = self._by_slice[slice_] = self._found(slice_)
@@ -203,12 +203,12 @@ def _constraint_names(attribute: str, driver: str) -> tuple[str, str | None]:
 
 
 class NodeStates:
-    """The states of nodes, as numbers.
+    """Numbers for the states of nodes.
 
-    Two nodes are in the same state if they have devices of the same kinds, used in the same way, in the same order.
-
-    A search for claims that read nothing else has the same result on all nodes in one state. A node has a state only if
-    it sees no devices except its own, and if the use of one device does not affect another.
+    Two nodes are in the same state if they have devices of the same kinds in the same order, and if these devices are
+    used in the same way. If the result of a search depends on nothing else, it is the same on all nodes in one state. A
+    node has a state only if it sees no devices except its own, and if the use of one device does not affect another
+    device.
     """
 
     def __init__(self, kinds: DeviceKinds) -> None:
@@ -226,7 +226,7 @@ class NodeStates:
     def get(self, node: str, version: int, pools: Callable[[], Sequence[Pool]], state: AllocatedState) -> int | None:
         """Return the number of the node's state, or None if the node has no state.
 
-        The state stays the same as long as the node's version does.
+        The state does not change while the node's version does not change.
         """
         known = self._known.get(node)
         if known is None or known[0] != version:
@@ -278,7 +278,7 @@ class KnownKinds:
         self._found: dict[Hashable, DeviceKinds] = {}
 
     def of(self, claims: Sequence[ClaimRequests]) -> DeviceKinds | None:
-        """Return the kinds of devices for these claims, or None if the claims cannot be used (see `read_names`)."""
+        """Return the kinds of devices for these claims. If `read_names` returns None for the claims, return None."""
         names = read_names(claims)
         if names is None:
             return None

@@ -22,9 +22,9 @@ Undo = tuple[Callable[..., None], Any, Any]
 
 
 class Ledger:
-    """A record of everything taken so far in one search.
+    """A record of everything that one search has taken so far.
 
-    Its fields may be read by all code, but only its methods write them.
+    All code may read its fields, but only its methods may write them.
     """
 
     __slots__ = (
@@ -65,7 +65,7 @@ class Ledger:
         self.trail: list[Undo] = []
 
     def mark(self) -> int:
-        """Return a point to which `rewind` can go back."""
+        """Return a mark for the current point. `rewind` can return to this point."""
         return len(self.trail)
 
     def rewind(self, mark: int) -> None:
@@ -78,8 +78,8 @@ class Ledger:
     def settle(self) -> None:
         """Make everything taken so far permanent, so that it can no longer be undone.
 
-        The undo records refer to the ledger, so the ledger refers to itself. Once these records are dropped, the ledger
-        and its search are freed as soon as they are unused; otherwise the garbage collector would free them later.
+        The undo records and the ledger refer to each other. When the records have been dropped, the ledger and its
+        search are freed as soon as they are unused. Otherwise, the garbage collector would free them later.
         """
         self.trail.clear()
 
@@ -95,7 +95,7 @@ class Ledger:
         self.taken[device] = (*self.taken.get(device, ()), claim)
 
     def take_as_admin(self, device: DeviceID, claim: int) -> None:
-        """Record that a claim uses a device with admin access, which leaves the device free for other claims."""
+        """Record that a claim uses a device with admin access. The device stays free for other claims."""
         self._append(self.admin_taken, device, claim)
 
     def _append(self, table: dict[DeviceID, tuple[int, ...]], device: DeviceID, claim: int) -> None:
@@ -114,12 +114,12 @@ class Ledger:
     # -- counters ------------------------------------------------------------------------------------------------
 
     def charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Add the consumption to what is taken from a counter table."""
+        """Subtract a device's consumption from a counter table."""
         _add(self.counters, table, consumption)
         self.trail.append((self._refund, table, consumption))
 
     def leak_charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Add the consumption permanently to what is taken from a counter table (Q4, Q5, Q21)."""
+        """Subtract a device's consumption permanently from a counter table (Q4, Q5, Q21)."""
         self.leaks += 1
         _add(self.counters, table, consumption)
         _add(self.leaked, table, consumption)
@@ -131,7 +131,7 @@ class Ledger:
     # -- capacity ------------------------------------------------------------------------------------------------
 
     def share(self, device: DeviceID, amounts: tuple[tuple[str, int], ...], keeps_empty: bool) -> None:
-        """Take a share of a device. If `keeps_empty` is set, a share without amounts is never released (Q5)."""
+        """Take a share of a device. If `keeps_empty` is set, a share without amounts is never given back (Q5)."""
         held = self.shares.get(device)
         before = None if held is None else held.copy()
         if held is None:
@@ -168,15 +168,12 @@ class Ledger:
     # -- constraints ---------------------------------------------------------------------------------------------
 
     def pin(self, constraint: Hashable, value: Any) -> None:
-        """Record that one more device has `value` in common with the devices of a matchAttribute constraint."""
+        """Record that a matchAttribute constraint has one more device, and that all its devices have this value."""
         self._pin(constraint, value)
         self.trail.append((self._unpin, constraint, None))
 
     def leak_pin(self, constraint: Hashable, value: Any) -> None:
-        """Record permanently that one more device has `value` in common with a constraint's devices (Q21).
-
-        This applies to matchAttribute constraints.
-        """
+        """Record permanently that a matchAttribute constraint has one more device with the common value (Q21)."""
         self.leaks += 1
         self._pin(constraint, value)
 
@@ -185,9 +182,9 @@ class Ledger:
         self.pins[constraint] = (count + 1, value)
 
     def narrow(self, constraint: Hashable, value: Any) -> None:
-        """Record one more device for a constraint, and replace the values that its devices have in common by `value`.
+        """Record that a constraint has one more device, and that `value` contains the common values of all its devices.
 
-        Both can be undone.
+        `rewind` undoes both changes.
         """
         before = self.pins.get(constraint, (0, None))
         self.pins[constraint] = (before[0] + 1, value)
@@ -209,7 +206,7 @@ class Ledger:
         self.remembered.setdefault(constraint, {})[slot] = value
 
     def leak_forget(self, constraint: Hashable, slot: Any) -> None:
-        """Empty the slot of a check that is rolled back, although an earlier device may have filled the slot (Q2)."""
+        """Empty the slot, because a check is rolled back. The value is lost even if an earlier device set it (Q2)."""
         self.remembered.get(constraint, {}).pop(slot, None)
 
     def _forget(self, constraint: Hashable, slot: Any) -> None:
@@ -257,10 +254,10 @@ def _put(table: dict[DeviceID, Any], device: DeviceID, value: Any) -> None:
 class AllocatedState:
     """The devices that are in use.
 
-    `dedicated` contains the devices that are assigned whole, with the claim that holds each device; no other request
-    may get them. `shared` contains the devices that are allocated in shares, with the claims that hold a share.
-    `aggregate` is the capacity that those shares consume, in nano-units by capacity name; if the shares of a device
-    consume no capacity, the device is only in `shared`.
+    `dedicated` contains each device that is allocated as a whole, with the claim that holds the device; no other
+    request can get the device. `shared` contains each device that is allocated in shares, with the claims that hold a
+    share. `aggregate` is the capacity that these shares consume, in nano-units by capacity name. If the shares of a
+    device consume no capacity, the device is only in `shared`.
     """
 
     dedicated: dict[DeviceID, str] = field(default_factory=dict)
@@ -282,7 +279,7 @@ class AllocatedState:
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
-        """Return the devices that these claims hold. Claims that are not allocated hold none."""
+        """Return the devices that these claims hold. Claims without an allocation hold no devices."""
         state = cls()
         for claim in claims:
             state.add(claim, consumable_capacity=consumable_capacity)
@@ -301,7 +298,7 @@ class AllocatedState:
     def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
         """Add the devices that a claim holds.
 
-        A claim that is not allocated holds none, and devices with admin access are not added.
+        A claim without an allocation holds no devices. Devices with admin access are not added.
         """
         status = claim.status
         if status is None or status.allocation is None:
@@ -381,21 +378,21 @@ class AllocatedState:
 
     @property
     def not_kept(self) -> tuple[str, ...]:
-        """The names of the fields that a fork does not save, because they are restored device by device."""
+        """The names of the fields that a fork does not save. These fields are restored device by device."""
         return self.__slots__
 
     def forked(self) -> None:
-        """Start a fork: from now on, the previous use of every device that changes is kept."""
+        """Start a fork. From now on, the previous use of each device is kept when the use changes."""
         self._kept.append({})
 
     def committed(self) -> None:
-        """End the last fork and keep what has changed since it started."""
+        """End the last fork, and keep the changes since the fork started."""
         kept = self._kept.pop()
         if self._kept:
             self._kept[-1] = kept | self._kept[-1]
 
     def reverted(self) -> None:
-        """End the last fork and restore the devices that have changed since it started."""
+        """End the last fork, and restore the devices that changed since the fork started."""
         for device, before in self._kept.pop().items():
             pool, now = (device.driver, device.pool), self._holding(device)
             self._uses.pop(pool, None)
@@ -421,7 +418,7 @@ class AllocatedState:
         )
 
     def dedicated_in(self, pool: PoolID) -> Set[str]:
-        """Return the names of the pool's devices that are assigned whole."""
+        """Return the names of the pool's devices that are allocated as a whole."""
         return self._by_pool.get(pool, _NONE)
 
     def shares_in(self, pool: PoolID) -> bool:
@@ -429,7 +426,10 @@ class AllocatedState:
         return self._sharing[pool] > 0
 
     def uses(self, pool: PoolID, owner: Hashable, names: Callable[[], Iterable[str]]) -> tuple[DeviceUse, ...]:
-        """Return how each device in the pool's slice `owner` is used. `names` returns the names of these devices."""
+        """Return how each device in one of the pool's slices is used.
+
+        `owner` identifies the slice, and `names` returns the names of its devices.
+        """
         known = self._uses.get(pool)
         if known is None:
             known = self._uses[pool] = {}
@@ -451,7 +451,7 @@ class AllocatedState:
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
         """Return whether the device already consumes its counters.
 
-        If `shared_too` is set, devices in shared use count as well.
+        If `shared_too` is set, the result is also true for a device that is allocated in shares.
         """
         return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
 
@@ -462,7 +462,7 @@ class AllocatedState:
         return list(dict.fromkeys(self.shared.get(device, ())))
 
     def holder(self, device: DeviceID) -> str | None:
-        """Return a claim that holds the device or a share of it, or None."""
+        """Return a claim that holds the device or a share of it, or None if no claim does."""
         if device in self.dedicated:
             return self.dedicated[device]
         return next(iter(self.shared.get(device, ())), None)

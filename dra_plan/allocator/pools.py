@@ -28,7 +28,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class PoolState(enum.Enum):
-    """The state of a pool, which decides how it can be used."""
+    """The state of a pool. The state decides how the pool can be used."""
 
     COMPLETE = "Complete"
     INCOMPLETE = "Incomplete"
@@ -41,7 +41,10 @@ Consumption = tuple[tuple[str, str, int], ...]
 
 
 class PoolDevice:
-    """A device in its slice, with its taints and those from taint rules. All nodes share one object for a device."""
+    """A device in its slice, with the taints of the device and the taints that rules add.
+
+    All nodes share one object for each device.
+    """
 
     __slots__ = ("_capacity_key", "_consumption", "device", "id", "slice", "taints")
 
@@ -76,7 +79,7 @@ class PoolDevice:
 
 
 class PoolSlice:
-    """A slice, prepared for finding the pools of nodes."""
+    """A slice in a form that is prepared for finding the pools of nodes."""
 
     __slots__ = ("_devices", "_is_plain", "_rules", "generation", "name", "object", "pool_id", "position")
 
@@ -130,13 +133,13 @@ class PoolSlice:
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """A pool as seen by one node, or by several nodes with the same view of it.
+    """A pool as it is seen by one node, or by several nodes that see it in the same form.
 
-    `slices` are the slices that have devices and select the node, in search order; `counter_slices` are those with
-    counter sets. `seen` is the number of slices that were counted, `expected` is the number that there should be, and
-    `peers` are the slices in the whole cluster, if these were counted. `problem` is a contradiction in the pool, and
-    `superseded_by` is the newer generation that makes the pool obsolete. Slices are sorted and split only if the pool
-    is complete; an incomplete or obsolete pool keeps its slices as they were gathered.
+    `slices` are the slices that have devices and select the node, in search order. `counter_slices` are the slices with
+    counter sets. `seen` is the number of slices that were counted, and `expected` is the number of slices that the pool
+    should have. `peers` are the slices in the whole cluster, if these were counted. `problem` is a contradiction in the
+    pool, and `superseded_by` is the newer generation that makes the pool obsolete. Slices are sorted and split only if
+    the pool is complete. An incomplete or obsolete pool keeps its slices in the order in which they were found.
     """
 
     id: PoolID
@@ -152,13 +155,13 @@ class Pool:
 
     @property
     def elsewhere(self) -> list[PoolSlice]:
-        """The counted slices with devices for other nodes, in input order. They matter only for counters."""
+        """The counted slices with devices for other nodes, in input order. Only their counters matter for this node."""
         own = {*self.slices, *self.counter_slices}
         return [slice_ for slice_ in self.peers if slice_ not in own]
 
     @property
     def state(self) -> PoolState:
-        """The state of the pool. If several states apply, this is the one that upstream tests first."""
+        """The state of the pool. If several states apply, this is the state that upstream tests first."""
         if self.superseded_by is not None:
             return PoolState.OBSOLETE
         if self.incomplete:
@@ -167,7 +170,7 @@ class Pool:
 
     @property
     def usable(self) -> bool:
-        """True if devices may be taken from the pool in a release that skips broken pools."""
+        """True if devices may be taken from the pool in a release that skips pools with problems."""
         return self.state is PoolState.COMPLETE
 
     def devices(self) -> Iterable[PoolDevice]:
@@ -184,7 +187,7 @@ def is_searched(pool: Pool, rules: Rules) -> bool:
 def targets(slice_: PoolSlice, node: Node) -> bool:
     """Return whether the slice selects the node.
 
-    With per-device node selection, the slice selects the node if one of its devices does.
+    With per-device node selection, the slice selects the node if at least one of its devices selects the node.
     """
     spec = slice_.object.spec
     if spec.node_name or spec.all_nodes or spec.node_selector is not None:
@@ -195,7 +198,7 @@ def targets(slice_: PoolSlice, node: Node) -> bool:
 
 
 def device_is_on(device: PoolDevice, node: Node) -> bool:
-    """Return whether a device may be used on the node. Without per-device node selection, this is always True."""
+    """Return whether a device can be used on the node. The result is always True without per-device node selection."""
     if not device.slice.object.spec.per_device_node_selection:
         return True
     return _selects(device.device, node, "")
@@ -226,7 +229,7 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
 
 
 class Generation:
-    """The slices in one generation of a pool, in input order. `newest` is the number of the pool's newest one."""
+    """The slices in one generation of a pool, in input order. `newest` is the newest generation of the pool."""
 
     __slots__ = ("_agrees", "_counters", "_repeats", "newest", "slices")
 
@@ -249,7 +252,7 @@ class Generation:
 
     @property
     def is_whole(self) -> bool:
-        """True if the pool is complete, judging by its number of slices."""
+        """True if the generation has the number of slices that its slices state."""
         return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
 
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
@@ -263,10 +266,10 @@ class Generation:
     def counter_problem(
         self, counter_slices: Sequence[PoolSlice], slices: Sequence[PoolSlice], *, elsewhere: bool
     ) -> PoolProblem | None:
-        """Return the problem with the counter sets, or with the devices that consume them, or None.
+        """Return the problem with the counter sets or with the devices that consume them, or None.
 
-        The devices in `slices`, which a node sees, are checked first; if `elsewhere` is set, the devices in the other
-        slices are checked next. `counter_slices` are the slices with counter sets, which all nodes see.
+        The devices in `slices`, which a node sees, are checked first. If `elsewhere` is set, the devices in the other
+        slices are checked after them. `counter_slices` are the slices with counter sets. All nodes see these slices.
         """
         if self._counters is None:
             self._counters = _Counters(counter_slices, self.slices)
@@ -298,7 +301,7 @@ class _Counters:
 
 
 def repeated_device(slices: Iterable[PoolSlice]) -> str | None:
-    """Return the first device name that occurs a second time in the slices, or None."""
+    """Return the first device name that occurs twice in the slices, or None if all names are different."""
     names: set[str] = set()
     for slice_ in slices:
         for device in slice_.object.spec.devices:
@@ -332,7 +335,7 @@ _by_id = attrgetter("id")
 
 
 class PoolGatherer:
-    """An object that finds the pools of nodes. One gatherer serves all nodes."""
+    """Finds the pools of nodes. One gatherer serves all nodes."""
 
     def __init__(
         self,
@@ -366,7 +369,7 @@ class PoolGatherer:
 
     @property
     def node_names(self) -> Iterable[str]:
-        """The names of the nodes that have slices of their own."""
+        """The names of the nodes that have slices of their own. No other node can use these slices."""
         return self._local.keys()
 
     @property
@@ -375,11 +378,11 @@ class PoolGatherer:
         return self._shared
 
     def local_slices(self, node: str) -> Sequence[PoolSlice]:
-        """Return the slices that name the node."""
+        """Return the slices whose node name is this node."""
         return self._local.get(node, ())
 
     def counts(self, slice_: ResourceSlice) -> bool:
-        """Return whether the scheduler reads the slice. It skips slices that need a feature that is switched off."""
+        """Return whether the scheduler reads the slice. The scheduler skips slices that need a disabled feature."""
         if self._features.partitionable_devices:
             return True
         spec = slice_.spec
@@ -390,9 +393,9 @@ class PoolGatherer:
     ) -> list[Pool]:
         """Return the node's pools in search order.
 
-        If `sighted` is passed, the quirks that affected the result are added to it. If `obsolete` is passed, the pools
-        that are missing because a newer generation exists are added to it. Raises AllocationError if a node selector
-        cannot be parsed, as upstream does.
+        If `sighted` is passed, the quirks that affected the result are added to this set. If `obsolete` is passed,
+        pools that are left out because there is a newer generation are added to this list. Raises AllocationError if a
+        node selector cannot be parsed, as upstream does.
         """
         if not self._shared and (lone := self._lone_pools(node)) is not None:
             return lone
@@ -427,7 +430,7 @@ class PoolGatherer:
         return pools
 
     def whole(self, pool_id: PoolID, generation: int) -> Pool:
-        """Return one generation of a pool with all its slices, regardless of the nodes that they select."""
+        """Return one generation of a pool with all its slices, even if the slices select different nodes."""
         whole = self.generation(pool_id, generation)
         pool = self._put_together(list(whole.slices), set())
         pool.superseded_by = whole.newest if whole.newest > generation else None
@@ -572,7 +575,7 @@ class PoolGatherer:
 
 
 class KnownPools:
-    """The pools that one gatherer finds, cached by node for callers that ask for the same node repeatedly."""
+    """The pools that one gatherer finds. They are cached by node for callers that ask for a node repeatedly."""
 
     def __init__(self, gatherer: PoolGatherer) -> None:
         self._gatherer = gatherer

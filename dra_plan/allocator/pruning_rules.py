@@ -17,17 +17,17 @@ ESCALATE_AFTER = 500
 
 
 class Pruning(NamedTuple):
-    """The settings for pruning: when pruning begins, and the rules that it uses.
+    """The settings for pruning: when pruning begins, and the rules that pruning uses.
 
-    Pruning begins once the plain search has taken `after` steps, or never if `after` is None. Some tests leave out
-    rules.
+    Pruning begins when the plain search has taken `after` steps. If `after` is None, pruning never begins. Some tests
+    use only some of the rules.
     """
 
     after: int | None = ESCALATE_AFTER
     rules: frozenset[PruningRule] = ALL_RULES
 
     def without(self, *rules: PruningRule) -> Pruning:
-        """Return these settings without the given rules."""
+        """Return these settings without the named rules."""
         return self._replace(rules=self.rules.difference(rules))
 
 

@@ -16,7 +16,7 @@ from .identity import PoolID
 
 
 class InUse(NamedTuple):
-    """A device that belongs to an allocated claim (`NAMESPACE/NAME`), or that was taken earlier in this search."""
+    """A device that an allocated claim (`NAMESPACE/NAME`) uses, or that was taken earlier in this search."""
 
     claim: str | None
 
@@ -33,19 +33,19 @@ class SelectorRefused(NamedTuple):
 
 
 class OtherNode(NamedTuple):
-    """A device that is only on other nodes, according to its per-device node selection."""
+    """A device that is only on other nodes. With per-device node selection, each device says on which nodes it is."""
 
 
 class BindingConditionsOff(NamedTuple):
-    """A device that has binding conditions while that feature is off."""
+    """A device that has binding conditions, although the feature for binding conditions is off."""
 
 
 class CountersOff(NamedTuple):
-    """A device that consumes counters while partitionable devices are off."""
+    """A device that consumes counters, although the feature for partitionable devices is off."""
 
 
 class NotTolerated(NamedTuple):
-    """A taint that no toleration of the request covers."""
+    """A device taint that the request does not tolerate."""
 
     key: str
     value: str
@@ -74,9 +74,9 @@ class CapacityShort(NamedTuple):
 
 
 class CounterShort(NamedTuple):
-    """A counter that has less left than needed. Amounts are in nano-units.
+    """A counter that has less left than the device needs. Amounts are in nano-units.
 
-    It need not be a counter that the device consumes (Q7).
+    The device itself may not consume the counter (Q7).
     """
 
     counter_set: str
@@ -93,7 +93,7 @@ class AttributeMissing(NamedTuple):
 
 
 class AttributeDiffers(NamedTuple):
-    """A value that differs from the value of the devices taken before, in violation of matchAttribute."""
+    """A value that differs from the value of the devices that were taken before. matchAttribute does not allow this."""
 
     constraint: int
     attribute: str
@@ -102,7 +102,7 @@ class AttributeDiffers(NamedTuple):
 
 
 class AttributeRepeats(NamedTuple):
-    """A value that a device taken before has as well, in violation of distinctAttribute."""
+    """A value that a device taken before already has. distinctAttribute does not allow this."""
 
     constraint: int
     attribute: str
@@ -133,7 +133,7 @@ DeviceReason = (
 
 
 class NothingMatches(NamedTuple):
-    """A request for all matching devices on a node where no device matches."""
+    """A request for all matching devices, on a node that has no matching device."""
 
 
 class TooManyDevices(NamedTuple):
@@ -172,11 +172,10 @@ ErrorCode = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The reason why an attempt ends with an error: its kind, upstream's text, and what it is about.
-
-    Fields that do not apply are empty.
+    """The reason why an attempt ends with an error: the kind of the error, upstream's text, and the objects involved.
 
     `claim` is NAMESPACE/NAME, `request` is REQUEST or REQUEST/ALTERNATIVE, and `gate` is the feature gate that is off.
+    Fields that do not apply are empty.
     """
 
     code: ErrorCode
@@ -189,7 +188,7 @@ class Cause:
 
 
 class AllocationError(DraPlanError):
-    """An error that ends the whole scheduling attempt of the pod, on all nodes."""
+    """Raised when an error ends the whole scheduling attempt of the pod, on all nodes."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.message)
@@ -201,11 +200,11 @@ class AllocationError(DraPlanError):
 
 
 class SelectorError(AllocationError):
-    """The error raised if a selector does not compile, or fails on a device.
+    """Raised when a selector does not compile, or when it fails on a device.
 
-    `position` is the selector's index in its class or request, `detail` is the CEL message, and `device` is the device
-    on which the selector failed (None if the selector does not compile). `of_device` is true if no selector at all can
-    be evaluated on that device.
+    `position` is the selector's index in its class or request. `detail` is the message of CEL. `device` is the device
+    on which the selector failed, or None if the selector does not compile. `of_device` is true if no selector at all
+    can be evaluated on this device.
     """
 
     def __init__(
@@ -222,7 +221,7 @@ class SelectorError(AllocationError):
 
 
 class NodeAllocationError(DraPlanError):
-    """An error that rejects only this node."""
+    """Raised when an error rejects only this node."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.message)
@@ -234,4 +233,4 @@ class NodeAllocationError(DraPlanError):
 
 
 class StepsExhaustedError(DraPlanError):
-    """The error raised if the step budget is used up before the search ends, so that the outcome is undecided."""
+    """Raised when the step budget is used up before the search ends. The outcome is then undecided."""

@@ -71,7 +71,7 @@ class SelectorCondition:
             raise self._failed(error, device) from error
 
     def compiled(self) -> Selector:
-        """Return the compiled selector, which is compiled only once. Raises SelectorError."""
+        """Return the compiled selector. The selector is compiled only once. Raises SelectorError."""
         if self.selector is None:
             try:
                 self.selector = self.compile(self.expression)
@@ -96,8 +96,8 @@ class SelectorCondition:
 class Want:
     """A request of a claim, or one alternative of a firstAvailable request.
 
-    `problem` is the reason, in upstream's words, why the request cannot even be tried. `count` is the number of devices
-    that an ExactCount request needs; if `takes_all` is set, the number depends on the node.
+    `problem` says, in upstream's words, why the search cannot even start with the request. `count` is the number of
+    devices that an ExactCount request needs. If `takes_all` is set, the number depends on the node.
     """
 
     claim_index: int
@@ -123,21 +123,21 @@ class Want:
 
     @property
     def request_name(self) -> str:
-        """The name of the request; for an alternative, the name of the request that it belongs to."""
+        """The name of the request. For an alternative, this is the name of the request with the alternative."""
         return self.parent or self.name
 
     def cause(self, code: ErrorCode, text: str, *, pool: PoolID | None = None) -> Cause:
         """Return the cause of an error about this request.
 
-        Its message is the text, preceded by upstream's words for the claim and the request.
+        The message of the cause is upstream's prefix for the claim and the request, followed by the text.
         """
         place = f"claim {self.claim.key}, request {self.name}"
         return Cause(code, f"{place}: {text}", claim=self.claim.key, request=self.full_name, pool=pool)
 
     def selector_refusal(self, device: PoolDevice) -> SelectorRefused | None:
-        """Return the first selector that is false for the device, or None.
+        """Return the first selector that is false for the device, or None if there is none.
 
-        The selectors of the class are tried before those of the request.
+        The selectors of the class are tried before the selectors of the request.
         """
         for condition in self.conditions:
             if not condition.holds(device):
@@ -149,7 +149,8 @@ class Want:
 class ClaimRequests:
     """A claim that has been prepared for the search.
 
-    Each entry of `requests` is a list: the alternatives of a request, or only the request itself.
+    Each entry of `requests` is a list. The list contains the alternatives of a request or, if there are none, the
+    request.
     """
 
     claim: ResourceClaim
@@ -161,7 +162,7 @@ class ClaimRequests:
 
 
 class RequestReader:
-    """A reader that prepares claims for one allocator."""
+    """Prepares claims for one allocator."""
 
     def __init__(self, classes: Mapping[str, DeviceClass], target: Target, compile_: Compile) -> None:
         self._classes, self._compile = classes, compile_
@@ -169,9 +170,9 @@ class RequestReader:
         self._conditions: dict[str, tuple[SelectorCondition, ...]] = {}
 
     def read(self, claim_index: int, claim: ResourceClaim) -> ClaimRequests:
-        """Return the claim with all its requests and constraints.
+        """Return the claim with all its requests and constraints, prepared for the search.
 
-        Problems are recorded in the result and not raised.
+        Problems do not raise errors; they are recorded in the result.
         """
         ready = ClaimRequests(claim)
         self._read_constraints(claim_index, ready)
@@ -289,7 +290,7 @@ class RequestReader:
 def class_conditions(device_class: DeviceClass, compile_: Compile, rules: Rules) -> tuple[SelectorCondition, ...]:
     """Return the selectors of a class.
 
-    A selector without CEL is skipped in a class, although it is a problem in a request.
+    A selector without CEL is skipped in a class. In a request, such a selector is a problem.
     """
     return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_, rules)
 

@@ -33,9 +33,9 @@ nodes."""
 
 
 class Take(NamedTuple):
-    """A device that is taken for a want (a request, or one of its alternatives).
+    """A device that is taken for a request or for one of its alternatives.
 
-    If the device is shared, `share` lists what the want consumes from it; otherwise `share` is None.
+    If the device is shared, `share` lists the amounts that are consumed. Otherwise, `share` is None.
     """
 
     want: Want
@@ -44,7 +44,7 @@ class Take(NamedTuple):
 
 
 class ResultMaker:
-    """A builder of allocation results for one search on one node."""
+    """Creates allocation results for one search on one node."""
 
     def __init__(self, node: str, target: Target) -> None:
         self._node = node
@@ -55,7 +55,7 @@ class ResultMaker:
     def result(self, ready: ClaimRequests, takes: list[Take], chosen: dict[int, int]) -> AllocationResult:
         """Return the AllocationResult of one claim.
 
-        `chosen` contains the alternative that was chosen for each firstAvailable request.
+        `chosen` contains the chosen alternative of each firstAvailable request.
         """
         wants = [options[chosen.get(index, 0)] for index, options in enumerate(ready.requests)]
         return AllocationResult(
@@ -134,9 +134,9 @@ class ResultMaker:
 
 
 class LateResults(Sequence[AllocationResult]):
-    """The allocation results for the devices taken on one node, built when they are first read.
+    """The allocation results for the devices taken on one node. They are created when they are first read.
 
-    They are used only if `can_be_late` is true.
+    Use them only if `can_be_late` is true.
     """
 
     def __init__(
@@ -178,10 +178,10 @@ class LateResults(Sequence[AllocationResult]):
 
 
 def can_be_late(claims: Sequence[ClaimRequests], slices: Iterable[PoolSlice]) -> bool:
-    """Return whether the results for devices in these slices can be built later.
+    """Return whether the results for devices in these slices can be created after the search.
 
-    This is the case if the claims have no configuration and all devices are local to a node, because building the
-    results then cannot fail or meet a release defect.
+    This is possible if the claims have no configuration and all devices are local to a node. The creation of the
+    results then cannot fail, and does not depend on a known defect.
     """
     if any(ready.claim.spec.devices.config for ready in claims):
         return False

@@ -46,7 +46,7 @@ SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
 
 
 def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
-    """Return the path through the walk's tree to these allocations."""
+    """Return the path through the walk's search tree to these allocations."""
     path: dict[tuple[int, int], tuple[int, list[DeviceID]]] = {}
     for claim, (ready, allocation) in enumerate(zip(claims, allocations, strict=True)):
         places = {want.full_name: want for wants in ready.requests for want in wants}
@@ -58,9 +58,10 @@ def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationRes
 
 
 def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
-    """Return an estimate of the plain walk's steps to the given solution, or to the end if there is none.
+    """Return an estimate of the number of steps that the plain walk needs.
 
-    Every run returns the same estimate. Afterwards, the state of the taker's ledger is undefined.
+    The walk ends at the given solution or, if there is no solution, when everything has been tried. The estimate is the
+    same in every run. Afterwards, the taker's ledger must not be used any more.
     """
     dives = _Dives(space, taker, path_of(space.claims, allocations) if allocations else {})
     for _ in range(DIVES):
@@ -82,7 +83,7 @@ class _Dives(Walk):
         self._steps = 0.0
 
     def once(self) -> None:
-        """Take one dive."""
+        """Make one random descent into the search tree, and record the estimate of the descent."""
         self._taker.restart()
         self._ledger = self._taker.ledger
         self._weight, self._on_path = 1.0, bool(self._path)
@@ -93,7 +94,7 @@ class _Dives(Walk):
             return  # a branch that the real search may not have reached
 
     def mean(self) -> float:
-        """Return the mean estimate over all dives."""
+        """Return the average estimate of all descents."""
         return self._steps / self._dives
 
     def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:
@@ -170,8 +171,8 @@ _FRAMES_PER_STEP = 5
 class Search:
     """One search on one node. Create it, call `run` once, and then read `ledger.results` and `chosen`.
 
-    `steps` counts the steps of the plain walk and, if the search changed to the pruned walk, also those of the pruned
-    walk.
+    `steps` is the number of steps of the plain walk. If the search changed to the pruned walk, the steps of the pruned
+    walk are added.
     """
 
     def __init__(
@@ -206,9 +207,10 @@ class Search:
         return self._taker.ledger
 
     def run(self) -> bool:
-        """Run the search, and return whether devices for all claims were found.
+        """Run the search, and return whether it found devices for all claims.
 
-        Raises AllocationError, which is fatal for the pod, and StepsExhaustedError. The caller reports skipped pools.
+        Raises AllocationError, which ends the pod's scheduling attempt, and StepsExhaustedError. Skipped pools do not
+        raise an error here; the caller reports them.
         """
         space = self._space()
         try:
@@ -221,7 +223,10 @@ class Search:
         return found
 
     def effort(self, allocations: Sequence[AllocationResult]) -> float:
-        """Estimate how many steps the plain walk takes to the given solution, or to the end if there is none."""
+        """Return an estimate of the number of steps that the plain walk needs.
+
+        The walk ends at the given solution or, if there is no solution, when everything has been tried.
+        """
         space = self._space()
         with _room_for(space):
             return estimate(space, self._taker, allocations)
@@ -322,10 +327,10 @@ NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
 
 
 class Outcome(enum.Enum):
-    """The possible outcomes of the search on one node.
+    """The possible outcomes of a search, and of a claim set.
 
-    A claim set has two more possible outcomes: the API server rejects its claims, or the objects that decide the
-    outcome are not in the input.
+    Only a claim set can have the last two outcomes: the API server rejects its claims, or objects that decide the
+    outcome are missing from the input.
     """
 
     FITS = "Fits"
@@ -340,12 +345,10 @@ class Outcome(enum.Enum):
 class NodeOutcome(msgspec.Struct, frozen=True):
     """The outcome on one node.
 
-    If the claims fit, it contains their allocations, in claim order; otherwise it contains upstream's error text, if
-    any.
-
-    `sighted` names the known defects that may have affected the outcome; `error` is the error that ended the search, if
-    any. The allocator never sets `out_of_reach`; a caller that knows allocated claims sets it if one of those claims
-    cannot be used on the node.
+    If the claims fit, the outcome contains their allocations, in claim order. Otherwise, the outcome contains
+    upstream's error text, if there is one. `sighted` names the known defects that may have affected the outcome.
+    `error` is the error that ended the search, or None. The allocator never sets `out_of_reach`. A caller that knows
+    allocated claims sets this field if one of the claims cannot be used on the node.
     """
 
     node: str
@@ -364,7 +367,7 @@ class NodeOutcome(msgspec.Struct, frozen=True):
 def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
     """Return the outcomes in a form that is fast to write and read, or None if an outcome cannot be packed.
 
-    Errors cannot be packed, and neither can driver configuration, because its numbers may be too large.
+    Two things cannot be packed: errors, and driver configuration, because its numbers may be too large.
     """
     if any(each.error or any(given.devices.config for given in each.allocations) for each in outcomes):
         return None
@@ -372,7 +375,7 @@ def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
 
 
 def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
-    """Return the outcomes that `pack` packed."""
+    """Return the outcomes from the form that `pack` returns."""
     return tuple(
         [
             NodeOutcome(

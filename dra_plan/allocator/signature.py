@@ -67,7 +67,8 @@ _SEARCHED = slice(2, 5)
 class Signature(NamedTuple):
     """The signature of a node.
 
-    It contains everything that a search can see of the node, and the slices with the devices that the search can take.
+    The signature contains everything that a search can see of the node, and the slices whose devices the search can
+    take.
     """
 
     key: Hashable
@@ -86,10 +87,11 @@ _NOT_SEEN = _Row(None, (), consumes=False)
 
 
 class Observer:
-    """An object that finds the signatures of nodes for one set of claims.
+    """Finds the signatures of nodes for one set of claims.
 
     `is_able` is false if signatures cannot be used for these claims. If `exact` is set, signatures contain the exact
-    amounts left on a shared device; otherwise, they contain only whether these amounts are enough for one search.
+    amounts that are left on a shared device. Otherwise, signatures say only whether the amounts are enough for one
+    search.
     """
 
     def __init__(
@@ -140,7 +142,7 @@ class Observer:
     def key_of(self, state: int) -> Hashable | None:
         """Return the key of the signature that all nodes in this state have.
 
-        Return None if the state does not determine the signature.
+        Return None if nodes in this state can have different signatures.
         """
         states, known = self.node_states, self._by_state
         if states is None or self._constraints:
@@ -171,15 +173,15 @@ class Observer:
         return row
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Continue with different devices in use.
+        """Continue after the devices in use have changed.
 
-        Signatures from before and after the call can be compared with each other.
+        Signatures from before and after this call can be compared with each other.
         """
         self._state, self._counters = state, counters
         self._shared.clear()
 
     def signature(self, pools: Sequence[Pool]) -> Signature | None:
-        """Return the signature of a node with these pools, or None if the node needs a search of its own."""
+        """Return the signature of a node with these pools, or None if the node must be searched separately."""
         key: list[Hashable] = []
         slices: list[tuple[PoolSlice, _Rows]] = []
         seen: dict[Hashable, int] = {}
@@ -326,10 +328,8 @@ PLAIN_NODES = 3
 class Answer(NamedTuple):
     """The result of a search.
 
-    `takes` are the devices that each claim gets, given by their positions in the signature, or None if no solution was
-    found.
-
-    If the search is undecided, `gave_up` is the reason.
+    `takes` are the devices that each claim gets, as positions in the signature. If no solution was found, `takes` is
+    None. If the search is undecided, `gave_up` is the reason.
     """
 
     takes: list[list[tuple[Take, int]]] | None
@@ -339,7 +339,7 @@ class Answer(NamedTuple):
     gave_up: str = ""
 
     def takes_at(self, signature: Signature) -> list[list[Take]]:
-        """Return the devices that each claim gets on a node with an equal signature."""
+        """Return the devices that each claim gets on a node whose signature is equal."""
         at = signature.places
         return [
             [take._replace(device=at[place][0].devices[at[place][1]]) for take, place in claim]
@@ -348,7 +348,10 @@ class Answer(NamedTuple):
 
 
 class Likeness:
-    """The results for one set of claims, stored by signature. They serve one allocator, or several in succession."""
+    """The results for one set of claims, stored by signature.
+
+    One allocator can use the results, or several allocators can use them one after the other.
+    """
 
     def __init__(
         self,
@@ -373,7 +376,7 @@ class Likeness:
         self._asked = 0
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Continue with the next allocator, which has the same slices but different devices in use.
+        """Continue with the next allocator, which has the same slices but other devices in use.
 
         A signature contains everything that a search can see of the devices in use, so the stored results stay valid.
         """
@@ -386,14 +389,14 @@ class Likeness:
     def claims(self) -> Sequence[ClaimRequests]:
         """The claims of the first allocator.
 
-        Those of later allocators have different names but are otherwise the same.
+        The claims of later allocators differ only in their names.
         """
         return self._made_of[0]
 
     def signature(self, pools: Sequence[Pool]) -> Signature | None:
-        """Return the signature of the next node, or None if the node needs a search of its own.
+        """Return the signature of the next node, or None if the node must be searched separately.
 
-        The first few nodes always do.
+        The first few nodes are always searched separately.
         """
         self._asked += 1
         if self._asked <= PLAIN_NODES:
@@ -405,9 +408,9 @@ class Likeness:
 
     @property
     def node_states(self) -> NodeStates | None:
-        """The states of nodes, or None if there are no states, or none yet.
+        """The states of nodes, or None if there are no states or they are not known yet.
 
-        All nodes in one state have the same result, which is never an error.
+        All nodes in one state have the same result, and this result is never an error.
         """
         observer = self._observer
         if observer is None or not can_be_late(self.claims, ()):

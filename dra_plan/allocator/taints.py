@@ -15,7 +15,7 @@ from .reasons import NotTolerated
 def blocks(taint: DeviceTaint, rules: Rules) -> bool:
     """Return whether the taint rejects requests that do not tolerate it.
 
-    Taints with the effect None or an unknown effect do not.
+    A taint whose effect is None or unknown does not reject requests.
     """
     return rules.unknown_effects_block or taint.effect in BLOCKING
 
@@ -23,7 +23,7 @@ def blocks(taint: DeviceTaint, rules: Rules) -> bool:
 def effective_rules(rules: Sequence[DeviceTaintRule], features: Features, quirks: Quirks) -> Sequence[DeviceTaintRule]:
     """Return the device taint rules that apply.
 
-    If the feature gate is off, none apply; otherwise, those that can select a device do.
+    If the feature gate is off, no rules apply. Otherwise, all rules apply that can select a device.
     """
     return [rule for rule in rules if can_mean_devices(rule, quirks)] if features.device_taint_rules else ()
 
@@ -37,7 +37,7 @@ def can_mean_devices(rule: DeviceTaintRule, quirks: Quirks) -> bool:
 
 
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
-    """Return the taints of the device: its own, followed by those from the rules that select it.
+    """Return the taints of the device: its own taints, and then the taints from the rules that select the device.
 
     The taints from rules are in the order of the rules.
     """
@@ -63,7 +63,7 @@ def _means(selector: DeviceTaintSelector | None, device: Device, pool: PoolID) -
 def first_untolerated(
     taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration], rules: Rules
 ) -> NotTolerated | None:
-    """Return the first blocking taint that no toleration covers, or None."""
+    """Return the first blocking taint that no toleration covers, or None if all are tolerated."""
     for taint in taints:
         if blocks(taint, rules) and not any(tolerates(toleration, taint) for toleration in tolerations):
             return NotTolerated(taint.key, taint.value, taint.effect)

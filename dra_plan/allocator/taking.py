@@ -34,9 +34,9 @@ from .results import Take
 
 
 class TakingCheck(NamedTuple):
-    """A check that a device must pass to be taken.
+    """A check that a device must pass before it can be taken: a name and a function.
 
-    It has a name, and a function that returns the reason for a failure or None.
+    The function returns the reason for a failure, or None if the device passes.
     """
 
     name: str
@@ -44,9 +44,9 @@ class TakingCheck(NamedTuple):
 
 
 class Taker:
-    """An object that takes devices from the pools of one node in one search.
+    """Takes devices from the pools of one node in one search.
 
-    `restart` forgets the devices that were taken, but not cached facts.
+    `restart` forgets the devices that were taken, but keeps cached facts.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class Taker:
         self.sighted: set[Quirk] = set()
 
     def restart(self) -> None:
-        """Start again with an empty ledger, in which nothing is taken and nothing is leaked."""
+        """Start again with an empty ledger. Nothing is taken, and there are no permanent records of devices."""
         self.ledger.settle()
         self.ledger = Ledger(self._claims)
 
     # -- checks, in upstream's order -----------------------------------------------------------------------------
 
     def checks(self, want: Want) -> tuple[TakingCheck, ...]:
-        """Return all checks that a device must pass to be taken for the want, in the order in which they are made.
+        """Return all checks that a device must pass before it can be taken, in the order in which they are made.
 
         A request for all devices lists the matching devices before it checks which of them are free. A check may raise
         AllocationError, and does not take anything.
@@ -86,7 +86,10 @@ class Taker:
         return _OF_ALL if want.takes_all else _OF_ONE
 
     def in_use(self, want: Want, device: PoolDevice) -> InUse | None:
-        """Return the device's owner if it belongs to an allocated claim or to a request in this search, or None."""
+        """Return the user of the device, or None if the device is free.
+
+        The user is an allocated claim or a request in this search.
+        """
         takers = self.ledger.taken.get(device.id, ())
         if want.admin:
             mine = (*takers, *self.ledger.admin_taken.get(device.id, ()))
@@ -102,9 +105,9 @@ class Taker:
         return None
 
     def match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return the reason why the device is not of the requested kind, or None.
+        """Return why the device is not of the requested kind, or None if it is.
 
-        The result is cached, because it does not depend on taken devices.
+        The result is cached, because it does not depend on the devices that are taken.
         """
         known = self._matches.get(want)
         if known is None:
@@ -121,22 +124,22 @@ class Taker:
         return None
 
     def binding_refusal(self, _want: Want, device: PoolDevice) -> BindingConditionsOff | None:
-        """Return a rejection if the device has binding conditions and the feature is off, or None."""
+        """Return the reason if the device has binding conditions and this feature is off; otherwise, return None."""
         off = device.device.binding_conditions and not self.features.binding_conditions
         return BindingConditionsOff() if off else None
 
     def selector_refusal(self, want: Want, device: PoolDevice) -> SelectorRefused | None:
-        """Return the first selector of the want that is false for the device, or None. Raises SelectorError."""
+        """Return the first selector that is false for the device, or None if there is none. Raises SelectorError."""
         return want.selector_refusal(device)
 
     def node_refusal(self, _want: Want, device: PoolDevice) -> OtherNode | None:
-        """Return a rejection if the device is only on other nodes, or None."""
+        """Return the reason if the device is only on other nodes; otherwise, return None."""
         return None if device_is_on(device, self._node) else OtherNode()
 
     def all_includes(self, want: Want, device: PoolDevice) -> bool:
         """Return whether a request for all devices includes the device.
 
-        Upstream omits a shared device whose capacity is used up (Q10).
+        Upstream leaves out a shared device whose capacity is used up (Q10).
         """
         if self.match_refusal(want, device) is not None:
             return False
@@ -150,7 +153,7 @@ class Taker:
         return not self.quirks.all_drops_exhausted
 
     def demand(self, want: Want, device: PoolDevice) -> Demand:
-        """Return the amounts that the want takes from the device's capacity. The result is cached."""
+        """Return the amounts that the request takes from the device's capacity. The result is cached."""
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
@@ -164,10 +167,10 @@ class Taker:
         return self.features.consumable_capacity
 
     def capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return the reason why the device has too little capacity for the want, or None.
+        """Return why the device has too little capacity for the request, or None if it has enough.
 
-        The shares in the cluster and those taken in this search count as used. Raises AllocationError for an amount
-        that cannot be counted.
+        The shares in the cluster and the shares taken in this search count as used. Raises AllocationError for an
+        amount that cannot be counted.
         """
         demand = self.demand(want, device)
         if demand.problem:
@@ -191,7 +194,8 @@ class Taker:
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
         """Return the device whose capacity decides whether the given device is tried.
 
-        This is the given device, or, with C1, the device in the slice whose index is the number of the slot.
+        Without C1, this is the given device itself. With C1, it is the device in the slice whose index is the number of
+        the slot.
         """
         if not self.quirks.capacity_of_wrong_device:
             return device
@@ -202,13 +206,13 @@ class Taker:
         return devices[slot]
 
     def is_shared(self, device: PoolDevice) -> bool:
-        """Return whether the device is allocated in shares, so that taking it does not remove it."""
+        """Return whether the device is allocated in shares. Other requests can still get such a device."""
         return self.features.consumable_capacity and bool(device.device.allow_multiple_allocations)
 
     def capacity_in_use(self, device: PoolDevice) -> bool:
-        """Return whether a share of the device exists, so that its counters are already charged.
+        """Return whether a share of the device is in use, so that the device already consumes its counters.
 
-        With Q19, only a share with capacity counts.
+        With Q19, a share counts only if it has capacity.
         """
         if device.id in self.state.aggregate or device.id in self.ledger.shares:
             return True
@@ -220,11 +224,10 @@ class Taker:
     # -- devices that can never be taken -------------------------------------------------------------------------
 
     def never(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether the want cannot get the device even while nothing is taken.
+        """Return whether the request cannot get the device even if no devices are taken.
 
-        Call this method only while nothing is taken.
-
-        Checks that depend on the first use of counters are treated as passed.
+        This method may be called only while no devices are taken. Checks that depend on the first use of counters are
+        treated as passed.
         """
         if device.device.consumes_counters:
             if not self.features.partitionable_devices:
@@ -239,24 +242,24 @@ class Taker:
         return any(constraint.value(device) is None for constraint in want.constraints)
 
     def foreseen(self, device: PoolDevice) -> CounterTable | None:
-        """Return the counter table of the device if it is already certain; otherwise return None."""
+        """Return the device's counter table, or None if it is not certain yet which table the device will use."""
         return self.counters.foreseen(device, self._pools[device.id.pool_id])
 
     def taint_refusal(self, want: Want, device: PoolDevice) -> NotTolerated | None:
-        """Return the first blocking taint that the want does not tolerate, or None."""
+        """Return the first blocking taint that the request does not tolerate, or None if all are tolerated."""
         if not device.taints or not self.features.device_taints:
             return None
         return taints.first_untolerated(device.taints, want.tolerations, self._rules)
 
     def counters_off(self, _want: Want, device: PoolDevice) -> CountersOff | None:
-        """Return a rejection if the device consumes counters and partitionable devices are off, or None."""
+        """Return the reason if the device consumes counters and the feature for them is off; otherwise, return None."""
         off = device.device.consumes_counters and not self.features.partitionable_devices
         return CountersOff() if off else None
 
     def counter_refusal(self, want: Want, device: PoolDevice) -> CounterShort | None:
-        """Return the first counter with too little left for the device, or None.
+        """Return the first counter with too little left for the device, or None if there is none.
 
-        If taking the device would not be charged to counters, return None.
+        If the device would not consume counters, return None.
         """
         if not device.device.consumes_counters or not self.features.partitionable_devices:
             return None
@@ -266,9 +269,10 @@ class Taker:
         return self.counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
 
     def constraint_refusal(self, want: Want, device: PoolDevice) -> ConstraintReason | None:
-        """Return how the device violates a constraint of the want, given the devices already taken, or None.
+        """Return how the device violates a constraint of the request, or None if it violates none.
 
-        If several constraints are violated, the first one counts.
+        The check includes the devices that are already taken. If several constraints are violated, the first one is
+        returned.
         """
         for constraint in want.constraints:
             if constraint.misreads(device):
@@ -283,7 +287,7 @@ class Taker:
     def take(self, want: Want, device: PoolDevice) -> DeviceReason | None:
         """Make the checks that depend on other devices, and take the device if it passes them.
 
-        Return None if the device was taken; otherwise return the reason why it was not.
+        Return None if the device was taken. Otherwise, return the reason why it was not.
         """
         off = self.counters_off(want, device)
         if off is not None:
@@ -303,7 +307,7 @@ class Taker:
         return self._write(want, device, pays)
 
     def pays_counters(self, want: Want, device: PoolDevice) -> bool:
-        """Return whether taking the device now would be charged to its counters. The device must consume counters."""
+        """Return whether the device would consume its counters if it were taken now. The device must have counters."""
         if self.is_shared(device) and self.capacity_in_use(device):
             return False
         if want.admin:

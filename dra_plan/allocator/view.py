@@ -28,15 +28,13 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The classes, slices, claims and device taint rules of a cluster, as one target sees them.
+    """The classes, slices, claims and device taint rules of a cluster, as they appear to one target.
 
-    Views are immutable; edits return new views.
-
-    `claims` are all claims in the cluster; `state` contains the devices that the allocated claims hold. `given_rules`
-    are all device taint rules; `taint_rules` are those that apply under the target. If there is a `device_order`, the
-    devices of a node are tried in that order instead of the published order. Derived parts (pools, compiled selectors,
-    the allocated state) are computed when they are first needed, and are shared by all views that have the same
-    underlying objects.
+    Views are immutable; edits return new views. `claims` are all claims in the cluster. `state` contains the devices
+    that the allocated claims hold. `given_rules` are all device taint rules, and `taint_rules` are the rules that apply
+    with the target. If there is a `device_order`, the devices of a node are tried in that order instead of the
+    published order. Parts that are derived from the objects, such as pools and compiled selectors, are computed when
+    they are first needed. All views with the same objects share these parts.
     """
 
     def __init__(
@@ -60,7 +58,7 @@ class View:
 
     @classmethod
     def of(cls, inventory: Inventory, target: Target) -> View:
-        """Return the view of the input under the target. If several classes share a name, the last one is used."""
+        """Return the view of the input for the target. If several classes have the same name, the last one is used."""
         return cls(
             target,
             classes={device_class.metadata.name: device_class for device_class in inventory.classes},
@@ -80,7 +78,7 @@ class View:
 
     @cached_property
     def taint_rules(self) -> Sequence[DeviceTaintRule]:
-        """The device taint rules that apply under the target."""
+        """The device taint rules that apply with the target."""
         return effective_rules(self.given_rules, self.target.features, self.target.quirks)
 
     @cached_property
@@ -100,7 +98,7 @@ class View:
 
     @cached_property
     def holders(self) -> Mapping[PoolID, Sequence[ResourceClaim]]:
-        """The allocated claims that hold devices of each pool, in the order of `claims`."""
+        """The allocated claims that hold devices of a pool, for each pool. Claims are in the order of `claims`."""
         found: dict[PoolID, list[ResourceClaim]] = {}
         for claim in self.claims:
             allocation = claim.allocation
@@ -113,13 +111,13 @@ class View:
 
     @cached_property
     def shared_counter_names(self) -> frozenset[str]:
-        """The names that pools of several drivers share, so that these pools are charged to the same counters (Q1)."""
+        """The pool names that several drivers use. Pools with such a name share their counters (Q1)."""
         return shared_names(self.slices) if self.target.quirks.counters_by_pool_name else frozenset()
 
     # Questions
 
     def compile(self, expression: str) -> Selector:
-        """Return the selector as the scheduler compiles it, with the rules for stored expressions.
+        """Return the selector as the scheduler compiles it, with the rules for expressions that are already stored.
 
         Raises ValueError.
         """
@@ -133,14 +131,14 @@ class View:
         return self._compiled[expression]
 
     def requests(self, claims: Iterable[ResourceClaim]) -> list[ClaimRequests]:
-        """Return the claims, prepared for the search."""
+        """Return the claims in the form that is prepared for the search."""
         reader = RequestReader(self.classes, self.target, self.compile)
         return [reader.read(index, claim) for index, claim in enumerate(claims)]
 
     # Other views
 
     def at(self, target: Target) -> View:
-        """Return the view of the same objects under another target.
+        """Return the view of the same objects for another target.
 
         Repeated calls with the same target return the same view.
         """
@@ -152,17 +150,17 @@ class View:
         return self._retargeted[key]
 
     def repaired(self, *quirks: Quirk) -> View:
-        """Return the view of this cluster under the same target, but without the named defects.
+        """Return the view of this cluster for the same target, but without the named defects.
 
         If no names are given, the target has no defects at all.
         """
         return self.at(self.target.repaired(*quirks))
 
     def after(self, inventory: Inventory) -> View:
-        """Return the view of a changed input, under the same target.
+        """Return the view of a changed input for the same target.
 
-        A list that is the same object as before is treated as unchanged. The parts derived from unchanged lists are
-        computed now, so that all views that are changed from this one share them.
+        If a list is the same Python object as before, it is treated as unchanged. Parts that depend only on unchanged
+        lists are computed now. All views that are derived from this view share these parts.
         """
         classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
         now = {"slices": inventory.slices, "claims": inventory.claims, "given_rules": inventory.taint_rules}
@@ -195,9 +193,9 @@ class View:
         return self if device_order is self.device_order else self._edited(device_order=device_order)
 
     def with_state(self, state: AllocatedState) -> View:
-        """Return a copy of the view with these devices in use; the caller keeps them up to date.
+        """Return a copy of the view with these devices in use. The caller keeps the state up to date.
 
-        `claims` and `holders` do not include these devices. All states share the same gathered pools.
+        `claims` and `holders` do not include these devices. Views with different states share the same pools.
         """
         other = self._edited(claims=())
         other.__dict__.update(state=state, gatherer=self.gatherer, device_kinds=self.device_kinds)

@@ -31,39 +31,37 @@ from .taking import Taker
 
 
 class Probe:
-    """An observer of a search.
+    """Observes a search without changing it. The methods do nothing; subclasses override the methods that they need.
 
-    It cannot change the search. The methods do nothing; subclasses override those that they need.
-
-    A want is a request, or one of its alternatives; its devices are numbered by `slot`, from 0.
+    A want is a request or one of its alternatives. `slot` is the number of one of its devices, from 0.
     """
 
     def entered(self, want: Want, slot: int) -> None:
-        """Report that the search begins to look for a device for this slot."""
+        """Called when the search begins to look for a device for this slot."""
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """Report that the search gave up the want before it tried any device for it."""
+        """Called when the search gives up a request, or an alternative, before it has tried a device for it."""
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """Report that a device was checked and cannot be used now."""
+        """Called when a device was checked and cannot be used now."""
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Report that a device was taken and that the search continues with the next slot."""
+        """Called when a device was taken and the search continues with the next slot."""
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Report that the search found no solution with this device and released it."""
+        """Called when the search found no solution with this device and has released it."""
 
     def restarted(self) -> None:
-        """Report that the search starts again, with pruning, because it takes too long.
+        """Called when the search starts again with pruning, because it takes too long.
 
-        What was reported earlier is no longer valid.
+        Everything that was reported before is no longer valid.
         """
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Report a proof, found without a search, that there is no solution from this slot on."""
+        """Called when it is proved, without a search, that there is no solution from this slot on."""
 
     def solved(self) -> None:
-        """Report that all claims have their devices."""
+        """Called when all claims have their devices."""
 
 
 # -- the walk ----------------------------------------------------------------------------------------------------------
@@ -75,7 +73,7 @@ _STEPS_PER_CLOCK = 512
 
 
 class SearchLimits:
-    """The limits of a search: a number of `steps`, and a `deadline` in the time of `time.monotonic`, or None."""
+    """The limits of a search: the number of `steps`, and a `deadline` in the time of `time.monotonic`, or None."""
 
     __slots__ = ("deadline", "steps")
 
@@ -85,14 +83,14 @@ class SearchLimits:
 
 
 class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
-    """The exception raised when the walk has taken the number of steps after which it should pause."""
+    """Raised when the walk has taken the number of steps after which it should pause."""
 
 
 class SearchSpace:
-    """What a walk searches: the claims, and the devices in search order.
+    """The things that a walk searches: the claims, and the devices in search order.
 
-    `listed` are the devices that each request for all devices selects. If it is fatal to reach an invalid pool, `scan`
-    contains that pool instead of its devices.
+    `listed` are the devices that each request for all devices selects. If an invalid pool ends the search with an
+    error, `scan` contains the pool itself instead of its devices.
     """
 
     __slots__ = ("claims", "listed", "quirks", "rules", "scan")
@@ -109,13 +107,13 @@ class SearchSpace:
         self.rules, self.quirks = rules, quirks
 
     def count(self, want: Want) -> int:
-        """Return the number of devices that the want requires."""
+        """Return the number of devices that the request requires."""
         return len(self.listed[want]) if want.takes_all else want.count
 
     def depth(self) -> int:
-        """Return the maximum number of nested steps.
+        """Return the largest number of nested steps.
 
-        There is one step for each device, and some more where a request or claim starts or ends.
+        There is one step for each device, and there are a few steps where a request or claim starts or ends.
         """
         depth = 2 * len(self.claims)
         for ready in self.claims:
@@ -126,7 +124,7 @@ class SearchSpace:
 
 
 class Walk:
-    """One walk through the search space from its start. Call `run` only once."""
+    """One walk through the search space, from the start. `run` may be called only once."""
 
     def __init__(self, space: SearchSpace, taker: Taker, limits: SearchLimits, probe: Probe | None = None) -> None:
         self._space, self._taker, self._limits, self._probe = space, taker, limits, probe
@@ -137,10 +135,10 @@ class Walk:
         self.steps = 0
 
     def run(self, pause_at: int = 0) -> bool:
-        """Run the walk, and return whether devices for all claims were found.
+        """Run the walk, and return whether it found devices for all claims.
 
-        Raises AllocationError, which is fatal for the pod, and StepsExhaustedError. Raises Paused once the walk has
-        taken `pause_at` steps; with 0, it never pauses.
+        Raises AllocationError, which ends the pod's scheduling attempt, and StepsExhaustedError. Raises Paused when the
+        walk has taken `pause_at` steps; if this is 0, the walk never pauses.
         """
         self._pause_at = pause_at or self._limits.steps + 1
         self._look_up()
@@ -265,5 +263,5 @@ class Walk:
 
 
 def reached_invalid(pool: Pool) -> AllocationError:
-    """Return the error that ends the search at an invalid pool, in releases that do not skip such pools."""
+    """Return the error that ends the search at an invalid pool, in releases that do not skip invalid pools."""
     return AllocationError(Cause("invalid-pool", f"pool {pool.id.pool} is invalid: {pool.problem}", pool=pool.id))

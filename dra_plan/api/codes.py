@@ -90,7 +90,7 @@ CODES = frozenset(
 def checked(codes: Iterable[str], where: str) -> tuple[str, ...]:
     """Return the codes of warnings as a tuple.
 
-    Raises UsageError if no warning has one of the codes; `where` names the option or setting that contains it.
+    Raises UsageError for a code that no warning has. `where` names the option or setting that contains the codes.
     """
     given = tuple(codes)
     for code in given:

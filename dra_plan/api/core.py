@@ -149,7 +149,7 @@ class PreferredSchedulingTerm(Object, frozen=True):
 
 
 class NodeAffinity(Object, frozen=True):
-    """The node terms that a pod requires, and those that it prefers."""
+    """The node terms that a pod requires, and the node terms that it prefers."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
     preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = []
@@ -174,7 +174,7 @@ class WeightedPodAffinityTerm(Object, frozen=True):
 
 
 class PodAffinity(Object, frozen=True):
-    """The pod terms that a pod requires, and those that it prefers. The same type is used for anti-affinity."""
+    """The pod affinity terms that a pod requires, and the terms that it prefers. Anti-affinity uses the same type."""
 
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = []
     preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = []
@@ -312,7 +312,7 @@ class ContainerState(Object, frozen=True):
 
 
 class ContainerStatus(Object, frozen=True):
-    """What the kubelet reports about a container: why it is waiting, and its resources, for in-place resize."""
+    """What the kubelet reports about a container: why the container waits, and its resources (for in-place resize)."""
 
     name: str = ""
     state: ContainerState = ContainerState()
@@ -359,7 +359,7 @@ class PodTemplateSpec(Object, frozen=True):
 
 
 class ServiceSpec(Object, frozen=True):
-    """The specification of a service: the pods that it selects, which matter for the default topology spreading."""
+    """The specification of a service. The default topology spreading uses the pods that the service selects."""
 
     selector: dict[str, str] = {}
 
@@ -414,7 +414,7 @@ class PodDisruptionBudget(Object, frozen=True):
 
 
 class ScopedResourceSelectorRequirement(Object, frozen=True):
-    """One scope of a quota, which selects the pods that the quota counts."""
+    """One scope of a quota. The scope selects the pods that the quota counts."""
 
     scope_name: str = ""
     operator: str = ""
@@ -422,13 +422,13 @@ class ScopedResourceSelectorRequirement(Object, frozen=True):
 
 
 class ScopeSelector(Object, frozen=True):
-    """A list of scopes that a pod must all match."""
+    """A list of scopes. The quota counts a pod only if the pod matches all of them."""
 
     match_expressions: list[ScopedResourceSelectorRequirement] = []
 
 
 class ResourceQuotaSpec(Object, frozen=True):
-    """The most that all objects in a namespace may request together."""
+    """The maximum that all objects in a namespace together may request."""
 
     hard: dict[str, QuantityText] = {}
     scopes: list[str] = []

@@ -66,7 +66,7 @@ _VALUE_PROBLEM = (
 
 
 def too_long(text: str, most: int) -> list[str]:
-    """Return a list with the problem if the string has more than `most` bytes, or an empty list."""
+    """Return the problem in a list if the text has more than `most` bytes; otherwise return an empty list."""
     return [f"must be no more than {most} bytes"] if len(text.encode("utf-8", "surrogatepass")) > most else []
 
 
@@ -145,8 +145,8 @@ def parse_timestamp(text: str) -> int | None:
 def allowed(policy: CapacityRequestPolicy | None, listed: Callable[[list[str]], str]) -> str:
     """Return the amounts that a policy allows, as text for a message.
 
-    Single values are worded by `listed`; a range becomes, for example, `from 10G to 60G in steps of 10G`. If the policy
-    does not limit the amounts, the text is empty.
+    `listed` words single values. A range becomes, for example, `from 10G to 60G in steps of 10G`. If the policy does
+    not limit the amounts, the text is empty.
     """
     if policy is None:
         return ""

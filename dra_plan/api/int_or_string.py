@@ -8,7 +8,10 @@ _PERCENTAGE = re.compile(r"([0-9]{1,10})%", re.ASCII)
 
 
 def scaled(value: int | str, whole: int, *, up: bool) -> int:
-    """Return a number as it is, or a percentage of `whole`, rounded up or down. Any other text counts as 0."""
+    """Return a number unchanged.
+
+    For a percentage, return that share of `whole`, rounded up or down. Other text counts as 0.
+    """
     if isinstance(value, int):
         return value
     found = _PERCENTAGE.fullmatch(value)

@@ -52,9 +52,9 @@ class UnlistedKind(Object, frozen=True):
 class ClusterInfo(Object, frozen=True):
     """What a snapshot says about its cluster.
 
-    It contains the version of the API server (`v1.36.2`), the feature gates that are reported, the time, and the
+    It contains the version of the API server (`v1.36.2`), the reported feature gates, the time of the snapshot, and the
     resources that could not be listed. `emulation_version` (`1.35`) is set if the server emulates an older minor
-    version than its own; `feature_gates_from` names the component that reported the gates; `anonymized` is set if names
+    version than its own. `feature_gates_from` names the component that reported the gates. `anonymized` is set if names
     are pseudonyms.
     """
 
@@ -108,7 +108,7 @@ PARTIAL = ("one-namespace", "claims-missing")
 
 
 class Notice(Struct, frozen=True, order=True, gc=False):
-    """A warning with a stable code, as documents show it."""
+    """A warning with a stable code, in the form used in documents."""
 
     code: Annotated[str, Meta(pattern="^[a-z0-9-]+$")]
     message: Annotated[str, Meta(min_length=1)]
@@ -127,12 +127,18 @@ class Notice(Struct, frozen=True, order=True, gc=False):
 
     @property
     def is_partial(self) -> bool:
-        """Return whether something is in use that is not in the input. It counts as free, so what fits may not fit."""
+        """Return whether the notice says that something in use is missing from the input.
+
+        Whatever is missing counts as free. A pod or claim that fits in the input may therefore not fit in the cluster.
+        """
         return self.code in PARTIAL
 
     @property
     def is_note(self) -> bool:
-        """Return whether the notice is a fact about the release, which never affects the exit status."""
+        """Return whether the notice only states a fact about the release.
+
+        Such a notice never affects the exit status.
+        """
         return self.code in NOTES
 
 
@@ -146,8 +152,8 @@ class AsWritten(NamedTuple):
     """The form in which an object was written, if it differs from the form that planning reads.
 
     `version` is the object's API version, or "" for the usual version. `unknown` are the fields that were dropped
-    because the version does not have them. `has_source` is set if a pod names its claims in `source`, as before
-    Kubernetes 1.31.
+    because the version does not have them. `has_source` is set if a pod names its claims in `source`, the form used
+    before Kubernetes 1.31.
     """
 
     version: str = ""
@@ -174,7 +180,7 @@ class HeardEvent(NamedTuple):
 class WrittenText(NamedTuple):
     """An object as it was written, in JSON, with its API version and kind.
 
-    An object in a list may inherit these from the list.
+    An object in a list may inherit its API version and kind from the list.
     """
 
     api_version: str
@@ -186,16 +192,20 @@ class WrittenText(NamedTuple):
 class Inventory:
     """All objects in the input, converted to v1 and defaulted as the API server does.
 
-    `cluster_info` is the snapshot's description of its cluster; if there are several, it is the last one. `origins`
-    contains the place where each object was read, and `as_written` contains the form of each object that was written in
-    an unusual form. `overridden` contains the objects that a later source replaced, each with the earlier and the later
+    `cluster_info` is the snapshot's description of its cluster, or the last description if there are several. `origins`
+    contains the place where each object was read. `as_written` contains the form of each object that was written in an
+    unusual form. `overridden` contains the objects that a later source replaced, each with the earlier and the later
     place. `template_makers` contains the kinds whose controllers create claim templates, by namespace and name of the
-    template. `skipped` is the number of objects whose kinds planning does not use. Of these objects, `accounts`
-    contains the namespaces and names of service accounts, `queues` those of Kueue's LocalQueues, and `queued` what
-    Kueue's Workloads wait for, by owner. `events` are the warnings about pods. `texts` contains the text of new objects
-    that a query can be about. `notices` are the warnings from loading, for example about dropped fields and deprecated
-    versions. `returning` contains the namespaces and names of pods that an edit removed and that are pending again,
-    because their controllers still have to create them.
+    template.
+
+    `skipped` is the number of objects whose kinds planning does not use. Three fields describe some of these objects.
+    `accounts` contains the namespaces and names of service accounts. `queues` contains the namespaces and names of
+    Kueue's LocalQueues. `queued` says what Kueue's Workloads wait for, by owner.
+
+    `events` are the warnings about pods. `texts` contains the written text of new objects about which a question can be
+    asked. `notices` are the warnings from loading, for example about dropped fields and deprecated versions.
+    `returning` contains the namespaces and names of pods that an edit removed and that are pending again, because their
+    controllers still have to create them.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -236,7 +246,10 @@ class Inventory:
     returning: frozenset[tuple[str, str]] = frozenset()
 
     def holding(self, pods: list[Pod], claims: list[ResourceClaim]) -> Inventory:
-        """Return this inventory with other pods and claims. This takes a tenth of the time of `dataclasses.replace`."""
+        """Return this inventory with other pods and claims.
+
+        The call takes a tenth of the time of `dataclasses.replace`.
+        """
         other = object.__new__(Inventory)
         for name in Inventory.__slots__:
             setattr(other, name, getattr(self, name))

@@ -28,14 +28,14 @@ class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"
 class StrictObject(
     Object, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True, forbid_unknown_fields=True
 ):
-    """An object in resource.k8s.io. As with strict decoding, decoding fails on a field that v1 does not have."""
+    """An object in resource.k8s.io. Decoding is strict: it fails on a field that v1 does not have."""
 
 
 # -- metadata and label selectors --------------------------------------------------------------------------------------
 
 
 class OwnerReference(Object, frozen=True):
-    """A reference to an owner of an object. `controller` is set for the owner that manages the object."""
+    """A reference to an owner of an object. `controller` is set if this owner manages the object."""
 
     api_version: str = ""
     kind: str = ""
@@ -87,7 +87,7 @@ class LabelSelectorRequirement(Object, frozen=True):
 class LabelSelector(Object, frozen=True):
     """A set of requirements that must all be met.
 
-    An empty selector selects everything; a missing one selects nothing.
+    An empty selector selects everything; a missing selector selects nothing.
     """
 
     match_labels: dict[str, str] | None = None

@@ -338,8 +338,8 @@ def compare(left: Quantity, right: Quantity) -> int:
 def add(left: Quantity, right: Quantity) -> Quantity:
     """Return the sum, as Go's `Add` does.
 
-    It has the format of the left amount, or of the right amount if the left is zero. If the integer form overflows, the
-    sum is stored as a decimal.
+    The sum has the format of the left amount, or the format of the right amount if the left amount is zero. If the
+    integer form overflows, the sum is stored as a decimal.
     """
     family = right.format if left.number == 0 else left.format
     if not left.decimal and not right.decimal:
@@ -396,8 +396,9 @@ def to_decimal(value: Quantity) -> Quantity:
 def scaled_value(value: Quantity, scale: int) -> int:
     """Return the amount as an int64 in units of 10**scale, rounded as Go's `ScaledValue` does.
 
-    The integer form rounds away from zero and stops at the ends of int64. The decimal form rounds up, but a negative
-    fraction is rounded up twice if the number fits in an int64, and a number that does not fit wraps around.
+    The integer form rounds away from zero and stops at the ends of int64. The decimal form rounds up, with two
+    exceptions, both as in Go: a negative fraction is rounded up twice if the number fits in an int64, and a number that
+    does not fit in an int64 wraps around.
     """
     shift = value.scale - scale
     if not value.decimal:
@@ -420,8 +421,8 @@ def scaled_value(value: Quantity, scale: int) -> int:
 def canonical_text(value: Quantity) -> str:
     """Return the canonical text: without a fraction, without loss of precision, and with the largest possible suffix.
 
-    A binary amount is written with decimal suffixes if it is smaller than 1024 or not whole. If a multiple of a power
-    of ten has no suffix (from 10**21 on), the text omits that power, as in Go.
+    A binary amount is written with decimal suffixes if it is smaller than 1024 or not whole. No suffix exists for the
+    powers of ten from 10**21 on. As in Go, the text of a multiple of such a power omits the power.
     """
     if value.number == 0:
         return "0"

@@ -96,7 +96,7 @@ class DeviceTaint(StrictObject, frozen=True):
 
 
 class DeviceToleration(StrictObject, frozen=True):
-    """A toleration of taints on devices, in a request."""
+    """A request's toleration of taints on devices."""
 
     key: str = ""
     operator: str = ""
@@ -113,7 +113,7 @@ class NodeAllocatableResourceMapping(StrictObject, frozen=True):
 
 
 class NodeAllocatableResource(StrictObject, frozen=True):
-    """A node resource that a device represents, or consumes in addition (second alpha, in 1.37; not simulated)."""
+    """A node resource that a device represents or also consumes (second alpha, in 1.37; not simulated)."""
 
     mapping: Any = None
     overhead: Any = None
@@ -203,7 +203,7 @@ class DeviceClaimConfiguration(StrictObject, frozen=True):
 
 
 class DeviceClassSpec(StrictObject, frozen=True):
-    """The specification of a class: selectors and configuration that it adds to every request for the class."""
+    """The specification of a class: the selectors and the configuration that the class adds to every request for it."""
 
     selectors: list[DeviceSelector] = []
     config: list[DeviceConfiguration] = []

@@ -100,9 +100,9 @@ class FieldProblem(NamedTuple):
 
 
 def selector_problem(selector: NodeSelector) -> str | None:
-    """Return the reason why upstream's parser rejects a node selector, or None if it does not.
+    """Return the reason why upstream's parser rejects a node selector, or None if the parser accepts it.
 
-    A rejected selector is fatal for DRA slices.
+    The scheduler cannot continue with a DRA slice whose selector is rejected.
     """
     problems = [
         problem
@@ -246,8 +246,9 @@ def near_toleration(tolerations: Iterable[_Toleration], key: str) -> str:
 
 
 def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
-    """Return whether the toleration covers the taint: effect and key are empty or equal, and the operator matches.
+    """Return whether the toleration covers the taint.
 
+    The operator must match. The key and the effect must each be empty or equal to the taint's key and effect.
     `tolerationSeconds` is ignored. The operators Gt and Lt need an alpha feature gate and match nothing.
     """
     if toleration.effect and toleration.effect != taint.effect:
@@ -292,9 +293,10 @@ def selector_text(selector: LabelSelector | None) -> str:
 
 
 def parse_selector(text: str | None) -> LabelSelector | None:
-    """Return the selector that the text describes, with sorted values, or None if the text is blank or None.
+    """Return the selector that the text describes, with sorted values.
 
-    The result None selects everything. Raises `UsageError` in kubectl's words for text that kubectl rejects.
+    If the text is blank or None, the result is None, which selects everything. Raises `UsageError` in kubectl's words
+    for text that kubectl rejects.
     """
     tokens = _Tokens(text or "")
     if tokens.next == _END:

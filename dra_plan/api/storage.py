@@ -57,7 +57,10 @@ class IdentifiedVolume(Object, frozen=True):
 
 
 class PersistentVolumeSpec(Object, frozen=True):
-    """The specification of a volume, with those of its sources that count against the limits of nodes."""
+    """The specification of a volume.
+
+    Only sources that count against the limits of nodes are read.
+    """
 
     capacity: dict[str, QuantityText] = {}
     access_modes: list[str] = []
@@ -146,9 +149,9 @@ class TopologySelectorTerm(Object, frozen=True):
 
 
 class StorageClass(Object, frozen=True):
-    """A storage class, which says how volumes are created for claims.
+    """A storage class. It says how and where volumes are created for claims.
 
-    It also says where they are created, and whether immediately or when a pod needs them.
+    It also says whether a volume is created immediately, or only when a pod needs it.
     """
 
     api_version: str = "storage.k8s.io/v1"
@@ -165,7 +168,7 @@ class StorageClass(Object, frozen=True):
 
 
 class VolumeNodeResources(Object, frozen=True):
-    """The number of a driver's volumes that fit on a node. If it is missing, there is no limit."""
+    """The number of a driver's volumes that fit on a node. If the number is missing, there is no limit."""
 
     count: int | None = None
 
@@ -194,7 +197,7 @@ class CSINode(Object, frozen=True):
 
 
 class CSIDriverSpec(Object, frozen=True):
-    """The settings of a CSI driver. If `storage_capacity` is set, the scheduler checks its free capacity."""
+    """The settings of a CSI driver. If `storage_capacity` is set, the scheduler checks the driver's free capacity."""
 
     storage_capacity: bool | None = None
 
@@ -209,7 +212,7 @@ class CSIDriver(Object, frozen=True):
 
 
 class CSIStorageCapacity(Object, frozen=True):
-    """The free capacity of a storage class on the nodes that `node_topology` selects."""
+    """The free capacity for a storage class on the nodes that `node_topology` selects."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSIStorageCapacity"

@@ -47,7 +47,7 @@ class PodConditionPattern(Object, frozen=True):
 
 
 class PodFailurePolicyRule(Object, frozen=True):
-    """What a failed pod does to its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
+    """The effect of a failed pod on its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
 
     action: str = ""
     on_pod_conditions: list[PodConditionPattern] = []

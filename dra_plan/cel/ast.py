@@ -39,7 +39,7 @@ class Ident(Struct, frozen=True, eq=False):
 class Select(Struct, frozen=True, eq=False):
     """A selection `operand.field`, or the test `has(operand.field)` if `test_only` is set.
 
-    The offset is that of the dot, or of the parenthesis in `has(`.
+    The offset is the position of the dot, or of the parenthesis in `has(`.
     """
 
     id: int
@@ -238,7 +238,7 @@ class MacroBuilder:
         return Map(self._factory.id(), self._offset, ())
 
     def has(self, operand: Expr, field: str) -> Select:
-        """Return a test whether the operand has the field."""
+        """Return a test of whether the operand has the field."""
         return Select(self._factory.id(), self._offset, operand, field, test_only=True)
 
     def fold(  # every part of a fold is needed, and callers name all of them

@@ -27,7 +27,7 @@ _UNIT_EQUALITY = frozenset((Quantity, QuantityCell, Ip, Cidr, NamedFormat, Url, 
 
 
 def traversal(size: int, factor: float = _PER_CHARACTER) -> int:
-    """Return the cost of traversing a string of this size, where `factor` is the cost of one character."""
+    """Return the cost of traversing a string of this size. `factor` is the cost of one character."""
     return math.ceil(size * factor)
 
 
@@ -39,7 +39,7 @@ def equality(left: Value, right: Value) -> int:
 
 
 def inequality(left: Value, right: Value) -> int:
-    """Return the cost of comparing these operands by `!=`, or of finding their order if they are strings."""
+    """Return the cost of comparing these operands by `!=`, or of ordering them if they are strings."""
     return traversal(min(size_of(left), size_of(right)))
 
 
@@ -109,7 +109,7 @@ class Entries(Struct, frozen=True):
     value: Interval
 
     def union(self, other: Entries | None) -> Entries | None:
-        """Return the sizes that include both, or None if the other sizes are not known."""
+        """Return the ranges that include the sizes of both containers, or None if `other` is not known."""
         if other is None:
             return None
         return Entries(self.kind, self.key.union(other.key), self.value.union(other.value))

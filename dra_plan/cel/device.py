@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 def as_device(device: Device | Mapping[str, Any]) -> Device:
-    """Return a Device as it is, or one made from a plain dict with attributes, capacity and allowMultipleAllocations.
+    """Return a Device unchanged, or make one from a plain dict with attributes, capacity and allowMultipleAllocations.
 
     Raises InputError for a dict with other contents.
     """
@@ -80,7 +80,10 @@ def capacity_value(text: QuantityText) -> Quantity:
 
 
 def split_name(name: str, driver: str) -> tuple[str, str, bool]:
-    """Return a name's domain and ID, and whether the name states the domain. If not, the domain is the driver's."""
+    """Return the domain and the ID in a name, and whether the name states the domain.
+
+    If the name does not state a domain, the domain is the driver's.
+    """
     domain, slash, identifier = name.partition("/")
     return (domain, identifier, True) if slash else (driver, name, False)
 
@@ -89,7 +92,7 @@ def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: 
     """Return the value of the variable `device`.
 
     With `exact_quantities`, capacities are stored as upstream stores them. If a name occurs both with and without the
-    driver's domain, the one with the domain is used; upstream uses either.
+    driver's domain, the entry with the domain is used; upstream uses either entry.
     """
     attributes: DefaultMap = DefaultMap()
     for name, attribute in device.attributes.items():
@@ -139,7 +142,7 @@ def read_value(
 def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) -> _T | None:
     """Return the attribute or capacity with this domain and ID, or None.
 
-    If the domain is the driver's, the name may be written without it.
+    If the domain is the driver's, the name may be written without a domain.
     """
     found = entries.get(f"{domain}/{identifier}")
     return entries.get(identifier) if found is None and domain == driver else found

@@ -43,7 +43,7 @@ class Environment(Struct, frozen=True, eq=False):
 
     @property
     def result_type(self) -> Type:
-        """The type of attributes, which the result of an expression may have instead of bool."""
+        """The type of attributes. The result of an expression may have this type instead of bool."""
         domain = self.device.fields["attributes"].element
         assert domain is not None
         assert domain.element is not None
@@ -55,10 +55,11 @@ def environment(
 ) -> Environment:
     """Return the environment of a Kubernetes minor version such as "1.36". Equal arguments return the same object.
 
-    With `rules="stored"`, the environment has everything that the scheduler compiles, which is every declaration that
-    the release knows, regardless of gates. With `rules="new"`, it has everything that the API server accepts on create:
-    declarations whose gate is on, or that the previous release already knows, so that a rollback is possible. Only the
-    DRAConsumableCapacity and DRAListTypeAttributes gates matter; a gate that is not given is off.
+    With `rules="stored"`, the environment has everything that the scheduler compiles: every declaration that the
+    release knows, regardless of gates. With `rules="new"`, it has everything that the API server accepts on create.
+    This is every declaration whose gate is on, and every declaration that the previous release already knows, so that a
+    rollback is possible. Only the DRAConsumableCapacity and DRAListTypeAttributes gates matter. A gate that is not
+    given is off.
     """
     major, minor = kubernetes_version.split(".")[:2]
     version = (int(major), int(minor))

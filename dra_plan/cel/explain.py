@@ -42,8 +42,8 @@ _MOST_DEPTH = 60
 class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
     """A part of the expression with its result, and with the parts that it contains, in text order.
 
-    If the part was evaluated, either `value` (in the notation of the language) or `error` is set; otherwise, neither is
-    set. In a comprehension, the values are those of the last iteration.
+    If the part was evaluated, either `value` (in CEL notation) or `error` is set; otherwise, neither is set. In a
+    comprehension, the values are those of the last iteration.
     """
 
     text: str
@@ -55,7 +55,7 @@ class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
 def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> EvaluatedPart:
     """Return the evaluated parts of the expression, as a tree, for one device.
 
-    `device` is the value of the variable.
+    `device` is the value of the variable `device`.
     """
     seen: dict[int, Value] = {}
     evaluator = Evaluator(checked, exact_quantities=exact_quantities, observer=seen.__setitem__)
@@ -123,7 +123,7 @@ def _is_path(expr: Expr) -> bool:
 
 
 def show(value: Value) -> str:
-    """Return a value in the notation of the language. A long value is cut off."""
+    """Return a value in CEL notation. A long value is cut off."""
     text = _shown(value, 3)
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 

@@ -28,10 +28,11 @@ class Checked(Struct, frozen=True, eq=False):
 
     In `root`, namespaced functions and qualified names are resolved (see Call and Ident). `types` contains the type of
     each node by ID, with free type parameters replaced by dyn. `overloads` contains, by the ID of each Call, the
-    overloads that can apply, in the order of their declaration; if the types do not decide because of dyn, there are
-    several. `idents` contains, by the ID of each Ident, what the name means, without a leading dot: a variable, or a
-    type name (whose type is type(...)). Constant folding (`selector`) sets `constants`, which are the values that
-    cel-go treats as constants, and `results`, which are the results of calls that are made once but charged every time.
+    overloads that can apply, in the order of their declaration. There are several overloads if an operand has the type
+    dyn and the types do not decide. `idents` contains, by the ID of each Ident, the name of a variable or type, without
+    a leading dot. The type of a type name is type(...). Constant folding (`selector`) sets `constants` and `results`:
+    `constants` are the values that cel-go treats as constants, and `results` are the results of calls that are made
+    once but charged every time.
     """
 
     source: str

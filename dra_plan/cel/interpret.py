@@ -435,7 +435,10 @@ class Evaluator:
             del value  # this frame must not reference an error that refers to it: see `kept`
 
     def outcome(self, device: Value) -> tuple[Value | EvaluationError | Fatal, int]:
-        """Return the result of `evaluate`; if it raises an error, return the error and the cost up to that point."""
+        """Return the result of `evaluate`.
+
+        If `evaluate` raises an error, return the error and the cost up to that point.
+        """
         run = Run(self._slots, device)
         try:
             return self._root(run), run.cost

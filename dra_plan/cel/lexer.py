@@ -28,7 +28,10 @@ _MOST_SHOWN = 100
 
 
 class Issue(Struct, frozen=True):
-    """A fault in an expression. Its offset counts code points; None means that it concerns the whole expression."""
+    """A fault in an expression.
+
+    Its offset counts code points, or is None if the fault concerns the whole expression.
+    """
 
     offset: int | None
     message: str
@@ -55,7 +58,7 @@ class ExpressionText:
     def display(self, issues: Sequence[Issue]) -> str:
         """Return the issues as cel-go prints them, in text order, each with its line and a caret below the line.
 
-        After 100 issues, only the number of the others is given.
+        After 100 issues, only the number of remaining issues is given.
         """
         return "\n".join(self._lines(issues, list))
 
@@ -253,8 +256,8 @@ class CelRuntimeError(CelError):
     """The error raised if an evaluation fails.
 
     Examples are a missing key, an overflow, an exceeded cost limit and a result that is not a bool. `cost` is the cost
-    up to the error, as upstream counts it, or 0 if nothing was evaluated. `missing_key` is true if the device has no
-    attribute or capacity with the name, or if another map has no such key.
+    up to the error, as upstream counts it, or 0 if nothing was evaluated. `missing_key` is true if the expression reads
+    an attribute or capacity that the device does not have, or a key that another map does not have.
     """
 
     cost: int = 0

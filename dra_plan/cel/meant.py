@@ -47,7 +47,7 @@ class Meant(NamedTuple):
 
 
 def meant(text: str, homes: Homes) -> list[Meant]:
-    """Return the corrections of mistakes whose meaning is clear, in text order and without overlaps."""
+    """Return the corrections of mistakes with a clear intention, in text order and without overlaps."""
     tokens, issues = tokenize(text)
     strays = [issue.offset for issue in issues if issue.offset is not None]
     found = [*_signs(text, strays), *_Paths(text, tokens, homes).find()]
@@ -84,7 +84,7 @@ class _Paths:
         self._text, self._tokens, self._homes = text, tokens, homes
 
     def find(self) -> Iterator[Meant]:
-        """Yield each path that is not what was intended."""
+        """Yield a correction for each path that was probably meant to be another one."""
         for at, token in enumerate(self._tokens):
             if token.kind == "IDENTIFIER" and self._kind(at - 1) not in (".", "?"):
                 found = self._root(at, token.text)

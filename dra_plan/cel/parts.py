@@ -38,9 +38,9 @@ class TextSpan(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """A value on a device that an expression names by constants. The domain is as it is written.
+    """A value on a device that an expression names by constants. The domain is kept as it is written.
 
-    A reference of the kind `domain` (`"d" in device.attributes`) has no name, and one of the kind `driver` has no
+    A reference of the kind `domain` (`"d" in device.attributes`) has no name. A reference of the kind `driver` has no
     domain.
     """
 
@@ -142,7 +142,7 @@ class Parsed:
         return len(self.tokens)
 
     def tested_name(self, expr: ast.Select) -> TextSpan:
-        """Return the span of the name that `has(...)` tests, which is the last name within the parentheses."""
+        """Return the span of the name that `has(...)` tests. This is the last name within the parentheses."""
         position = self._closer(self._at[expr.offset]) - 1
         while self.tokens[position].kind == ")":
             position -= 1
@@ -180,7 +180,7 @@ def references(text: str, *uses: Use) -> tuple[Reference, ...]:
     """Return the device values that the expression names, in text order and without duplicates.
 
     If uses are given, only values with one of these uses are returned. If a value is used in several ways, the use that
-    fails first counts, in the order read, optional, test.
+    fails first counts. The order is read, optional, test.
     """
     found: dict[Reference, Use] = {}
     for mention in mentions(text):
@@ -217,7 +217,7 @@ def strings(text: str) -> frozenset[str]:
 
 
 def bounds(text: str) -> tuple[str, tuple[object, ...]] | None:
-    """Return how an expression compares one named value with constants (an operator or `in`), and the constants.
+    """Return the operator (or `in`) by which an expression compares one named value with constants, and the constants.
 
     A quantity or a version counts as its text. If the expression has another form, the result is None.
     """

@@ -22,7 +22,7 @@ Read: TypeAlias = tuple[str, str, str]
 class DevicePath(msgspec.Struct, frozen=True):
     """A path that starts at `device` and consists of constants: a kind, then a domain, then an ID.
 
-    If the path is shorter, the later parts are empty.
+    In a shorter path, the later parts are empty.
     """
 
     kind: str = ""
@@ -48,7 +48,7 @@ def is_bind(expr: ast.Comprehension) -> bool:
 
 
 def place_of(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return the path to which an expression refers, or None. The device is not read."""
+    """Return the path to which an expression refers, or None."""
     if isinstance(expr, ast.Ident):
         if expr.name in bindings:
             return bindings[expr.name]

@@ -46,7 +46,7 @@ def expression_text(expr: Expr) -> str:
 
 
 def constant_text(value: bool | int | str) -> str:
-    """Return a constant in the notation of the language."""
+    """Return a constant in CEL notation."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -162,7 +162,7 @@ def _sort_by(expr: ast.Comprehension) -> str:
 
 
 def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
-    """Return the fold over the keys if the given fold is the expansion of sortBy; otherwise return None."""
+    """Return the fold over the keys if this fold is the expansion of sortBy; otherwise return None."""
     call = expr.result
     if not is_identifier(expr.accu_var) and isinstance(call, ast.Call) and call.args:
         return call.args[0] if isinstance(call.args[0], ast.Comprehension) else None
@@ -216,7 +216,10 @@ FIELDS = {"attribute": "attributes", "capacity": "capacity"}
 
 
 def of_kind(text: str, reference: Reference, kind: str) -> str:
-    """Return the expression with the value looked up in the map of another kind, such as capacity for attribute."""
+    """Return the expression with the value looked up in the map of another kind.
+
+    For example, a capacity is read instead of an attribute.
+    """
     field, places = FIELDS[reference.kind], []
     for mention in mentions(text):
         before = mention.domain or mention.name
@@ -274,7 +277,10 @@ def _table(reference: Reference) -> str:
 
 
 def guarded(text: str, lacking: Iterable[Reference]) -> str | None:
-    """Return the expression after a test for each value that the device may lack; None if it has all these tests."""
+    """Return the expression, preceded by a test for each value that the device may lack.
+
+    Return None if the expression already has all these tests.
+    """
     known = clauses(text)
     guards = [guard for reference in lacking if (guard := presence(reference)) not in known]
     return " && ".join([*guards, grouped(text)]) if guards else None
@@ -297,7 +303,7 @@ def grouped(text: str) -> str:
 
 
 class Comparison(NamedTuple):
-    """A comparison with a constant, whose position in the text is `place`.
+    """A comparison with a constant. `place` is the position of the constant in the text.
 
     `is_plain` is true if the other side is a published value of the device.
     """
@@ -318,13 +324,19 @@ class Comparison(NamedTuple):
         return _replaced(self.text, [(self.place, constant_text(value))])
 
     def retyped(self, published: str) -> str | None:
-        """Return the comparison with its constant in the published type; None if this is not straightforward."""
+        """Return the comparison with its constant converted to the published type.
+
+        Return None if the conversion is not straightforward.
+        """
         new = _constant_of(published, self.value)
         return None if new is None else _replaced(self.text, [(self.place, new)])
 
 
 def comparison(clause: str) -> Comparison | None:
-    """Return the comparison of a clause with a string, an int or a bool by `==` or `!=`; None for other clauses."""
+    """Return the comparison that the clause consists of.
+
+    The clause must compare by `==` or `!=` with a string, an int or a bool. For any other clause, return None.
+    """
     found = parsed(clause)
     root = found.root
     if not (isinstance(root, ast.Call) and root.function in ("_==_", "_!=_")):
@@ -349,7 +361,10 @@ def ordered_with(clause: str) -> tuple[str, TextSpan] | None:
 
 
 def ordered_as(clause: str, published: str) -> str | None:
-    """Return the ordering comparison with its constant in the published type; None if this is not straightforward."""
+    """Return the ordering comparison with its constant converted to the published type.
+
+    Return None if the conversion is not straightforward.
+    """
     if published == "version":
         return with_compare_to(clause, versions=True)
     found = parsed(clause)
@@ -517,7 +532,7 @@ def _shortest(number: int) -> str:
 
 
 class Insertion(NamedTuple):
-    """An edit: a text that replaces the characters of an expression from `begin` up to `end`."""
+    """An edit: the text replaces the characters of an expression from `begin` up to `end`."""
 
     begin: int
     end: int
@@ -525,7 +540,7 @@ class Insertion(NamedTuple):
 
 
 def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]:
-    """Yield the edits that turn `a >= b` into `a.compareTo(b) >= 0` where two quantities or two versions are compared.
+    """Yield the edits that turn `a >= b` into `a.compareTo(b) >= 0` if two quantities or two versions are compared.
 
     Only types that are certain in `scope` are used. Nothing else in the text changes.
     """

@@ -205,9 +205,9 @@ _CONSTANTS = frozenset(("duration", "timestamp", "matches"))
 def check(expression: str, environment: Environment) -> Checked:
     """Return the expression with its types. Raises CelCompileError with Kubernetes' text.
 
-    An expression is rejected if it is too long, does not parse, fails the check or a validator (homogeneous literals,
-    durations, timestamps, regular expressions, format strings), has a type other than bool or that of an attribute, or
-    contains a constant conversion that fails.
+    An expression is rejected if it is too long, does not parse, or fails the check. It is also rejected if it fails a
+    validator (homogeneous literals, durations, timestamps, regular expressions, format strings), if its type is neither
+    bool nor the type of attributes, or if it contains a constant conversion that fails.
     """
     most = environment.most_bytes
     if most is not None and len(expression.encode(errors="surrogatepass")) > most:
@@ -318,7 +318,7 @@ class Selector:
         return Evaluator(self._checked, exact_quantities=self._exact)
 
     def evaluate(self, device: Device | Mapping[str, Any], *, driver: str) -> Evaluation:
-        """Evaluate the expression on a device, and return whether the device matches and the cost.
+        """Return the result of evaluating the expression on a device: whether the device matches, and the cost.
 
         `device` may be a plain dict with attributes, capacity and allowMultipleAllocations. Raises CelRuntimeError with
         cel-go's text, even if an attribute that cannot be converted is not read.
@@ -339,7 +339,7 @@ class Selector:
         return self._decided(found, driver).match
 
     def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> EvaluatedPart:
-        """Return the value or the error of every part of the expression that is evaluated, as a tree."""
+        """Return the value or the error of every evaluated part of the expression, as a tree."""
         from .explain import explain  # only explanations need it, and start-up time matters
 
         found = self._inspected(device)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Type(Struct, frozen=True):
-    """A type of the selector language.
+    """A CEL type.
 
     Equal types compare equal. `str` returns the type in cel-go's run-time notation, and `describe` in the notation of
     type errors.
@@ -30,7 +30,7 @@ class Type(Struct, frozen=True):
         return f"{self.name}({', '.join(map(str, self.params))})"
 
     def describe(self) -> str:
-        """Return the type as cel-go writes it in type errors, where some types have shorter names."""
+        """Return the type as cel-go writes it in type errors. Some types have shorter names in type errors."""
         if self.kind in _SHORT:
             return _SHORT[self.kind]
         if not self.params:

@@ -170,10 +170,10 @@ class DefaultMap(dict[str, Value]):
 
 
 class QuantityCell:
-    """A quantity as upstream stores it, where one operation can change the quantity that the next one sees.
+    """A quantity as upstream stores it. An operation can change the quantity that the next operation sees.
 
-    `amount` is replaced in place (see `library.quantities`). A `computed` quantity comes from add or sub, and upstream
-    holds it by pointer; on the right of `==`, it is an error.
+    `amount` is replaced in place (see `library.quantities`). A `computed` quantity is the result of add or sub, and
+    upstream holds it by pointer. On the right of `==`, a computed quantity is an error.
     """
 
     __slots__ = ("amount", "computed")

@@ -57,8 +57,8 @@ def holds(index: Index, leaving: Sequence[Pod]) -> Iterator[Hold]:
     """Yield the disruption budgets that prevent these pods from being evicted all at once.
 
     The rules are those of the eviction API. Pods that have no node, have finished or are being deleted can always be
-    evicted. Of the other pods, as many are evicted, in order, as their budget allows; the eviction of a pod that
-    several budgets protect always fails. If a pod is not ready, it is evicted if its budget is met without the pod
+    evicted. The other pods are evicted in order, as long as their budget allows an eviction. The eviction of a pod that
+    several budgets protect always fails. A pod that is not ready is evicted if its budget is met without the pod
     (`IfHealthyBudget`), or always with `AlwaysAllow`.
     """
     under: dict[tuple[str, tuple[str, ...]], list[Pod]] = {}

@@ -51,8 +51,8 @@ def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
 def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, shifted: bool) -> list[bool]:
     """Return, for each claim of the pod in order, whether the claim is reserved for the group instead of the pod.
 
-    `has_claim` says for each entry whether it needs a claim. If `shifted` is set, entries that need none are counted as
-    well, as in an upstream bug.
+    `has_claim` says for each entry whether it needs a claim. If `shifted` is set, entries that need no claim are
+    counted as well, as in an upstream bug.
     """
     entries = zip(pod.spec.resource_claims, has_claim, strict=True)
     kept = [(is_of_group(entry, group), needed) for entry, needed in entries]
@@ -72,10 +72,10 @@ class GroupClaims:
         self._given: dict[tuple[str, str], ResourceClaim | None] = {}
 
     def of(self, pod: Pod, entry: PodResourceClaim) -> tuple[bool, ResourceClaim | None]:
-        """Return whether the pod's entry, which names a template, belongs to the pod's group; also return its claim.
+        """Return whether the pod's entry belongs to the pod's group, and the claim for the entry.
 
-        The claim is None if the entry does not belong to the group, or if no claim is needed. Raises `PodClaimError` if
-        the claim or its template is missing, or if the claim is being deleted.
+        The entry names a template. The claim is None if the entry does not belong to the group, or if no claim is
+        needed. Raises `PodClaimError` if the claim or its template is missing, or if the claim is being deleted.
         """
         named = pod.spec.scheduling_group
         group = self._groups.get(f"{pod.metadata.namespace}/{named.pod_group_name}") if named is not None else None
@@ -127,14 +127,14 @@ def expand(
     group_claims: bool = False,
     index: Index | None = None,
 ) -> Expansion:
-    """Return the claim sets to plan: those of pods, then those of workloads, then those of standalone claims.
+    """Return the claim sets to plan. The sets of pods come first, then the sets of workloads and of standalone claims.
 
-    Each kind is in input order. `namespace` and `selector` (on the labels of the pod, workload or standalone claim)
-    select the objects to plan. Alternatively, `named` lists the objects (pods without a node, workloads, pending
-    claims), each of which is planned by itself, regardless of what controls or uses it. If `together` is set, the
-    result is a single set, which contains the claims of all these sets without duplicates. If `group_claims` is set,
-    pod groups have claims, which their pods share (the DRAWorkloadResourceClaims gate). `index` is the index of the
-    input, if one already exists.
+    The sets of each kind are in input order. `namespace` and `selector` (on the labels of the pod, workload or
+    standalone claim) select the objects to plan. Alternatively, `named` lists the objects (pods without a node,
+    workloads, pending claims). Each named object is planned by itself, even if another object controls or uses it. If
+    `together` is set, the result is a single set. It contains the claims of all the sets, without duplicates. If
+    `group_claims` is set, pod groups have claims that their pods share (the DRAWorkloadResourceClaims gate). `index` is
+    the index of the input, if one already exists.
     """
     index = Index(inventory) if index is None else index
     chosen = _Choice(namespace, selector, named)
@@ -185,7 +185,7 @@ class _Builder:
         ]
 
     def of_pods(self) -> Iterator[ClaimSet]:
-        """Yield the sets for the pods that wait for a node and are not planned with their workload."""
+        """Yield the sets for pods that wait for a node and are not planned with their workload."""
         for pod in self._index.inventory.pods:
             owner, named = owner_of(pod), self._chosen.named
             if owner in named if named is not None else self._plans_pod(pod):

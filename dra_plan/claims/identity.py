@@ -29,9 +29,9 @@ _EXAMPLES = 4
 def told_apart(inventory: Inventory) -> Inventory:
     """Return the inventory without duplicate UIDs and without objects that control themselves.
 
-    A notice reports the changes. If several objects have the same UID, only the object to which others refer by name
-    and UID keeps it; if there are several such objects, the first by name keeps it. The order of the input does not
-    matter. If nothing has to be changed, the same inventory is returned.
+    A notice reports the changes. If several objects have the same UID, only one of them keeps it. This is the object to
+    which other objects refer by name and UID or, if there are several such objects, the first of them by name. The
+    order of the input does not matter. If nothing has to be changed, the same inventory is returned.
     """
     copies = _copies(inventory)
     if copies:

@@ -68,7 +68,7 @@ class AbsentPods:
 
 
 def only_nodes(selector: NodeSelector | None) -> Iterator[str]:
-    """Yield the names of the nodes, if the selector, such as that of an allocation, requires only a name."""
+    """Yield the node names that the selector lists if its only requirement is the name of the node."""
     for term in selector.node_selector_terms if selector is not None and len(selector.node_selector_terms) == 1 else ():
         if not term.match_expressions and [(each.key, each.operator) for each in term.match_fields] == [
             ("metadata.name", "In")
@@ -151,8 +151,7 @@ class Index:
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
         """Return whether the claim was created for a pod in the input, or for an earlier pod with the same name.
 
-        A pod that is recreated gets new claims. The claims of the old pod, which contain the UID of that pod, are not
-        used.
+        A pod that is recreated gets new claims. Claims with the UID of the old pod are not used.
         """
         reference, namespace = claim.metadata.controller, claim.metadata.namespace
         if reference is None or reference.kind != POD:
@@ -269,7 +268,10 @@ class Index:
 
 
 def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index) -> Iterator[Notice]:
-    """Yield notices about requirements of such pods that `allocate` does not take into account."""
+    """Yield notices about requirements of a pod that `allocate` does not take into account.
+
+    `spec` is the specification of the pod, and `owner` is the pod or its workload.
+    """
     source = str(origin) if origin else ""
     extended = _dra_backed(spec, index)
     if extended:
@@ -278,7 +280,7 @@ def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index
 
 
 def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
-    """Return a notice that the template is missing, which is the reason behind `ResourceClaim not created yet`."""
+    """Return a notice that a missing template is the reason behind `ResourceClaim not created yet`."""
     _, namespace, name = template
     message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so the claim is not known"
     maker = index.inventory.template_makers.get((namespace, name))
@@ -294,7 +296,7 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
 
 
 def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
-    """Yield notices about the templates that are missing for claims that these pods do not have yet."""
+    """Yield a notice for each of these pods that still needs a claim from a template that is missing."""
     for owner, pod in asked:
         for entry in pod.spec.resource_claims:
             name = entry.resource_claim_template_name
@@ -353,7 +355,10 @@ def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
 
 
 def not_judged(spec: PodSpec) -> list[str]:
-    """Return the names of requirements that depend on more than devices, node and pod. Only `schedule` checks them."""
+    """Return the names of the pod's requirements that depend on more than devices, node and pod.
+
+    Only `schedule` checks them.
+    """
     return [name for name, present in _rules(spec) if present]
 
 

@@ -175,8 +175,8 @@ def _controller(owner: ClaimOwner) -> OwnerReference:
 class GeneratedClaims:
     """The claims in an input that were created from templates, by pod or pod group, and by entry.
 
-    The controller of such a claim is its owner, and an annotation names the entry; if only the annotation is missing,
-    the name shows the entry. A claim in a manifest that lost its owners is recognized by its annotation and name.
+    The owner is the controller of the claim, and an annotation names the entry. If only the annotation is missing, the
+    claim's name shows the entry. A claim in a manifest that lost its owners is recognized by its annotation and name.
     """
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:

@@ -89,7 +89,7 @@ def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
 class Expansion(NamedTuple):
     """The claim sets of an input, with the notices about them.
 
-    The sets of pods come first, then those of workloads, then those of standalone claims.
+    The sets of pods come first, then the sets of workloads, and then the sets of standalone claims.
     """
 
     sets: list[ClaimSet]
@@ -103,9 +103,10 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def asked(claim_set: ClaimSet) -> Hashable:
-    """Return what the claim set asks of a node. If this is equal for two sets, their searches take the same course.
+    """Return what the claim set asks of a node, or None for a set that could not be formed.
 
-    Return None for a set that could not be formed. Rules that depend only on node and pod are not included.
+    If the result is equal for two sets, their searches take the same course. Rules that depend only on node and pod are
+    not part of the result.
     """
     if claim_set.error is not None:
         return None

@@ -77,7 +77,7 @@ def _root(
 
 
 class ListedCommand(Protocol):
-    """A command as the program lists it."""
+    """A command as the program lists it in its help."""
 
     @property
     def name(self) -> str:
@@ -105,7 +105,10 @@ class Own(NamedTuple):
 
 
 def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
-    """Return the program with all its commands, or only with the named one, because building options takes time."""
+    """Return the program with all its commands, or only with the named command.
+
+    Building the options of a command takes time, so a run builds only the command that it needs.
+    """
     from dra_plan.cli.watching import WatchingCommand
     from dra_plan.cli.whatif import PlanningCommand
 

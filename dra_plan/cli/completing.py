@@ -26,7 +26,7 @@ DATA = ("json", "yaml", "jsonpath=")
 
 
 def of(*values: str) -> Complete:
-    """Return a function that completes the beginning of one of these values."""
+    """Return a function that completes a word to one of these values."""
 
     def complete(incomplete: str) -> list[str]:
         return beginning(incomplete, values)
@@ -56,14 +56,17 @@ reports = of("html=report.html", "junit=report.xml", "sarif=report.sarif", "gith
 
 
 def versions(incomplete: str) -> list[str]:
-    """Return the Kubernetes versions with this beginning: minor versions, and patch releases with recorded results."""
+    """Return the Kubernetes versions that begin with `incomplete`.
+
+    These are minor versions, and patch releases with recorded results.
+    """
     from dra_plan.releases import MINORS, RECORDED
 
     return beginning(incomplete, (*MINORS, *RECORDED))
 
 
 def gates(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the feature gates of the release on the command line, each set to the opposite of its default."""
+    """Return the feature gates of the release on the command line, each with the opposite of its default value."""
     from dra_plan.releases import NEWEST, find_release, gate_defaults
 
     release = find_release(ctx.params.get("kubernetes_version") or NEWEST)
@@ -103,9 +106,9 @@ def namespaces(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def owners(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the pods, workloads and claims in the input, if a path precedes the word.
+    """Return the pods, workloads and claims in the input if a path precedes the word on the command line.
 
-    If a file matches the word, return nothing, so that the shell completes it.
+    If the word is the beginning of a file name, return nothing, so that the shell completes the file name.
     """
     if incomplete.startswith((".", "/", "~", "-")) or (incomplete and any(Path().glob(f"{_plain(incomplete)}*"))):
         return []

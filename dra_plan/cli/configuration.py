@@ -6,9 +6,9 @@ from typing import Any
 
 
 def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
-    """Return the decoded KubeSchedulerConfiguration in a file. Errors contain the name of the option.
+    """Return the decoded KubeSchedulerConfiguration in a file. Error messages contain the name of the option.
 
-    Raises UsageError unless the file contains exactly one document of this kind, and ManifestErrors for fields that
+    Raises UsageError unless the file contains exactly one document of this kind. Raises ManifestErrors for fields that
     kube-scheduler rejects.
     """
     from dra_plan.errors import UsageError

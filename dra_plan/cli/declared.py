@@ -18,9 +18,9 @@ from .timing import ended_after
 def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the options in these groups to a command.
 
-    They come after the command's own arguments and before its own keyword arguments. The first argument of the command
-    is the parser's context, from which `given` reads the values of these options. If `options.Ended` is among the
-    groups, the command ends after its `time_limit`.
+    The added options come after the command's own arguments and before its own keyword arguments. The first argument of
+    the command is the parser's context, from which `given` reads the values of the added options. If `options.Ended` is
+    among the groups, the command ends after its `time_limit`.
     """
 
     def made(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -63,7 +63,8 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
 def no_manifests(command: str, *, dump: str = "") -> UsageError:
     """Return the error for missing input.
 
-    `command` is the command line that reads a cluster instead, and `dump` is the one that saves a cluster to a file.
+    `command` is the command line that reads a cluster instead. `dump` is the command line that saves a cluster to a
+    file.
     """
     told = "name files or directories, or - for standard input"
     made = f". To make a dump: `{dump}`" if dump else ""
@@ -82,7 +83,10 @@ def _is_path(argument: str) -> bool:
 
 
 def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]) -> None:
-    """Raise UsageError if a NAMESPACE/NAME argument is in an existing directory but not in an input's namespace."""
+    """Raise UsageError if an argument DIRECTORY/NAME may be the path of a missing file.
+
+    This is the case if DIRECTORY exists and no input has a namespace of this name.
+    """
     from pathlib import Path
 
     from dra_plan.manifests import kinds
@@ -154,7 +158,7 @@ def load_cluster(
 
 
 def note_links(paths: Sequence[str]) -> None:
-    """Print notes about symbolic links among the paths that lead out of their checkout."""
+    """Print a note about each path that is a symbolic link and leads out of its checkout."""
     from dra_plan.cli.printing import print_note
     from dra_plan.manifests import links
 
@@ -172,7 +176,10 @@ _given_back = False
 
 @contextlib.contextmanager
 def giving_back() -> Iterator[None]:
-    """Allow a cluster to be freed before exit while the block runs, because other clusters will follow."""
+    """Allow a cluster to be freed before exit while the block runs.
+
+    The block loads several clusters one after another.
+    """
     global _given_back  # noqa: PLW0603 - one run of the program is one process
     _given_back = True
     try:
@@ -184,8 +191,8 @@ def giving_back() -> Iterator[None]:
 def keep_until_exit(thing: object) -> None:
     """Exclude an object that lives until exit, such as the cluster, from garbage collection.
 
-    Otherwise Python frees it piece by piece at exit, which takes 0.2 s for 5,000 nodes; objects in a frozen cycle are
-    left to the system. This also makes later collections rarer, because planning creates many objects and little
+    Otherwise, Python frees the object piece by piece at exit. This takes 0.2 s for 5,000 nodes; objects in a frozen
+    cycle are left to the system. Later collections are also rarer, because planning creates many objects and little
     garbage.
     """
     if _given_back:
@@ -243,7 +250,7 @@ OPENED = "dra_plan.opened"
 
 
 class Opened(NamedTuple):
-    """What a command is about: a cluster, and the selected objects in it."""
+    """The cluster that a command is about, and the selected objects in the cluster."""
 
     cluster: LoadedCluster
     """The cluster after the what-if options are applied."""
@@ -280,9 +287,10 @@ def options_of(context: typer.Context, asked: Opened, group: type[Any]) -> dict[
 
 
 def node_groups(context: typer.Context) -> dict[str, str | None]:
-    """Return the file with node groups, as the option `groups`.
+    """Return the file with node groups, as the value of the option `groups`.
 
-    Without `--groups`, it is the file in the project's settings; with `--group`, there is none.
+    The file is the one that `--groups` names. Without `--groups`, it is the file in the project's settings, and with
+    `--group`, there is no file.
     """
     from dra_plan.cli.settings import find
 
@@ -293,8 +301,8 @@ def node_groups(context: typer.Context) -> dict[str, str | None]:
 def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> LoadedCluster:
     """Return the cluster in the paths, under the release that the options select. Raises the errors of `load_cluster`.
 
-    If the options ask for a live cluster, it is read, and the objects in the paths override its objects; objects
-    without a namespace are put where `kubectl apply` would put them.
+    If the options ask for a live cluster, the live cluster is read, and the objects in the paths override its objects.
+    Objects without a namespace are then put into the namespace that `kubectl apply` would use.
     """
     params = context.params
     hush(quiet=params.get("quiet", False))
@@ -336,7 +344,7 @@ def _ignored(codes: list[str] | None) -> tuple[str, ...]:
 def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) -> str | None:
     """Return the selected namespace, or None for all namespaces.
 
-    Names in a live cluster are in the namespace of kubectl's current context.
+    If the cluster is live, names belong to the namespace of kubectl's current context.
     """
     params = context.params
     every = params.get("all_namespaces", False)

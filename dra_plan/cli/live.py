@@ -56,7 +56,7 @@ SchedulerMetrics = Annotated[
 
 
 class Asked(NamedTuple):
-    """The values of the options that select a cluster. `wanted` is true if one of them asks for a cluster."""
+    """The values of the options that select a cluster."""
 
     live: bool = False
     context: str | None = None
@@ -105,7 +105,7 @@ def put_aside(context: Any) -> None:
 
 
 def is_plugin() -> bool:
-    """Return whether kubectl started the program, as `kubectl-dra_plan` for `kubectl dra-plan COMMAND`."""
+    """Return whether kubectl started the program: `kubectl dra-plan COMMAND` starts `kubectl-dra_plan`."""
     return PLUGIN in sys.argv[0].replace("\\", "/").rpartition("/")[2]
 
 
@@ -129,7 +129,7 @@ def is_wanted(context: typer.Context, paths: list[str] | None, filenames: list[s
 
 
 def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
-    """Return the snapshot of the cluster, which is taken once per run.
+    """Return the snapshot of the cluster. It is taken once per run.
 
     Raises InputError, as `dra_plan.live.read_cluster` does.
     """
@@ -170,7 +170,7 @@ def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -
 
 
 def told(snapshot: Snapshot) -> None:
-    """Print a note that says where the version and the feature gates come from."""
+    """Print a note that names the sources of the version and the feature gates."""
     from dra_plan.cli.printing import print_note
 
     info = snapshot.info
@@ -192,7 +192,7 @@ def told(snapshot: Snapshot) -> None:
 
 
 def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | None:
-    """Return the feature gates in kube-scheduler's metrics, or None if the option is not given.
+    """Return the feature gates in kube-scheduler's metrics, or None if `place` is None.
 
     Raises UsageError for metrics that report no gates.
     """
@@ -239,7 +239,7 @@ def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
 def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[Callable[[str], None]]:
     """Show the kinds that are being read while the block runs, if standard error is a terminal.
 
-    The yielded function changes the text.
+    The yielded function changes the kind that is shown.
     """
     if not wanted or not sys.stderr.isatty():
         yield lambda _text: None

@@ -50,7 +50,10 @@ TimeLimit = Annotated[
 
 
 class Ended(TypedDict, total=False):
-    """The option that limits the time of commands whose answers cannot be partial. `Timed` is for the others."""
+    """The option that limits the time of a command that cannot give a partial answer.
+
+    Commands that can give a partial answer have the `Timed` options.
+    """
 
     time_limit: TimeLimit
 
@@ -79,7 +82,7 @@ class Screens(TypedDict, total=False):
 
 
 class Messages(TypedDict, total=False):
-    """The options for messages that are not part of the answer, and for their display."""
+    """The options for messages that are not part of the answer: which messages are shown, and how."""
 
     color: Color
 

@@ -29,7 +29,7 @@ def screen(stream: TextIO) -> Screen | None:
     """Return the terminal to which `stream` writes, or None for plain text.
 
     COLUMNS sets the width of standard output even if it is a file or a pipe. If COLUMNS is not set, a file or a pipe
-    gets plain text, or text of unlimited width if colours are on.
+    gets plain text. If colours are on, it gets text of unlimited width.
     """
     terminal = stream.isatty()
     colour = has_colour(terminal=terminal)
@@ -55,7 +55,10 @@ def print_document(document: D, form: Format[D]) -> None:
 
 
 def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
-    """Print the warnings, which may give details, and return the error for a command that has nothing to do."""
+    """Print the warnings and return the error for a command that has nothing to do.
+
+    The warnings may say more about the reason.
+    """
     print_warnings(warnings)
     return InputError(f"{why} {ALLOWED_EMPTY}")
 
@@ -76,8 +79,8 @@ def print_warnings(warnings: Iterable[Notice]) -> None:
 def print_error(*lines: str) -> None:
     """Print the lines of an error to standard error. Only lines that dra-plan writes itself begin with `error:`.
 
-    On a terminal, lines are wrapped between words. Lines that quote an expression are not, because a caret follows
-    below.
+    On a terminal, lines are wrapped between words. A line that quotes an expression is not wrapped, because a caret on
+    the next line points into it.
     """
     terminal = screen(sys.stderr)
     for part in lines:

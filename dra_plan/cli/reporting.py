@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Reporting:
     """A context manager that writes the reports of one command run.
 
-    Within the context, `tell` writes the reports about the result. If an error leaves the context before that, the
-    reports are about the error. After every run whose own `--report` options could be read, each report exists and is
-    complete and valid.
+    Within the context, `tell` writes the reports about the result. If an error leaves the context before `tell` is
+    called, the reports are about the error. After every run whose own `--report` options could be read, each report
+    exists and is complete and valid.
     """
 
     def __init__(self, context: typer.Context, options: list[str] | None, *, pages_only: bool = False) -> None:
@@ -45,7 +45,7 @@ class Reporting:
 
     @property
     def anchor(self) -> str:
-        """The file at which reports show an entry without a position, which is the first file of the input."""
+        """The file at which reports show an entry without a position. It is the first file of the input."""
         from dra_plan.manifests.sources import first_file
 
         named = self._paths[0] if self._paths else ""

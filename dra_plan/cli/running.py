@@ -51,7 +51,7 @@ def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
 
 
 def guarded(action: Callable[[], Exit | None]) -> Exit:
-    """Run `action` and return its exit status, even if it raises an exception.
+    """Run `action` and return its exit status, even if `action` raises an exception.
 
     An error that dra-plan raises on purpose is a usage error or an input error; any other exception is a bug in
     dra-plan. `SystemExit` is not caught, because the option parser ends the program with it.

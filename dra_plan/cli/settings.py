@@ -24,7 +24,7 @@ _KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "i
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a project. A value that the project does not set is None or empty."""
+    """The settings of a project. A setting that is not given is None or empty."""
 
     source: str = ""
     select: tuple[str, ...] | None = None
@@ -41,7 +41,8 @@ class Settings:
 def find(start: Path) -> Settings:
     """Return the settings in the nearest folder that has any, starting at `start` and going upwards.
 
-    In one folder, `.dra-plan.toml` takes precedence. Raises UsageError for an invalid file.
+    If a folder has several files with settings, `.dra-plan.toml` takes precedence. Raises UsageError for an invalid
+    file.
     """
     folder = start.resolve()
     for place in (folder, *folder.parents):

@@ -38,7 +38,7 @@ TERMINATED = 128 + signal.SIGTERM
 
 @contextmanager
 def tidied() -> Iterator[None]:
-    """Turn SIGTERM into an exception while the block runs, so that everything started in it ends before the program.
+    """Turn SIGTERM into an exception while the block runs, so that whatever the block started ends before the program.
 
     If SIGTERM is ignored or has another handler, nothing changes.
     """

@@ -53,9 +53,9 @@ def paint(when: str) -> str:
 
 
 def has_colour(*, terminal: bool) -> bool:
-    """Return whether a stream has colours.
+    """Return whether a stream has colours. `terminal` says whether the stream is a terminal.
 
-    This depends on --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE; if none is set, only a terminal has colours.
+    --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE decide. If none of them is set, only a terminal has colours.
     """
     if _colour != "auto":
         return _colour == "always"

@@ -27,10 +27,10 @@ class TimeIsOverError(BaseException):
 
 @contextmanager
 def ended_after(seconds: float | None) -> Iterator[None]:
-    """Raise TimeIsOverError in the block after this number of seconds. If `seconds` is None, do not raise it.
+    """Raise TimeIsOverError in the block after this number of seconds. If `seconds` is None, the time is not limited.
 
-    This works only in the main thread, where signals are handled. An outer timer that ends earlier, or that was set by
-    other code, continues afterwards.
+    The limit works only in the main thread, because only this thread handles signals. An outer timer that ends earlier,
+    or that was set by other code, continues afterwards.
     """
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield

@@ -65,14 +65,17 @@ _ORDER = "dra_plan.what_if"
 
 
 class PlanningCommand(Command):
-    """A planning command, which can read a cluster and has what-if options."""
+    """A command that plans. It can read a live cluster, and it has what-if options."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.extend(live.declared())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, and store the order of the what-if options, which the parsed values do not show."""
+        """Parse the arguments, and store the order of the what-if options.
+
+        The parsed values do not show this order.
+        """
         args = list(_joined(args))
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[_ORDER] = [param.name for param in given if param.name in NAMES]

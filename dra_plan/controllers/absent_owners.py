@@ -33,8 +33,7 @@ OwnerKey = tuple[str, str, str]
 def absent_owners(inventory: Inventory) -> list[AbsentOwner]:
     """Return the controllers that are not in the input but recreate pods in the input, in the order of these pods.
 
-    Static pods and the pods of a DaemonSet are not included, because they are not recreated elsewhere when their node
-    evicts them.
+    The owners of static pods and of DaemonSet pods are left out, because nothing recreates these pods on another node.
     """
     index = Index(inventory)
     found: dict[OwnerKey, list[Pod]] = defaultdict(list)
@@ -117,7 +116,7 @@ def _due(state: ClusterState, owner: AbsentOwner) -> float:
 def unlisted_templates(inventory: Inventory) -> Mapping[tuple[str, str], ResourceClaimTemplate]:
     """Return the claim templates that are not in the input although pods in the input have claims from them.
 
-    The keys are namespace and name. The content of a template is taken from such a claim.
+    The keys are namespace and name. The content of each template is taken from a claim that was created from it.
     """
     index = Index(inventory)
     found: dict[tuple[str, str], ResourceClaimTemplate] = {}

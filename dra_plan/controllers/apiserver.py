@@ -128,7 +128,7 @@ class ApiServer:
                     self.arrived[uid] = self.start
 
     def parts(self) -> Iterable[object]:
-        """Return the objects that belong to this one and that hold changes of their own."""
+        """Return the objects that belong to the API server and that hold changes of their own."""
         return self.quotas, self.ledger, self._looked_at
 
     @property
@@ -204,7 +204,8 @@ class ApiServer:
     def releasing(self) -> ClusterState | None:
         """Return the part of the state that decides which claims are freed now, or None if no claim has to be checked.
 
-        It contains the claims that changed and the claims of pods that changed, with the pods that use them.
+        The part contains the claims that changed and the claims of pods that changed, with the pods that use these
+        claims.
         """
         claims, looked = self._cluster.claims, self._looked_at
         looked.note(self._cluster.changed_pods)
@@ -225,7 +226,7 @@ class ApiServer:
     def generating(self) -> ClusterState | None:
         """Return the part of the state that decides which claims are created now, or None if no pod lacks a claim.
 
-        It contains the pods that may lack a claim.
+        The part contains the pods that may lack a claim.
         """
         pods, looked = self._cluster.pods, self._looked_at
         looked.note(self._cluster.changed_pods)
@@ -249,7 +250,7 @@ class ApiServer:
         return self._ends[0][0] if self._ends else None
 
     def end_due(self) -> bool:
-        """End the pods whose run time is over, and return whether there are any.
+        """End the pods whose run time is over, and return whether any pod ended.
 
         Pods of Jobs are not removed, because their Job counts them.
         """
@@ -351,7 +352,7 @@ class ApiServer:
     def create_pod(self, pod: Pod, *, made: bool) -> str:
         """Create the pod and return "". If the API server rejects the pod, return its message instead.
 
-        If `made` is set, a controller creates the pod, and not an event. The scheduler then sees the pod only after
+        `made` is set if a controller, and not an event, creates the pod. The scheduler then sees the pod only after
         `show_made`, when the pod has its claims.
         """
         if self._names.get(pod.key) in self._cluster.pods:
@@ -407,7 +408,7 @@ class ApiServer:
         return self.quotas.refuses(claim)
 
     def refusal(self, pod: Pod) -> str:
-        """Return the reason why the API server would reject the pod now, or "" if it would accept the pod."""
+        """Return the reason why the API server would reject the pod now, or "" if it would not be rejected."""
         return self.quotas.refuses(self._simulation.admitted(self.quotas.limited(pod)))
 
     def _note_made(self, pod: Pod) -> None:
@@ -476,14 +477,17 @@ class ApiServer:
         self._cluster.put_claim(claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim. If it is allocated, it is deallocated first, which is a separate event."""
+        """Delete the claim. An allocated claim is deallocated first; this is a separate event."""
         self.ledger.forget()
         if claim.status is not None and claim.status.allocation is not None:
             self._cluster.put_claim(structs.replace(claim, status=None))
         self._cluster.delete_claim(claim)
 
     def ask_to_delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim. If pods use it, only mark it, because a finalizer keeps it until they have ended."""
+        """Delete the claim.
+
+        If pods use the claim, only mark it for deletion, because a finalizer keeps it until these pods end.
+        """
         if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
             self.delete_claim(claim)
         elif claim.metadata.deletion_timestamp is None:
@@ -557,7 +561,10 @@ class ApiServer:
             self._cluster.budgets = counted
 
     def objects(self, holder: str) -> Iterable[Any]:
-        """Return all current objects of a kind, which is given by the name of its field in Inventory."""
+        """Return all current objects of a kind.
+
+        The kind is given by the name of its field in Inventory.
+        """
         if holder == "pods":
             return list(self._cluster.pods.values())
         if holder == "claims":

@@ -29,8 +29,9 @@ def settled_copies(
     """Create copies of the templates, and let the cluster settle after each copy, until a copy gets no node.
 
     Templates are used in proportion, and at most `limit` copies are created in all. The simulation must not have
-    started. Pods that are `uncharged`, and their claims, are not charged to quotas, because the copies replace these
-    pods. If the API server does not create a copy, that copy is the rejected one, with the API server's message.
+    started. Quotas are not charged for the pods for which `uncharged` is true, nor for their claims, because the copies
+    replace these pods. If the API server does not create a copy, this copy is the rejected one, with the API server's
+    message.
     """
     settling = Settling(simulation, uncharged=uncharged)
     settling.start()
@@ -52,7 +53,10 @@ class _Creating:
         self._ledger = settling.server.ledger
 
     def created(self, template: CopyTemplate, number: int) -> list[PodRecord]:
-        """Return the outcome for the copy's pods; a pod that was rejected (the last), or cannot stay, has no node."""
+        """Return the outcome for each pod of the copy.
+
+        If a pod is rejected, it is the last one, and it has no node. A pod that cannot stay has no node either.
+        """
         group, pods = template.made(number)
         if group is not None:
             self._simulation.arrive_group(group)

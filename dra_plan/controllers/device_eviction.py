@@ -46,7 +46,7 @@ CAUSE = EndCause(
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """The `EvictionInProgress` condition of a device taint rule."""
+    """The `EvictionInProgress` condition in the status of a device taint rule."""
 
     rule: str
     status: str
@@ -179,7 +179,7 @@ class EvictingTaint:
     """A taint that evicts the pods of an allocated device, and the time of the eviction.
 
     `rule` is the name of the rule that sets the taint, or "". If `tolerated` is set, a toleration delays the eviction
-    until then.
+    until its time.
     """
 
     result: DeviceRequestAllocationResult
@@ -190,7 +190,7 @@ class EvictingTaint:
 
 
 def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Iterator[EvictingTaint]:
-    """Yield those taints on the claim's devices that the allocation does not tolerate forever."""
+    """Yield the taints on the claim's devices that the allocation does not tolerate forever."""
     for result in claim.allocation.devices.results if claim.allocation is not None else ():
         own = taints.get((PoolID(result.driver, result.pool), result.device), ())
         found = [(taint, added, "") for taint, added in own]
@@ -206,10 +206,11 @@ def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Itera
 
 
 def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
-    """Return how long the taint is tolerated. Without a toleration, this is 0; without a time limit, it is infinite.
+    """Return how long the taint is tolerated, in seconds.
 
-    Only tolerations whose effect is exactly NoExecute are considered; a pod with a toleration without an effect is
-    scheduled but still evicted (1.36.2, recorded in dt-16, dt-66). If there are several limits, the smallest applies.
+    If there is no toleration, the result is 0. If the toleration has no time limit, the result is infinite. If there
+    are several limits, the smallest applies. Only tolerations whose effect is exactly NoExecute are considered: a pod
+    with a toleration without an effect is scheduled but still evicted (1.36.2, recorded in dt-16, dt-66).
     """
     matching = [each for each in tolerations if each.effect == _NO_EXECUTE and tolerates(each, taint)]
     if not matching:
@@ -221,7 +222,7 @@ def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration
 def published_taints(state: ClusterState) -> Taints:
     """Return the taints of the devices in the newest generation of each pool.
 
-    Devices that are not published have none.
+    Devices that are not published have no taints.
     """
     if not (state.target.features.device_taints and state.has_device_taints):
         return {}

@@ -37,7 +37,8 @@ def settled_document(
 ) -> SettledCluster:
     """Return the settled cluster as a document. `messages` are the scheduler's last messages about pods, by UID.
 
-    Only pods for which `shown` is true are included, with their claims and controllers; without `shown`, all pods are.
+    If `shown` is given, only the pods for which it is true are included, with their claims and controllers. Otherwise,
+    all pods are included.
     """
     start = settled.server.start
     devices = _devices_of_pods(settled.state.inventory.claims)

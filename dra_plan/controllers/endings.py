@@ -28,7 +28,7 @@ PodKey = tuple[str, str]
 class Ending:
     """A pod that ended although no event requested it.
 
-    `made` are the pods that its owner has created since and that still exist.
+    `made` are the pods that the pod's owner has created since then and that still exist.
     """
 
     ended: EndedPod
@@ -38,7 +38,8 @@ class Ending:
 def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, int]) -> list[Ending]:
     """Return the pods that ended although no event requested it, in the order in which they ended.
 
-    `made` contains, for the UID of each pod that a controller created, the number of pods that had ended before.
+    `made` contains, by the UID of each pod that a controller created, the number of pods that had ended before its
+    creation.
     """
     by_owner: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
@@ -64,7 +65,7 @@ NOBODY = ("", "", "")
 
 
 def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
-    """Return the kind, namespace and name of the object that creates such pods.
+    """Return the kind, namespace and name of the object that creates pods with this metadata.
 
     For a pod of a ReplicaSet, this is the Deployment. If there is no such object, all three are empty.
     """
@@ -77,8 +78,8 @@ def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
 def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, tuple[EndedPod, Pod | None]]:
     """Return how each pod that existed at the start ended, and the pod that replaces it, if any.
 
-    The keys are the namespaces and names of the pods that ended. Each pod created since then replaces one of them; if
-    several pods of an owner ended, it is undefined which pod replaces which.
+    The keys are the namespaces and names of the pods that ended. Each replacement replaces only one pod. If several
+    pods of an owner ended, it is undefined which replacement belongs to which pod.
     """
     used: set[str] = set()
     places: dict[PodKey, tuple[EndedPod, Pod | None]] = {}
@@ -94,10 +95,10 @@ def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, t
 
 
 def heirs(gone: Iterable[Pod], lacking: Sequence[Pod]) -> dict[PodKey, Pod]:
-    """Return, for each pod that is gone, the pod in `lacking` that its controller cannot create in its place.
+    """Return, for each pod in `gone`, the pod that should replace it but that its controller cannot create.
 
-    The keys are the names of the pods that are gone. Each pod in `lacking` replaces at most one of them; if an owner
-    has several, it is undefined which pod replaces which.
+    The replacements are pods in `lacking`, and each replaces at most one pod. The keys are the namespaces and names of
+    the pods in `gone`. If an owner has several pods in `gone`, it is undefined which pod replaces which.
     """
     used: set[int] = set()
     found: dict[PodKey, Pod] = {}

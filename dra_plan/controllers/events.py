@@ -37,7 +37,7 @@ LONGEST_WAIT = 10.0 * 365 * 86400
 class EventStep:
     """A line in an events file: an action and, if given, its time in seconds after the first line.
 
-    If `runs` is given, pods that the step creates end that many seconds after they have started.
+    If `runs` is given, the pods that the step creates end that many seconds after their start.
     """
 
     verb: str

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 class ForeseenEviction:
     """A future eviction of a pod because of a taint on one of its devices or on its node.
 
-    `seconds` is counted from the time of the input, so 0 means immediately; `time` is the same moment in RFC 3339, if
-    it is known. `device` is the DRIVER, POOL and DEVICE, with the claim that has it (NAME in the pod's namespace); it
-    is None for a taint on the node. `rule` names the DeviceTaintRule that sets the taint, if one does. If `tolerated`
-    is set, a toleration delays the eviction until then.
+    `seconds` is counted from the time of the input, so 0 means immediately. `time` is the same moment in RFC 3339, if
+    it is known. `device` is the DRIVER, POOL and DEVICE, with the claim that has the device (NAME in the pod's
+    namespace); it is None for a taint on the node. `rule` names the DeviceTaintRule that sets the taint, if a rule sets
+    it. If `tolerated` is set, a toleration delays the eviction until then.
     """
 
     pod: Pod
@@ -54,9 +54,9 @@ class ForeseenEvictions:
         self._state = _state(inventory, target, newest_time(inventory))
 
     def of(self, pod: Pod) -> Sequence[ForeseenEviction]:
-        """Return an eviction for each taint that evicts the pod, in order of time. If the pod stays, there are none.
+        """Return an eviction for each taint that evicts the pod, in order of time.
 
-        The earliest eviction is the one that takes effect.
+        The first eviction is the one that takes effect. If the pod stays, the result is empty.
         """
         if not pod.spec.node_name or ended(pod) or pod.metadata.deletion_timestamp is not None:
             return ()
@@ -66,7 +66,7 @@ class ForeseenEvictions:
     def of_device(self, driver: str, pool: str, device: str) -> Sequence[ForeseenEviction]:
         """Return the evictions that the taints on this device cause, in the order of the pods.
 
-        For each pod, only the earliest eviction is included.
+        Each pod occurs at most once, with its earliest eviction.
         """
         return self._by_device.get((driver, pool, device), ())
 
@@ -149,7 +149,7 @@ class _NodeTaints:
 
 @dataclass(frozen=True)
 class NextActions:
-    """What controllers and admission do next, as clauses for a message, and the pods that taints evict."""
+    """The next actions of controllers and admission, as clauses for a message, and the pods that taints evict."""
 
     said: Sequence[str] = ()
     evicted_by: Mapping[str, Sequence[Pod]] = field(default_factory=dict)
@@ -197,7 +197,7 @@ def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
 
 
 def newest_time(inventory: Inventory) -> float:
-    """Return the time at which the input was written, as far as it is known.
+    """Return the time at which the input was written, as far as the input shows it.
 
     Simulations of controllers start at that time.
     """

@@ -25,7 +25,10 @@ _Key = tuple[str, str, str]
 
 
 def go_to(simulation: Simulation, server: ApiServer, before: Inventory, after: Inventory) -> None:
-    """Write the differences between two observations of a cluster to the API server, after letting time pass."""
+    """Write the changes from one observation of a cluster to the next to the API server.
+
+    The time of the simulation first advances to the later observation.
+    """
     later = LaterState(simulation, before, after)
     later.pass_time()
     for holder in dict.fromkeys(kind.holder for kind in kinds.every() if kind.holder not in _APART):

@@ -13,7 +13,7 @@ from .node_eviction import is_troubled
 
 
 class Looked:
-    """A record of the objects that have been examined, so that only later changes are examined again."""
+    """A record of the objects that have been examined. Only objects that change later are examined again."""
 
     def __init__(self) -> None:
         self.to_release: dict[str, None] = {}

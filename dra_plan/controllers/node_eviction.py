@@ -47,9 +47,10 @@ GARBAGE = EndCause(
 
 
 def step(state: ClusterState) -> list[Action]:
-    """Return what node controllers do: evictions because of taints, with their times, and changes to taints.
+    """Return the actions of the node controllers.
 
-    They also delete the pods on nodes that were deleted, and set taints on nodes that are not ready.
+    They evict pods because of taints, each at its time. They delete the pods on nodes that were deleted, and set taints
+    on nodes that are not ready.
     """
     tainted = {
         name: taints
@@ -85,10 +86,11 @@ def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> flo
 def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tuple[float, Taint | None]:
     """Return the time at which the taints evict the pod, or infinity, and the taint that causes the eviction.
 
-    The first of the pod's tolerations that matches a taint is used, and not the one with the fewest seconds (recorded
-    in nt-06). A taint that no toleration matches evicts immediately. Otherwise, if several taints exist together, the
-    one with the fewest seconds applies, counted from the time of the taints or the pod. Later changes to taints do not
-    change that time until no taints are left or all are tolerated forever (tainteviction, processPodOnNode).
+    For each taint, the pod's first toleration that matches applies, even if another toleration has fewer seconds
+    (recorded in nt-06). If no toleration matches a taint, the pod is evicted immediately. Otherwise, if several taints
+    exist together, the taint that is tolerated for the fewest seconds decides. The seconds are counted from the time of
+    the taints or of the pod. Later changes to taints do not change the time of the eviction until no taints are left or
+    all of them are tolerated forever (tainteviction, processPodOnNode).
     """
     tolerated: list[tuple[float, int, Taint]] = []
     for taint in taints:

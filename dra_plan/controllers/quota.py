@@ -85,7 +85,11 @@ class Quotas:
             self._limits[each.metadata.namespace].append(each)
 
     def watch(self, classes: Callable[[], Iterable[DeviceClass]], objects: Callable[[str], Iterable[object]]) -> None:
-        """Set where the device classes come from, and where the objects charged to a namespace's quotas come from."""
+        """Set two sources that the quotas read.
+
+        `classes` returns the device classes, and `objects` returns the objects that are charged to the quotas of a
+        namespace.
+        """
         self._classes, self._objects = classes, objects
 
     @property
@@ -98,10 +102,10 @@ class Quotas:
         return limits.defaulted(pod, self._limits.get(pod.metadata.namespace, ()))
 
     def refuses(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> str:
-        """Return the reason why the API server rejects the object, or "" if it accepts it.
+        """Return the reason why the API server rejects the object, or "" if the API server accepts it.
 
         The object must have its defaults. `kept` contains the usage of each quota that is already known, by
-        NAMESPACE/NAME, and newly computed usage is added to it.
+        NAMESPACE/NAME. Newly computed usage is added to `kept`.
         """
         namespace = obj.metadata.namespace  # type: ignore[attr-defined]
         if isinstance(obj, Pod):
@@ -191,13 +195,13 @@ class Quotas:
         return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
 
     def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Return the used and the allowed amounts of the named resources of the quota, as text."""
+        """Return the used and the allowed amounts of these resources of the quota, as text."""
         hard, like = self._hard[quota_key(quota)], quota.spec.hard
         used = self.used(quota, names)
         return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
-        """Return the amount of each named resource that objects in the quota's namespace use."""
+        """Return the amount of each of these resources that objects in the quota's namespace use."""
         total: Counter[str] = Counter(dict.fromkeys(names, 0))
         for obj in self._objects(quota.metadata.namespace):
             if in_scope(quota, obj):
@@ -207,7 +211,7 @@ class Quotas:
         return total
 
     def charges(self, obj: object) -> Charges:
-        """Return the amounts that are charged for the object, in billionths."""
+        """Return the amounts that quotas charge for the object, in billionths."""
         if isinstance(obj, Pod):
             return _of_pod(obj)
         if isinstance(obj, ResourceClaim):
@@ -242,7 +246,7 @@ class Quotas:
 
 @dataclass(frozen=True)
 class QuotaExcess:
-    """The amount by which objects exceed the whole quota of a resource."""
+    """The amount of a resource by which objects exceed the quota even if nothing else uses the quota."""
 
     quota: str
     resource: str
@@ -251,7 +255,7 @@ class QuotaExcess:
 
 
 def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[QuotaExcess]:
-    """Yield an excess for each quota that does not allow these numbers of objects, even if nothing else is created.
+    """Yield an excess for each quota that does not allow these numbers of objects, even if no other objects exist.
 
     All objects must be in one namespace.
     """
@@ -272,7 +276,7 @@ def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
 
 
 def unset(quotas: Quotas, quota: ResourceQuota, pod: Pod) -> list[str]:
-    """Return the resources that the quota requires and that the pod does not set, even with the current defaults."""
+    """Return the resources that the quota requires and that the pod does not set, even after the current defaults."""
     return [*_unset(quotas.limited(pod), quota.spec.hard)] if in_scope(quota, pod) else []
 
 
@@ -284,7 +288,7 @@ def counts_pods_or_claims(resource: str) -> bool:
 
 
 def never_counted(resource: str, classes: Sequence[str]) -> str:
-    """Return the reason why nothing is ever counted under this resource name, or "" if something can be.
+    """Return the reason why nothing is ever counted under this resource name, or "" if something can be counted.
 
     The name must be one that counts the devices of a class.
     """
@@ -309,14 +313,17 @@ def _unstated(quotas: Iterable[ResourceQuota], obj: object) -> Iterator[tuple[st
 
 
 class QuotaLedger:
-    """The usage of quotas, as long as every object that is created is charged here. Each further charge is fast."""
+    """The usage of quotas. Each further charge is fast.
+
+    The usage is right only as long as every object that is created is charged here.
+    """
 
     def __init__(self, quotas: Quotas) -> None:
         self._quotas = quotas
         self._used: dict[str, Counter[str]] = {}
 
     def refuses(self, obj: object) -> str:
-        """Return the reason why the API server rejects the object, or "" if it accepts it.
+        """Return the reason why the API server rejects the object, or "" if the API server accepts it.
 
         An object that is accepted is charged, so the caller must create it.
         """
@@ -344,7 +351,7 @@ def _forbidden(obj: object) -> str:
 
 
 def without_name(obj: object, message: str) -> str:
-    """Return the message without its beginning if that names the object."""
+    """Return the message without its beginning if the beginning names the object."""
     head = _forbidden(obj)
     return message[len(head) :] if message[: len(head)] == head else message
 

@@ -28,7 +28,9 @@ class Repeats:
         self._from = len(server.ended) + unwatched
 
     def repeats_after(self) -> int | None:
-        """Count the current state of the cluster. If it has occurred too often, return where the repetition began.
+        """Count the current state of the cluster.
+
+        If the state has occurred too often, return where the repetition began.
 
         The result is the number of pods that had ended when the state last occurred, or None if the cluster may still
         settle.

@@ -21,8 +21,8 @@ FAILED = "FailedResourceClaimCreation"
 def release(state: ClusterState) -> Iterator[Action]:
     """Yield the actions that delete or free the claims that pods no longer need.
 
-    A generated claim is deleted with its pod. Any other claim is no longer reserved for the pod; if no users are left,
-    it loses its devices. A claim is not touched merely because no pod uses it.
+    A generated claim is deleted with its pod. Any other claim is no longer reserved for the pod. If no users are left,
+    the claim loses its devices. A claim is not freed merely because no pod uses it.
     """
     for claim in state.inventory.claims:
         owner = claim.metadata.controller

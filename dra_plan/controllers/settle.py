@@ -81,7 +81,7 @@ class Happening:
 
 @dataclass
 class Settled:
-    """The final state of a simulated cluster. Times are in seconds of the same clock as `start`."""
+    """The final state of a simulated cluster. Times are in seconds, measured by the same clock as `start`."""
 
     server: ApiServer
     state: ClusterState
@@ -118,11 +118,10 @@ class Settled:
 
     @cached_property
     def refused_heirs(self) -> Mapping[PodKey, Pod]:
-        """The pods that the API server rejects.
+        """The pods that the API server rejects although each of them should replace a pod.
 
-        The key of each is the namespace and name of the pod that it would replace.
-
-        The replaced pods existed at the start and have ended.
+        The key of each pod is the namespace and name of the pod that it would replace. The pods to be replaced existed
+        at the start and have ended.
         """
         gone = (each.pod for each, heir in self.places.values() if heir is None)
         return heirs(gone, [pod for pod, _ in self.not_made])
@@ -142,12 +141,18 @@ class Settled:
 
     @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
-        """For each pod that lacks a claim because it could not be created: the message of the event about it."""
+        """The messages of the events about claims that could not be created.
+
+        The keys are the pods that lack the claims.
+        """
         return {(each.namespace, each.name): each.message for each in self._failed_claims}
 
     @property
     def over_quota(self) -> Mapping[PodKey, list[OverQuota]]:
-        """For each pod that could not be created, or whose claim could not: the quota amounts that prevented it."""
+        """The quota amounts that prevented the creation of pods or of their claims.
+
+        The keys are the pods that could not be created or that lack a claim.
+        """
         exceeded = self.server.quotas.exceeded
         claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
         pods = {(pod.metadata.namespace, pod.metadata.name): exceeded.get(said, []) for pod, said in self.not_made}
@@ -159,7 +164,7 @@ class Settled:
 
 
 class Settling:
-    """A simulation of a cluster over time, which carries out steps and settles after each of them."""
+    """A simulation of a cluster over time. It carries out steps, and the cluster settles after each step."""
 
     def __init__(
         self,
@@ -189,7 +194,7 @@ class Settling:
     not_kept = ("forks",)
 
     def parts(self) -> Iterable[object]:
-        """Return the objects that belong to this one and that hold changes of their own."""
+        """Return the objects that belong to the simulation and that hold changes of their own."""
         return self._simulation, self._server, self._events
 
     def start(self) -> None:
@@ -202,7 +207,7 @@ class Settling:
     def run(self, steps: Sequence[EventStep], then: Sequence[Inventory] = ()) -> Settled:
         """Let the cluster settle, then carry out the later states and the steps, and return the final state.
 
-        The cluster also settles after each later state, and after the last step.
+        The cluster also settles after each later state and after the last step.
         """
         self.start()
         self.settle()
@@ -228,7 +233,7 @@ class Settling:
         return self._outcome()
 
     def follow(self, steps: Iterable[EventStep]) -> Settled:
-        """Carry out each step at its time after the start, and return the final state after all later events."""
+        """Carry out each step at its time after the start. Return the final state after all later events."""
         self.start()
         self._server.start = self._server.now
         self._until(self._server.now)

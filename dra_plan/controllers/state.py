@@ -39,7 +39,7 @@ class EndCause:
 
 @dataclass(frozen=True)
 class DeviceWithTaint:
-    """A device, as DRIVER/POOL/DEVICE, with its taint, and the name of the rule that sets the taint, or ""."""
+    """A device, as DRIVER/POOL/DEVICE, with its taint. It includes the name of the rule that sets the taint, or ""."""
 
     device: str
     taint: DeviceTaint
@@ -61,7 +61,10 @@ class EndedPod:
 
 @dataclass(frozen=True)
 class DeletePod:
-    """The deletion of a pod. If `at` is in the future, the pod is deleted then, unless the reason is gone by then."""
+    """The deletion of a pod, now or at the time `at`.
+
+    If the reason for the deletion is gone at that time, the pod is not deleted.
+    """
 
     pod: Pod
     cause: EndCause
@@ -74,7 +77,7 @@ class DeletePod:
 
 @dataclass(frozen=True)
 class CreatePod:
-    """The creation of a pod, now or at the time `at`. `owner` is the KIND and name of its owner."""
+    """The creation of a pod, now or at the time `at`. `owner` is the kind and name of the pod's owner."""
 
     pod: Pod
     owner: tuple[str, str]
@@ -143,11 +146,11 @@ class AbsentOwner:
 class ClusterState:
     """The objects in a cluster at the time `now`, and the changes since `start`.
 
-    `made` contains the UIDs of the pods that controllers created; `revisions` contains the template of each pod, as far
-    as it is known; `lost_nodes` contains the deleted nodes, each with its time; `changed` contains the time at which
-    each object changed, by kind, namespace and name. `evicted_at` contains, by pod UID, the times for which evictions
-    by node taints are already decided. `absent_owners` and `unlisted_templates` are not in the input but derived from
-    it.
+    `made` contains the UIDs of the pods that controllers created. `revisions` contains the template of each pod, as far
+    as it is known. `lost_nodes` contains the deleted nodes, each with the time of its deletion. `changed` contains the
+    time at which each object changed, by kind, namespace and name. `evicted_at` contains, by pod UID, the times for
+    which evictions by node taints are already decided. `absent_owners` and `unlisted_templates` are not in the input
+    but derived from it.
     """
 
     now: float
@@ -217,6 +220,6 @@ class ClusterState:
 def needs_none(pod: Pod) -> bool:
     """Return whether the pod no longer needs its claims.
 
-    This is the case if it has finished, or if it is being deleted before it has a node.
+    This is the case if the pod has finished, or if it is being deleted before it has a node.
     """
     return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)

@@ -162,7 +162,7 @@ def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable
 
 
 def rollout_bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
-    """Return how many more pods than wanted may exist during a rollout, and how many of the wanted pods may be missing.
+    """Return two numbers that limit a rollout: how many extra pods may exist, and how many pods may be missing.
 
     Percentages are rounded up for the first number and down for the second.
     """
@@ -190,8 +190,8 @@ def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
 def given_revisions(inventory: Inventory) -> dict[str, object]:
     """Return the revision of each pod of a StatefulSet or DaemonSet, by UID, as far as the input shows it.
 
-    If the label of a pod names another revision than the status of the set, the pod comes from an older template. If no
-    revision is given, the pod is assumed to come from the template in the input.
+    If the label of a pod names another revision than the status of the set does, the pod comes from an older template.
+    If no revision is given, the pod is assumed to come from the template in the input.
     """
     index = Index(inventory)
     found: dict[str, object] = {}
@@ -207,7 +207,7 @@ def given_revisions(inventory: Inventory) -> dict[str, object]:
 
 
 def revision(template: PodTemplateSpec) -> PodTemplateSpec:
-    """Return the template in the form in which the ReplicaSets of its Deployment contain it.
+    """Return the template in the form that it has in the ReplicaSets of its Deployment.
 
     The label that distinguishes these ReplicaSets is left out.
     """

@@ -53,15 +53,15 @@ def one_of(*words: str | None) -> Meta:
 
 
 def any_of(*parts: type[DocumentPart]) -> dict[str, Any]:
-    """Return the schema of a value that is one of several structs. Only their codes distinguish these structs."""
+    """Return the schema of a value that is one of several structs, which only their codes distinguish."""
     return {"anyOf": [{"$ref": f"#/$defs/{part.__name__}"} for part in parts]}
 
 
 class DocumentPart(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename=_written, omit_defaults=True):
     """A part of a document. Its fields are written in the order of their definition.
 
-    A field is omitted if it has its default value. So a nullable field has no default, and the default None means that
-    the field is absent.
+    A field is omitted if it has its default value. A nullable field therefore has no default, and the default None
+    means that the field is absent.
     """
 
 
@@ -144,7 +144,7 @@ HeldDrains = Annotated[
 
 
 class AppliedObject(ObjectName, frozen=True, kw_only=True):
-    """An object that was applied, and what this changed."""
+    """An object that was applied, and how this changed the cluster."""
 
     change: Annotated[str, one_of("Created", "Changed", "Unchanged")]
 
@@ -177,7 +177,7 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
-    """A document, as printed. Only fields that are UNSET are omitted."""
+    """A document in the form in which it is printed. Only fields that are UNSET are omitted."""
 
     api_version: Literal["dra-plan/v1alpha1"] = API_VERSION
     kind: str
@@ -220,7 +220,7 @@ def answer_target(target: Target) -> AnswerTarget:
 def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
     """Return the notices in the form of documents, in order and without duplicates.
 
-    If several notices report missing objects, a further warning contains the command that collects all of them.
+    If several notices report missing objects, one more warning contains the command that collects all of these objects.
     """
     told = list(dict.fromkeys(notices))
     lacking = [one for one in told if one.brings]

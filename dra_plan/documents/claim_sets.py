@@ -39,7 +39,7 @@ class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
-    """A rejection by a filter of the scheduler that depends only on the node and the pod, and not on devices."""
+    """A rejection by a scheduler filter that depends only on the node and the pod, and not on devices."""
 
     plugin: Text
     message: SchedulerText
@@ -54,7 +54,7 @@ class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
 
 
 class PlannedNode(DocumentPart, frozen=True, kw_only=True):
-    """The result for a claim set on a node."""
+    """The result for one claim set on one node."""
 
     name: str
     outcome: Annotated[
@@ -103,7 +103,7 @@ _MESSAGE_UNLESS_FITS = {
 
 
 class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
-    """The owner of a claim set, which is a set of claims that must fit together on one node."""
+    """The owner of a claim set. The claims in a claim set must fit together on one node."""
 
     owner: Annotated[
         ObjectName | None,
@@ -160,7 +160,7 @@ class Competition(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
-    """Nodes on which rules of the scheduler other than those for devices reject the pod."""
+    """Nodes that reject the pod because of rules that do not concern devices."""
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]

@@ -59,7 +59,7 @@ class ComputedPart(DocumentPart, frozen=True, kw_only=True):
 
 
 class DecidingClause(DocumentPart, frozen=True, kw_only=True):
-    """The part of a selector that decides, and the values of the devices for the names that it reads.
+    """The part of a selector that decides, and the values that devices have for the attributes and capacities in it.
 
     Numbers of devices are totals over all nodes of the story.
     """
@@ -102,12 +102,15 @@ CheckName = Annotated[
 
 
 class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
-    """A claim with allocated devices, and the pods that may use them."""
+    """A claim with allocated devices, and the pods that may use the claim."""
 
     namespace: str
     name: str
     pods: list[str]
     own: Annotated[bool, Meta(description="True if the claim belongs to this claim set.")] = False
+    leaving: Annotated[
+        list[str], Meta(description="In the obstacles of nodes: the pods among them that are being deleted.")
+    ] = []
 
 
 def claim_holder(claim: ResourceClaim) -> ClaimHolder:
@@ -272,7 +275,7 @@ class TaintDetail(TaintName, frozen=True, kw_only=True):
 
 
 class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
-    """A constraint, and the value that it compares on the device, or null if the device has no such value."""
+    """A constraint, and the value that it compares on the device. The value is null if the device has no such value."""
 
     constraint: Position
     attribute: str
@@ -319,7 +322,7 @@ class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
 class ChangedValue(DocumentPart, frozen=True, kw_only=True):
     """An attribute, a capacity or another field of a pool's devices that changed.
 
-    It may also exist only before or only after the change.
+    The field may also exist only before the change, or only after it.
     """
 
     field: Text
@@ -331,7 +334,7 @@ class ChangedValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that drivers publish differently before and after."""
+    """A pool for which drivers publish something different before and after the change."""
 
     driver: Text
     pool: Text
@@ -342,7 +345,7 @@ class ChangedPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
-    """A selector that matches a different number of devices before and after."""
+    """A selector that matches a different number of devices before and after the change."""
 
     expression: Text
     used_by: list[ObjectName]

@@ -50,7 +50,7 @@ class ResourceUser(DocumentPart, frozen=True, kw_only=True):
 
 
 class ShortAlternative(DocumentPart, frozen=True, kw_only=True):
-    """Another alternative of a request, for which there are too few devices as well."""
+    """Another alternative of a request. There are too few devices for this alternative as well."""
 
     request: str
     need: Amount
@@ -58,12 +58,29 @@ class ShortAlternative(DocumentPart, frozen=True, kw_only=True):
     matches: Annotated[bool, Meta(description="True if any device there matches, whether it is in use or not.")]
 
 
+class NodeShare(DocumentPart, frozen=True, kw_only=True):
+    """What one of several nodes with the same obstacle has left, and who has the rest.
+
+    The fields have the same meanings as in the obstacle.
+    """
+
+    node: str
+    left: str
+    users: list[ResourceUser] = []
+    holders: list[str] = []
+    removed: list[RemovedDevices] = []
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
-    """What a rejection is about, for a group of nodes. Which fields are set depends on the kind."""
+    """The object or condition that makes a group of nodes reject the pod. The kind determines which fields are set."""
 
     kind: ObstacleKind
     resource: Annotated[
-        str, Meta(description="The resource that is short. VolumeLimit: the CSI driver whose volumes are counted.")
+        str,
+        Meta(
+            description="The resource that is short. Volume: `storage`, if only the free space for a new volume is too "
+            "small. VolumeLimit: the CSI driver whose volumes are counted."
+        ),
     ] = ""
     need: Annotated[str, Meta(description="The amount of the resource that the pod requests.")] = ""
     left: Annotated[str, Meta(description="The largest amount that is left on one of the nodes.")] = ""
@@ -160,6 +177,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[ResourceUser],
         Meta(description="The pods that come first and are nominated to that node, so that their room is not free."),
     ] = []
+    each: Annotated[
+        list[NodeShare],
+        Meta(
+            description="Each of the nodes, those with the most left first, if there are only a few and they differ in "
+            "what is left or in who has the rest."
+        ),
+    ] = []
     free: Annotated[str, Meta(description="The amount that node would have left without the nominated pods.")] = ""
     on: Annotated[
         str,
@@ -245,7 +269,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     def is_reserved(self) -> bool:
         """True if this is the taint of a node that is reserved for the control plane.
 
-        Such a taint outweighs everything else.
+        Such a taint takes precedence over all other reasons.
         """
         return self.taint is not None and self.taint.key in CONTROL_PLANE
 
@@ -256,7 +280,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_of_room(self) -> bool:
-        """True if other pods leave too little room, so that the node might accept the pod without them."""
+        """True if other pods leave too little room on the node, so that the node might accept the pod without them."""
         if self.kind == "Affinity":
             return self.term in ("anti-affinity", "existing")
         return self.kind in ("Resource", "Port", "VolumeLimit") and not self.never
@@ -269,12 +293,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_of_volume(self) -> bool:
-        """True if the node can never use the pod's volume, so that it does not matter what else the node lacks."""
+        """True if the node can never use the pod's volume. Nothing else that the node lacks then matters."""
         return self.kind == "Volume" and bool(self.volume)
 
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
-    """One reason why one plugin rejects nodes, and what the reason is about."""
+    """One reason why one plugin rejects nodes, and the objects or conditions behind the reason."""
 
     plugin: str
     message: SchedulerText
@@ -310,5 +334,5 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def about(self) -> list[NodeObstacle]:
-        """What the reasons of these nodes are about."""
+        """The objects or conditions that make these nodes reject the pod."""
         return [one for reason in self.reasons for one in reason.about]

@@ -17,7 +17,7 @@ LargestPod = Annotated[
 
 
 class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
-    """One reason why nodes accept no more copies. A node may have several."""
+    """One reason why nodes accept no more copies. A node may have several reasons."""
 
     plugin: Text
     kind: Annotated[
@@ -47,7 +47,7 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
 
 
 class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
-    """Devices of one driver, model and profile that are in use, and that a copy could get otherwise."""
+    """Devices of one driver, model and profile that are in use, and that a copy could get if they were free."""
 
     driver: Text
     model: ModelName = ""

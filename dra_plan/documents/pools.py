@@ -73,7 +73,7 @@ class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
 
 
 class ListedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool in one state, and the nodes that see the pool in this state."""
+    """A pool in one state, and the nodes that see the pool in that state."""
 
     driver: str
     pool_name: str

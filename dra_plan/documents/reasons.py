@@ -54,7 +54,7 @@ class KnownDefect(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
-    """Known defects of the release that change the answer, and the answer that the release would give without them."""
+    """Known defects of the release that change the answer, and the answer without these defects."""
 
     code: Annotated[str, one_of("upstream-defect"), Meta(description="Set only among the reasons of a plan.")] = ""
     defects: Annotated[list[KnownDefect], Meta(min_length=1)]
@@ -62,14 +62,14 @@ class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
 
 
 class TriedRewrite(DocumentPart, frozen=True, kw_only=True):
-    """A selector without an error, and the answer that it would lead to."""
+    """A rewritten selector that causes no error, and the answer that it would lead to."""
 
     expression: str
     outcome: str
 
 
 class AttemptFault(DocumentPart, frozen=True, kw_only=True):
-    """The error with which the scheduling attempt ended."""
+    """The error that ended the scheduling attempt."""
 
     code: str
     message: SchedulerText
@@ -104,7 +104,7 @@ class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", 
 
 
 class MetValues(DocumentPart, frozen=True, kw_only=True):
-    """The values of a constraint's attribute on the devices that are left for a request."""
+    """The values that the attribute of a constraint has on the devices that are left for a request."""
 
     request: str
     values: list[FoundValue]
@@ -149,7 +149,7 @@ class NeededAmount(RequestName, frozen=True, kw_only=True):
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter, or a capacity of shared devices, that has less left than several requests need together."""
+    """A counter, or a capacity of shared devices, of which less is left than several requests need together."""
 
     pool: PoolName | None = None
     counter_set: str = ""
@@ -170,7 +170,7 @@ class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class NotTogether(DocumentPart, frozen=True, kw_only=True):
-    """A blocking set: the smallest set of requests, constraints, counters and claims that cannot all be met."""
+    """A blocking set: a smallest set of requests, constraints, counters and claims that cannot all be met together."""
 
     code: Annotated[str, one_of("not-together"), Meta(description="Set only among the reasons of a plan.")] = ""
     proven: Annotated[
@@ -188,7 +188,7 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason that concerns a request, a claim or a node as a whole, and not single devices."""
+    """A reason that concerns a whole request, claim or node, and not single devices."""
 
     code: str
     claim: ClaimName | None = None

@@ -76,12 +76,12 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_undecided(self) -> bool:
-        """True if the pod has no node because a search was cut short, or because what decides is not in the input."""
+        """True if the pod has no node because a search was cut short, or because the input lacks what decides."""
         return self.outcome in ("Undecided", "Unknown") or bool(self.undecided_nodes)
 
 
 class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim in the final state."""
+    """A claim in the final state of the cluster."""
 
     namespace: str
     name: str
@@ -248,7 +248,7 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
 
 
 class ContestedPods(DocumentPart, frozen=True, kw_only=True):
-    """Pods of one owner, more of which would get a node if no other pods were pending."""
+    """Pods of one owner. If no other pods were pending, more of these pods would get a node."""
 
     owner: ObjectName
     pods: Annotated[int, Meta(ge=1, description="The pods of the owner that had no node before.")]

@@ -36,7 +36,7 @@ RequestProblem = Annotated[
 
 
 class RequestDevices(RequestName, frozen=True, kw_only=True):
-    """What a request or alternative needs, and the devices of a node that its checks leave."""
+    """What a request or alternative needs, and the devices of a node that are left after its checks."""
 
     class_: str
     alternative: bool
@@ -58,7 +58,7 @@ class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
 
 
 class StoryRequest(RequestDevices, frozen=True, kw_only=True):
-    """A request on the nodes of a story, with the smallest and the largest of each number on these nodes."""
+    """A request on the nodes of a story. Each number is given as its smallest and its largest value on these nodes."""
 
     left_from: Annotated[Amount, Meta(description=("The smallest number of devices left on any node of the story."))]
     left_to: Amount
@@ -68,7 +68,7 @@ class StoryRequest(RequestDevices, frozen=True, kw_only=True):
 
 
 class ChosenDevice(RequestName, frozen=True, kw_only=True):
-    """The device for one slot of a request, and the devices that were skipped before it."""
+    """The device chosen for one slot of a request, and the devices that were skipped before it."""
 
     slot: Position
     device: DeviceName | None
@@ -90,7 +90,7 @@ class ClaimElsewhere(ClaimName, frozen=True, kw_only=True):
 
 
 class NearSlice(DocumentPart, frozen=True, kw_only=True):
-    """A slice that does not select a node, but selects a label value that is similar to the node's value."""
+    """A slice whose node selector requires a label value that is similar to the node's value but does not match it."""
 
     slice: Text
     pool: Text
@@ -100,14 +100,14 @@ class NearSlice(DocumentPart, frozen=True, kw_only=True):
 
 
 class PoolElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A pool whose devices are for other nodes, shown for a node that has no devices."""
+    """A pool whose devices are for other nodes. It is shown for a node that has no devices."""
 
     pool: PoolName
     labels: Annotated[str, Meta(description="What it wants of a node and this one lacks, as -l of kubectl takes it.")]
 
 
 class MissingDriver(DocumentPart, frozen=True, kw_only=True):
-    """A driver whose devices a request wants, but that publishes nothing for a node."""
+    """A driver that publishes nothing for a node although a request wants the driver's devices."""
 
     driver: Text
     nodes: Annotated[Amount, Meta(description="The number of other nodes for which the driver publishes devices.")]
@@ -144,16 +144,17 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that is not ready, and the reason."""
+    """A pod that is not ready, and the reason for this."""
 
     pod: Annotated[Text, Meta(description="The pod, as NAMESPACE/NAME.")]
     node: str
     reason: Annotated[str, Meta(description="The reason why its first waiting container waits, in one word.")] = ""
     message: Annotated[str, Meta(description="The message of the kubelet or the scheduler.")] = ""
+    container: Annotated[str, Meta(description="The name of that container.")] = ""
 
 
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
-    """The result for a claim set on similar nodes."""
+    """The result for a claim set on nodes that are alike."""
 
     nodes: Annotated[list[str], Meta(min_length=1, description="The nodes. The details are those of the first node.")]
     outcome: NodeAnswer
@@ -199,7 +200,7 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
 
 
 class SharedClaim(DocumentPart, frozen=True, kw_only=True):
-    """An allocated claim that all pods of a controller name, so that they all use the same devices."""
+    """An allocated claim that all pods of a controller name. All of these pods use the same devices."""
 
     claim: str
     by: Annotated[ObjectName, Meta(description="The controller of the pods.")]

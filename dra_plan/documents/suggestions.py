@@ -14,9 +14,10 @@ from .stories import DriverPod
 
 
 class OtherAmount(DocumentPart, frozen=True, kw_only=True):
-    """The amount that the largest devices have of a capacity or counter, before and after a change of a value.
+    """The largest amount of a capacity or counter that a device has, before and after a change of the requested value.
 
-    `from` is the amount of the devices with the requested value, and `to` is the amount of those with another value.
+    `from` is the amount of the devices with the requested value, and `to` is the amount of the devices with another
+    value.
     """
 
     name: Text
@@ -79,7 +80,7 @@ class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
-    """Fewer devices are requested, or a number of devices instead of all."""
+    """Fewer devices are requested, or a fixed number of devices is requested instead of all devices."""
 
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
@@ -87,9 +88,9 @@ class CountLowered(RequestChange, frozen=True, kw_only=True):
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):
-    """Less of a capacity is requested, or a different capacity, or none of it.
+    """Less of a capacity is requested, or another capacity is requested, or the request for the capacity is removed.
 
-    `request-capacity`: an amount is requested explicitly, and replaces the one that applies otherwise.
+    `request-capacity`: an amount is requested explicitly, and replaces the amount that applies otherwise.
     """
 
     code: Annotated[str, one_of("lower-capacity", "request-capacity", "rename-capacity", "drop-capacity")]
@@ -134,7 +135,7 @@ class ConstraintDropped(DocumentPart, frozen=True, kw_only=True):
 
 
 class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
-    """The claim waits until a pool has the slices that it lacks."""
+    """The claim waits until the pool has the slices that are missing."""
 
     code: Annotated[str, one_of("wait-for-slice")]
     pool: PoolName
@@ -148,7 +149,10 @@ class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeAdded(DocumentPart, frozen=True, kw_only=True):
-    """A copy of a node is added, with the pods and devices that every such node has. No patch does that."""
+    """A copy of a node is added, with the pods and devices that every node of this type has.
+
+    No patch can add a node.
+    """
 
     code: Annotated[str, one_of("add-node")]
     like: Annotated[str, Meta(description="The node that is copied.")]
@@ -204,7 +208,8 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
     """The pod requires a different value of a node label, or a different label.
 
-    `use-other-nodes`: nodes have both values, but the nodes with the present value have no room.
+    `use-other-nodes`: some nodes have the present value and some have the new value, but the nodes with the present
+    value have no room.
     """
 
     code: Annotated[str, one_of("change-node-selector", "use-other-nodes")]
@@ -215,18 +220,44 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeRequirementsMerged(DocumentPart, frozen=True, kw_only=True):
-    """Requirements for a node label that exclude each other are replaced by one that accepts any of their values."""
+    """Requirements for a node label that exclude each other are replaced by one requirement.
+
+    The new requirement accepts any of the values that the replaced requirements accept.
+    """
 
     code: Annotated[str, one_of("merge-node-requirements")]
     label: str
     values: list[str]
 
 
+class NodeRequirementDropped(DocumentPart, frozen=True, kw_only=True):
+    """The pod no longer requires anything of a node label."""
+
+    code: Annotated[str, one_of("drop-node-requirement")]
+    label: str
+    operator: str
+    values: list[str] = []
+    has: Annotated[str, Meta(description="The value that the node has; absent if it lacks the label.")] = ""
+    places: Annotated[
+        list[str],
+        Meta(description="The fields with the requirement: `nodeSelector`, `nodeAffinity` or both.", min_length=1),
+    ]
+
+
+class AffinityNamespacesAdded(DocumentPart, frozen=True, kw_only=True):
+    """A required pod affinity term also selects pods of other namespaces."""
+
+    code: Annotated[str, one_of("add-affinity-namespaces")]
+    selector: Annotated[str, Meta(description="The label selector of the term, in the format of `-l`.")]
+    topology_key: str
+    namespaces: Annotated[list[str], Meta(description="The namespaces that are added.", min_length=1)]
+
+
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
     """A rule of the pod about other pods becomes a preference, or a container no longer uses its host port.
 
     `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
-    `lower-min-domains`: the constraint requires only as many domains as there are.
+    `lower-min-domains`: the topology spread constraint requires only as many domains as there are.
     """
 
     code: Annotated[
@@ -257,7 +288,7 @@ class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
 
 
 class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
-    """A rolling update deletes an old pod before its new pod is ready, as set by `maxUnavailable` of the Deployment."""
+    """A rolling update deletes an old pod before its new pod is ready (`maxUnavailable` of the Deployment)."""
 
     code: Annotated[str, one_of("loosen-rollout")]
     deployment: str
@@ -265,7 +296,7 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
-    """Each pod gets a claim of its own instead of the claim that the pods share.
+    """Each pod gets a claim of its own instead of a claim that it shares with other pods.
 
     The claims are created from a new template, which has the specification of the shared claim.
     """
@@ -273,6 +304,11 @@ class ClaimTemplated(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("use-claim-template")]
     shared: Annotated[ClaimName, Meta(description="The claim that the pods currently name.")]
     template: Annotated[str, Meta(description="The name of the new ResourceClaimTemplate.")]
+    kept_by: Annotated[
+        list[str],
+        Meta(description="If only pods of other owners use the shared claim: these pods, which keep it on its node."),
+    ] = []
+    on: Annotated[str, Meta(description="The only node from which the devices of the claim can be used.")] = ""
 
 
 class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
@@ -284,7 +320,7 @@ class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceServed(DocumentPart, frozen=True, kw_only=True):
-    """The `extendedResourceName` of a device class is set, so that it provides a resource that no node has."""
+    """The `extendedResourceName` of a device class is set, so that the class provides a resource that no node has."""
 
     code: Annotated[str, one_of("serve-resource")]
     class_: str
@@ -318,8 +354,9 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
 class PodsGone(DocumentPart, frozen=True, kw_only=True):
     """Pods of one node no longer exist.
 
-    `await-pods`: they are being deleted and end without further action. `force-delete-pods`: they do not, because
-    their node does not report. `remove-pods`: they run, and are to be deleted or moved.
+    `await-pods`: the pods are being deleted and end without further action. `force-delete-pods`: the pods are being
+    deleted but do not end, because their node does not report. `remove-pods`: the pods run, and are to be deleted or
+    moved.
     """
 
     code: Annotated[str, one_of("await-pods", "force-delete-pods", "remove-pods")]
@@ -358,6 +395,8 @@ SuggestedChange = (
     | NodeTaintMet
     | NodeSelectorChanged
     | NodeRequirementsMerged
+    | NodeRequirementDropped
+    | AffinityNamespacesAdded
     | PodRuleRelaxed
     | ResourceLowered
     | ReplicasLowered
@@ -384,6 +423,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "fix-spelling": SelectorChanged,
     "change-node-selector": NodeSelectorChanged,
     "merge-node-requirements": NodeRequirementsMerged,
+    "add-affinity-namespaces": AffinityNamespacesAdded,
     "rename-capacity": CapacityChanged,
     "rename-resource": ResourceRenamed,
     "serve-resource": ResourceServed,
@@ -398,32 +438,34 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-request": ResourceLowered,
     "use-other-nodes": NodeSelectorChanged,
     "raise-quota": QuotaRaised,
-    "add-node": NodeAdded,
+    "change-value": SelectorChanged,
+    "change-class": ClassChanged,
+    "add-alternative": AlternativeAdded,
     "lower-min-domains": PodRuleRelaxed,
     "relax-spread": PodRuleRelaxed,
     "relax-anti-affinity": PodRuleRelaxed,
     "drop-host-port": PodRuleRelaxed,
-    "remove-pods": PodsGone,
-    "release-claim": ClaimReleased,
-    "count-instead-of-all": CountLowered,
-    "tolerate-taint": TaintTolerated,
-    "change-value": SelectorChanged,
-    "change-class": ClassChanged,
-    "add-alternative": AlternativeAdded,
+    "drop-node-requirement": NodeRequirementDropped,
     "loosen-selector": SelectorChanged,
     "drop-constraint": ConstraintDropped,
     "drop-capacity": CapacityChanged,
     "drop-selector": SelectorChanged,
-    "loosen-class": SelectorChanged,
+    "add-node": NodeAdded,
+    "remove-pods": PodsGone,
+    "release-claim": ClaimReleased,
+    "count-instead-of-all": CountLowered,
+    "tolerate-taint": TaintTolerated,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,
+    "loosen-class": SelectorChanged,
     "lower-replicas": ReplicasLowered,
 }
 """The struct of every code, most plausible first.
 
-The order is: a node with free capacity accepts the pod; a mistake is fixed; changes that keep all requests; fewer or
-different devices; devices that others hold; changes that give up a rule; and last, changes to rules that affect others,
-those that remove a request entirely, and fewer pods, which is what happens without any change.
+The order is: a node with free capacity accepts the pod; a mistake is fixed; less or something else is requested, or a
+rule of the pod is given up, which costs nobody else anything; one more node; what other pods have; and last, changes
+to rules that affect others, those that remove a request entirely, and fewer pods, which is what happens without any
+change.
 """
 
 
@@ -469,7 +511,7 @@ class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
 
 
 class TriedChanges(DocumentPart, frozen=True, kw_only=True):
-    """Changes that were tried together, and the node on which the claims then fit."""
+    """Changes that were tried together, and the node on which the claims fit after these changes."""
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the claim set then fits.")]

@@ -72,7 +72,7 @@ in the input."""
 
 
 class OtherPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that affects the explained one."""
+    """A pod that affects the explained pod."""
 
     namespace: str
     name: Text
@@ -86,7 +86,7 @@ OfAllNodes = Meta(
 
 
 class GangShortage(DocumentPart, frozen=True, kw_only=True):
-    """A pod group that lacks nodes: fewer of its pods than needed find a node at the same time."""
+    """A pod group that lacks nodes, because too few of its pods find a node at the same time."""
 
     name: Text
     least: Annotated[Amount, MinCount]
@@ -102,7 +102,7 @@ class GangShortage(DocumentPart, frozen=True, kw_only=True):
 
 
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
-    """The result for a pod if no other pod were pending, or if nothing held it back."""
+    """The result for a pod if no other pods were pending, or if nothing held the pod back."""
 
     verdict: Verdict
     node_name: str = ""
@@ -116,7 +116,10 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
 
 
 class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
-    """The result with feature gates that are off by default, but probably on in the cluster."""
+    """The result with some feature gates switched on.
+
+    These gates are off by default, but are probably on in the cluster.
+    """
 
     gates: list[str]
     signs: Annotated[
@@ -126,7 +129,10 @@ class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason that applied to a different number of nodes when the cluster's last message was written."""
+    """A reason that applied to a different number of nodes at an earlier time.
+
+    That is the time at which the cluster's last message about the pod was written.
+    """
 
     reason: SchedulerText
     nodes: Annotated[
@@ -138,7 +144,7 @@ class ChangedReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class LastMessage(DocumentPart, frozen=True, kw_only=True):
-    """The last message of the cluster's own scheduler about a pod, which is in the condition PodScheduled."""
+    """The last message about a pod from the cluster's own scheduler, as found in the condition PodScheduled."""
 
     reason: str
     message: Annotated[str, FailedScheduling]
@@ -170,7 +176,10 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
 
 
 class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition of an allocated device that the scheduler waits for before it binds the pod."""
+    """A condition of an allocated device.
+
+    The scheduler waits for this condition before it binds the pod.
+    """
 
     claim: str
     device: DeviceName
@@ -186,7 +195,7 @@ class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimOfLostNode(DocumentPart, frozen=True, kw_only=True):
-    """A claim of a pod whose devices are on a node that the input does not have."""
+    """A pod's claim whose devices are on a node that is not in the input."""
 
     claim: str
     node_name: str
@@ -199,7 +208,7 @@ class ClaimOfLostNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class LabelConflict(DocumentPart, frozen=True, kw_only=True):
-    """A pod's requirements for a node label that no value of the label can meet together."""
+    """Requirements of a pod for one node label. No value of the label meets all of them."""
 
     label: str
     wants: Annotated[list[str], Meta(description="The requirements that conflict, such as `zone=a` and `zone=b`.")]
@@ -238,7 +247,7 @@ class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
 
 
 class LeavingClaim(DocumentPart, frozen=True, kw_only=True):
-    """A ResourceClaim of a pod that is being deleted. No pod may begin to use such a claim."""
+    """A pod's ResourceClaim that is being deleted. No pod may begin to use such a claim."""
 
     name: Text
     pods: Annotated[
@@ -248,7 +257,7 @@ class LeavingClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodEvent(DocumentPart, frozen=True, kw_only=True):
-    """A warning about a pod, read from an Event in the input. It is the last warning with this reason."""
+    """A warning about a pod, read from an Event in the input. Of several warnings with one reason, this is the last."""
 
     reason: Text
     message: Text
@@ -402,7 +411,11 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[AbsentName], Meta(description="Values that no device has, if they are not listed in `claimSets`.")
     ] = []
     volume_claims: Annotated[
-        list[VolumeClaimNeeds], Meta(description="The PersistentVolumeClaims, if volumes keep the pod away from nodes.")
+        list[VolumeClaimNeeds],
+        Meta(
+            description="The PersistentVolumeClaims, if volumes keep the pod away from nodes. Of a pod that would be "
+            "bound, or waits for its volumes: those whose volume is being created, or whose provisioner is not ready."
+        ),
     ] = []
     limits_unknown: Annotated[
         bool,
@@ -508,18 +521,19 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     def told_nodes(self) -> list[RefusingNodes]:
         """The nodes that reject the owner's pods, with their reasons.
 
-        If something else holds the pods back, these are the nodes that would reject the pods without it.
+        If something other than the nodes holds the pods back, these are the nodes that would reject the pods without
+        it.
         """
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     @property
     def told(self) -> str:
-        """The verdict as people should read it: a yes that the cluster contradicts is not known."""
+        """The verdict that people should read. If the cluster contradicts a yes, this verdict is Unknown."""
         return "Unknown" if self.doubted else self.verdict
 
     @property
     def depends_on_gates(self) -> bool:
-        """True if there is a node only while feature gates are off, although these seem to be on in the cluster."""
+        """True if the owner gets a node only while feature gates are off that seem to be on in the cluster."""
         return self.verdict in GOOD and self.with_gates is not None
 
     @property

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from .base import DocumentPart, one_of
+from .stories import UnreadyPod
 
 
 class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
@@ -16,18 +17,34 @@ class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
     """
 
     name: str
-    faults: list[Annotated[str, one_of("held", "small", "form", "deleted", "phase", "selector", "access-modes")]] = []
+    faults: list[
+        Annotated[str, one_of("held", "small", "form", "deleted", "class", "phase", "selector", "access-modes")]
+    ] = []
     phase: str = ""
     size: str = ""
     holder: Annotated[str, Meta(description="held: the claim in spec.claimRef, as NAMESPACE/NAME.")] = ""
+    uid: Annotated[
+        str, Meta(description="held: the UID in spec.claimRef, if this is an earlier claim with the same name.")
+    ] = ""
+    storage_class: Annotated[str, Meta(description="class: the StorageClass of the volume.")] = ""
+    labels: Annotated[list[str], Meta(description="The node labels that the volume requires.")] = []
 
 
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim whose volume, or whose StorageClass, keeps a pod away from nodes."""
+    """A PersistentVolumeClaim whose volume or StorageClass keeps a pod away from nodes."""
 
     name: str
     missing: Annotated[bool, Meta(description="True if there is no such claim in the namespace.")] = False
-    volume: Annotated[str, Meta(description="The volume to which the claim is bound; empty if it is not bound.")] = ""
+    volume: Annotated[
+        str, Meta(description="The volume that the claim names, to which it is usually bound; empty if it names none.")
+    ] = ""
+    pending: Annotated[
+        bool,
+        Meta(description="True if the claim is not bound to the volume that it names; `volumes` contains this volume."),
+    ] = False
+    volume_missing: Annotated[
+        bool, Meta(description="True if that volume is not in the input, although other volumes are.")
+    ] = False
     storage_class: str = ""
     class_missing: Annotated[
         bool, Meta(description="True if the StorageClass is not in the input, although other classes are.")
@@ -47,6 +64,11 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         bool | None,
         Meta(description="True if the class has a provisioner, which creates volumes; null if this is not known."),
     ] = None
+    provisioner: Annotated[str, Meta(description="The provisioner of the class, if it creates volumes.")] = ""
+    provisioner_pods: Annotated[
+        list[UnreadyPod],
+        Meta(description="The provisioner's pods that were found, if none of them is ready."),
+    ] = []
     volumes: Annotated[
         list[UnmatchedVolume],
         Meta(description="If the claim has no volume: the existing volumes of its class, the best match first."),
@@ -56,6 +78,19 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     ] = False
     labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
     nowhere: Annotated[bool, Meta(description="True if no node in the input can use the volume.")] = False
+    again: Annotated[
+        str,
+        one_of("", "provisioned", "free-volume", "no-volume", "no-node", "class-missing", "unknown"),
+        Meta(
+            description="If the volume is missing or no node can use it: whether an equal claim would get a volume. It "
+            "is created by the class, or a volume is free; or none is, the class creates none on any node, or does not "
+            "exist."
+        ),
+    ] = ""
+    free: Annotated[str, Meta(description="free-volume: the volume.")] = ""
+    selected_node: Annotated[
+        str, Meta(description="The node for which the volume is being created, if the scheduler has chosen one.")
+    ] = ""
     stateful_set: Annotated[
         str, Meta(description="The StatefulSet that creates the claim from one of its templates.")
     ] = ""
@@ -64,9 +99,24 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         Meta(description="The StorageClass in this template, if it is not in the input, although other classes are."),
     ] = ""
 
+    @property
+    def is_open(self) -> bool:
+        """True if the claim is not bound to a volume that exists."""
+        return not self.volume or self.pending or self.volume_missing
+
+    @property
+    def is_awaited(self) -> bool:
+        """True if the pod has to wait for the volume: it is being created, or what creates it is not ready."""
+        return bool(self.selected_node or self.provisioner_pods)
+
+    @property
+    def is_told(self) -> bool:
+        """True if it says more than that the volume is created on whichever node the pod gets."""
+        return not (self.waits and self.provisions) or bool(self.labels) or self.is_awaited
+
 
 class VolumePlace(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim, and the node label values that a node must have to use its volume."""
+    """A PersistentVolumeClaim, and the label values that a node must have to use the claim's volume."""
 
     claim: str
     values: list[str]
@@ -86,7 +136,7 @@ class VolumesApart(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeElsewhere(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim that only one node may use, and that a pod on another node uses.
+    """A PersistentVolumeClaim that only one node may use, and that is used by a pod on another node.
 
     The explained pod is bound to a node and uses the claim as well.
     """

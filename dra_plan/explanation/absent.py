@@ -31,10 +31,10 @@ Typed = tuple[str, Any]
 
 @dataclass(slots=True, frozen=True)
 class AbsentValue:
-    """A value that a request or its class requires of the attribute or capacity `reference`, and that no device has.
+    """A value that a request or its class requires of an attribute or capacity, although no device has this value.
 
-    `values` counts the devices that publish `reference`, by the value that they have. At least one of them has a value
-    of the required type.
+    `reference` is the attribute or capacity. `values` contains the values of the devices that publish `reference`, with
+    the number of devices for each value. At least one of these values has the required type.
     """
 
     want: Want
@@ -53,7 +53,8 @@ Published = dict[Reference, Counter[Typed]]
 def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
     """Return the required values that no device has, for requests that can't be met on some node.
 
-    Each selector clause occurs only once. `known` caches the values that devices publish, and this function adds to it.
+    Each clause of a selector occurs only once. `known` caches the values that devices publish; this function adds
+    values to the cache.
     """
     asked = [found for want in _failing(groups) for found in _asked(want)]
     if not asked:
@@ -109,11 +110,12 @@ def _values(view: View, like: LikeDevices, wanted: Iterable[Reference]) -> Publi
 
 
 def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:
-    """Return the decisive parts of selectors, for requests that can't be met even alone.
+    """Return the decisive parts of selectors, for requests that can't be met even if they are the only ones.
 
-    They are grouped by request, and by the reason that removed devices in the first offer. The devices are those of all
-    offers. The selector of a class is considered only if no device passes it, because its purpose is to exclude other
-    kinds of devices. The result is empty if there are no offers, for example because pools can't be gathered.
+    The parts are grouped by the position of the request, and by the position of the reason in the first offer's funnel.
+    The devices in the parts are the devices of all offers. The selector of a class is considered only if no device
+    passes the selector, because its purpose is to exclude other kinds of devices. The result is empty if there are no
+    offers, for example because pools can't be gathered.
     """
     if not offers:
         return {}
@@ -139,7 +141,10 @@ def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list
 
 
 def all_publications(view: View) -> Publications:
-    """Return the names that the devices of the whole input publish: that none has a name is true only of all."""
+    """Return the names that the devices of the whole input publish.
+
+    All devices are needed to state that no device has a name.
+    """
     found = _PUBLISHED.get(view.gatherer)
     if found is None:
         slices = (each for slices in view.gatherer.slices.values() for each in slices)

@@ -37,7 +37,7 @@ CounterKey = tuple[PoolID, str]
 
 
 def not_together(offer: NodeOffer, found: BlockingSet) -> NotTogether:
-    """Return the blocking set as documents show it."""
+    """Return the blocking set in the form that documents use."""
     elements = [_element(offer, element) for element in found.elements]
     return NotTogether(proven=found.proven, elements=elements, shortages=list(_shortages(offer, found)))
 
@@ -128,7 +128,7 @@ def _counter(offer: NodeOffer, element: CounterElement) -> BlockingCounter:
 
 
 def counter_sets(offer: NodeOffer, wanted: Iterable[CounterKey]) -> Iterator[SeenCounterSet]:
-    """Yield the wanted counter sets that the node sees, with the free and the total amount of each counter."""
+    """Yield those of the given counter sets that the node sees, with the free and total amount of each counter."""
     view = offer.placement.view
     counters = Counters(view.state, view.target)
     for pool_id, name in dict.fromkeys(wanted):

@@ -48,12 +48,12 @@ def known_devices(view: View) -> Iterator[DeviceID]:
 
 
 def hint(view: View, device: DeviceID) -> str | None:
-    """Return a known device with a name that is similar to an unknown device's name, or None if there is none."""
+    """Return the known device whose name is most similar to an unknown device's name, or None."""
     return nearest(str(device), [str(known) for known in known_devices(view)])
 
 
 def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> DeviceStory:
-    """Return the results for a device for each claim set, on the first node that sees the device."""
+    """Return what happens to one device for each claim set, on the first node that sees the device."""
     seen = [(node, found) for node in nodes if (found := _on(view, node, device)) is not None]
     slices = [s for s in view.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
     made = DeviceStory(

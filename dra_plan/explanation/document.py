@@ -55,7 +55,7 @@ _OTHER_KIND, _OTHER_DEVICE, _NEARLY = range(3)
 
 
 def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
-    """Return the leading reasons on the nodes that reject the claims, the most common first.
+    """Return the leading reasons on the nodes that reject the claims. The most common reason comes first.
 
     Nodes without any devices come last.
     """
@@ -88,10 +88,10 @@ def leading_by_node(groups: Iterable[NodeGroup]) -> Iterator[tuple[str, LeadingR
 def of_nodes(
     view: View, claim_set: ClaimSet, nodes: Sequence[Node], answers: Sequence[NodeOutcome]
 ) -> list[LeadingReason]:
-    """Return the leading reasons on the nodes, as far as they can be found with little work.
+    """Return the leading reasons on the nodes, if they can be found with little work.
 
-    There is only a short search for a blocking set, on the node whose name comes first, regardless of the order of
-    `nodes`. `answers` are the results for `nodes`, in the same order.
+    The search for a blocking set is short, and is made only on the node whose name sorts first, regardless of the order
+    of `nodes`. `answers` are the results for `nodes`, in the same order.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
@@ -221,7 +221,10 @@ def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> st
 
 
 class SetParts:
-    """Creates the fields that an ExplainedClaimSet has in addition to those of a plan. Equal claim sets share them."""
+    """Creates the fields that an ExplainedClaimSet has in addition to a plan's fields.
+
+    Equal claim sets share these fields.
+    """
 
     def __init__(self, drivers: DriverPods | None = None) -> None:
         self._known: dict[int, tuple[SetExplanation, dict[str, Any]]] = {}
@@ -264,9 +267,9 @@ def absent(told: SetExplanation) -> list[AbsentName]:
 
 
 def stories(told: SetExplanation, drivers: DriverPods | None = None) -> list[NodeStory]:
-    """Return the results for the claims on each group of nodes.
+    """Return the results for the claims, one for each group of nodes.
 
-    If `drivers` is given, the results say why the pods of drivers do not run on the nodes.
+    If `drivers` is given, the results say why drivers' pods do not run on the nodes.
     """
     return [_story(group, drivers) for group in told.groups]
 
@@ -360,7 +363,7 @@ def _request(funnel: Funnel) -> dict[str, Any]:
 
 
 def suggestion(found: Suggestion) -> TriedChanges:
-    """Return changes that were tried together, and the node on which the claims fit with these changes."""
+    """Return the changes of a suggestion, which were tried together, and the node on which the claims then fit."""
     return TriedChanges(
         changes=[change.told for change in found.changes],
         node=found.node,
@@ -370,7 +373,7 @@ def suggestion(found: Suggestion) -> TriedChanges:
 
 
 def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:
-    """Return a device that was chosen, and the devices that were tried before it."""
+    """Return, in the form that documents use, the device that was chosen and the devices that were tried before it."""
     reasons: dict[tuple[object, ...], list[tuple[PoolDevice, Refusal | None]]] = {}
     for device, reason in made.passed_over:
         if isinstance(reason, InUse | TakenAlready) and not _would_do(made.want, device):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.allocator.requests import Want
-from dra_plan.api.core import Node, NodeSelectorTerm, Pod, PodSpec
+from dra_plan.api.core import ContainerStatus, Node, NodeSelectorTerm, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
@@ -46,9 +46,9 @@ _FIRST = ("fault", "pending", "not-ready", "deleted", "absent", "taint", "label"
 
 
 def missing_drivers(offer: NodeOffer) -> list[MissingDriver]:
-    """Return the drivers that publish no devices for the node but are wanted by requests that fail there.
+    """Return the drivers that failing requests need and that publish no devices for the node.
 
-    The list is empty if no driver publishes devices for the node.
+    The list is empty if no driver at all publishes devices for the node.
     """
     if not offer.pools:
         return []
@@ -65,9 +65,9 @@ def _wanted(offer: NodeOffer) -> Iterator[str]:
 
 
 def texts_in(want: Want) -> set[str]:
-    """Return the string constants in the selectors of the request and its class.
+    """Return the string constants in the selectors of the request and of its class.
 
-    Some of them may be names of drivers.
+    Some of these strings may be names of drivers.
     """
     return {text for one in want.conditions for text in strings(one.expression)}
 
@@ -88,9 +88,12 @@ class DriverPods:
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
+        self._provisioners: dict[str, list[UnreadyPod]] = {}
 
     def missing(self, offer: NodeOffer, nodes: Sequence[Node]) -> list[DriverPod]:
-        """Return why the pods of the wanted drivers do not run on these nodes. `offer` is what one of the nodes offers.
+        """Return why the pods of the needed drivers do not run on these nodes.
+
+        `offer` is the offer of one of the nodes.
 
         Pods with errors come first.
         """
@@ -106,10 +109,10 @@ class DriverPods:
         return found
 
     def unready_on(self, offer: NodeOffer | None, node: Node) -> tuple[str, UnreadyPod] | None:
-        """Return a DaemonSet's pod that is not ready on the node, and its driver if this driver is wanted.
+        """Return a DaemonSet's pod that is not ready on the node, with the name of the pod's driver.
 
-        The driver is "" for other pods. Pods of wanted drivers are preferred, and then kubelet plugins. Return None if
-        there is no such pod.
+        The name is "" if the failing requests do not need the driver. Pods of needed drivers are preferred, and after
+        them the pods of kubelet plugins. Return None if all pods of DaemonSets are ready.
         """
         unready = self._unready.get(node.metadata.name, {})
         if not unready:
@@ -136,11 +139,26 @@ class DriverPods:
     def unready(self) -> list[UnreadyPod]:
         """Return the pods of kubelet plugins that are not ready.
 
-        If there are no such plugins, all DaemonSets are considered.
+        If the input has no pods of kubelet plugins, the pods of all DaemonSets are considered.
         """
         every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
         plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
         return [unready_pod(pod, node) for node, pod in plugins or every if not is_ready(pod)]
+
+    def unready_provisioners(self, provisioner: str) -> list[UnreadyPod]:
+        """Return the pods of a provisioner of volumes, those that crash first, if none of them is ready.
+
+        Nothing in a cluster names them. A pod counts if one of its containers is a provisioner by its name or image,
+        and each part of the provisioner's name that is not common is in its namespace, names, labels or images.
+        """
+        known = self._provisioners.get(provisioner)
+        if known is None:
+            parts = set(provisioner.replace("/", ".").split(".")) - _COMMON - _COMMON_OF_STORAGE
+            found = [pod for pod in self._inventory.pods if parts and not ended(pod) and _provisions(pod, parts)]
+            unready = [] if any(map(is_ready, found)) else [unready_pod(pod, pod.spec.node_name) for pod in found]
+            known = sorted(unready, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
+            self._provisioners[provisioner] = known
+        return known
 
     def _publishing(self, driver: str, nodes: frozenset[str]) -> list[tuple[str, str]]:
         """Return the DaemonSets that have a pod on each of the nodes and are most like the driver.
@@ -230,16 +248,40 @@ def _likeness(driver: str, key: tuple[str, str], pod: Pod) -> int:
     paths = (volume.get("hostPath") for volume in pod.spec.volumes)
     if any(isinstance(path, dict) and driver in str(path.get("path", "")).split("/") for path in paths):
         return 100
-    own = " ".join((*key, *(pod.metadata.labels or {}).values(), *(one.name for one in pod.spec.containers)))
-    images = " ".join(one.image for one in pod.spec.containers)
+    own, images = " ".join((*key, *_own_texts(pod))), _images(pod)
     words = {driver, driver.replace(".", ""), *driver.split(".")} - _COMMON
     return sum(10 * (word in own) + (word in images) for word in words)
 
 
+def _own_texts(pod: Pod) -> Iterable[str]:
+    return (*(pod.metadata.labels or {}).values(), *(one.name for one in pod.spec.containers))
+
+
+def _images(pod: Pod) -> str:
+    return " ".join(one.image for one in pod.spec.containers)
+
+
+_COMMON_OF_STORAGE = frozenset(("csi", "storage", "cluster", "kubernetes", "provisioner", "local", "disk", "file"))
+"""The parts of provisioners' names that say nothing about their pods."""
+
+
+def _provisions(pod: Pod, parts: set[str]) -> bool:
+    named = (pod.metadata.namespace, pod.metadata.name, *_own_texts(pod), _images(pod))
+    kinds = (text for one in pod.spec.containers for text in (one.name, one.image.rpartition("/")[2]))
+    whole = " ".join(named)
+    return any("provisioner" in text for text in kinds) and all(part in whole for part in parts)
+
+
 def unready_pod(pod: Pod, node: str) -> UnreadyPod:
     """Return a pod that is not ready, with the reason and message of the first container that waits."""
-    told = _fault(pod)
-    return UnreadyPod(pod=pod.key, node=node, reason=told.get("reason", ""), message=told.get("message", ""))
+    told, waiting = _fault(pod), _waiting(pod)
+    return UnreadyPod(
+        pod=pod.key,
+        node=node,
+        reason=told.get("reason", ""),
+        message=told.get("message", ""),
+        container=waiting.name if waiting is not None and "reason" in told else "",
+    )
 
 
 def _fault(pod: Pod) -> dict[str, Any]:
@@ -249,11 +291,19 @@ def _fault(pod: Pod) -> dict[str, Any]:
         return {"pod": pod.key, "state": "pending", "message": said}
     if pod.metadata.deletion_timestamp is not None:
         return {"pod": pod.key, "state": "deleted"}
-    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
-        waiting = status.state.waiting
-        if waiting is not None and waiting.reason not in _LATER:
-            return {"pod": pod.key, "state": "fault", "reason": waiting.reason, "message": why_waiting(status)}
+    status = _waiting(pod)
+    if status is not None and status.state.waiting is not None:
+        reason = status.state.waiting.reason
+        return {"pod": pod.key, "state": "fault", "reason": reason, "message": why_waiting(status)}
     return {"pod": pod.key, "state": "not-ready"}
+
+
+def _waiting(pod: Pod) -> ContainerStatus | None:
+    """Return the first container that waits for something else than another container; None if there is none."""
+    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+        if status.state.waiting is not None and status.state.waiting.reason not in _LATER:
+            return status
+    return None
 
 
 _LATER = ("", "PodInitializing")

@@ -30,7 +30,7 @@ Edit = Callable[[ExactDeviceRequest | DeviceSubRequest], ExactDeviceRequest | De
 
 
 def edit_request(placement: Placement, claim: int, full_name: str, edit: Edit) -> Placement:
-    """Return the placement after a request, or an alternative (`REQUEST/ALTERNATIVE`), is edited."""
+    """Return the placement with one request edited. An alternative of a request is named `REQUEST/ALTERNATIVE`."""
     name, _, alternative = full_name.partition("/")
 
     def edited(request: DeviceRequest) -> DeviceRequest:
@@ -58,7 +58,7 @@ def _edit_claim(placement: Placement, index: int, edit: Callable[[ResourceClaim]
 
 
 def drop_constraint(placement: Placement, claim: int, position: int) -> Placement:
-    """Return the placement without one of the constraints of a claim."""
+    """Return the placement after one constraint of a claim has been removed."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [c for at, c in enumerate(old.spec.devices.constraints) if at != position]
@@ -68,7 +68,7 @@ def drop_constraint(placement: Placement, claim: int, position: int) -> Placemen
 
 
 def drop_request(placement: Placement, claim: int, name: str) -> Placement:
-    """Return the placement without one of the requests of a claim."""
+    """Return the placement after one request of a claim has been removed."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [request for request in old.spec.devices.requests if request.name != name]
@@ -78,24 +78,24 @@ def drop_request(placement: Placement, claim: int, name: str) -> Placement:
 
 
 def tolerate(toleration: DeviceToleration) -> Edit:
-    """Return an edit that adds a toleration."""
+    """Return an edit that adds a toleration to a request."""
     return lambda asked: replace(asked, tolerations=[*asked.tolerations, toleration])
 
 
 def set_count(count: int) -> Edit:
-    """Return an edit that requests exactly this many devices."""
+    """Return an edit that changes the number of devices of a request to `count`."""
     return lambda asked: replace(asked, allocation_mode="ExactCount", count=count)
 
 
 def set_class(name: str) -> Edit:
-    """Return an edit that requests devices of another class."""
+    """Return an edit that changes the device class of a request."""
     return lambda asked: replace(asked, device_class_name=name)
 
 
 def add_alternative(placement: Placement, claim: int, name: str, class_name: str, count: int) -> Placement:
-    """Return the placement in which a firstAvailable request has one more alternative, named after its class.
+    """Return the placement with one more alternative at the end of a firstAvailable request.
 
-    The alternative is the last one.
+    The alternative is named after its class.
     """
 
     def edited(request: DeviceRequest) -> DeviceRequest:
@@ -110,7 +110,7 @@ def add_alternative(placement: Placement, claim: int, name: str, class_name: str
 
 
 def alternative_name(class_name: str) -> str:
-    """Return the name of the class as a DNS label."""
+    """Return a name for an alternative. It is the name of the class, changed to a valid DNS label."""
     return class_name.replace(".", "-")[:63].strip("-")
 
 
@@ -124,7 +124,7 @@ def set_selector(position: int, expression: str | None) -> Edit:
 
 
 def set_class_selector(placement: Placement, class_name: str, position: int, expression: str | None) -> Placement:
-    """Return the placement in which a selector of a device class is replaced or removed."""
+    """Return the placement after a selector of a device class has been replaced or, without an expression, removed."""
     old = placement.view.classes[class_name]
     selectors = _selectors(old.spec.selectors, position, expression)
     changed = replace(old, spec=replace(old.spec, selectors=selectors))
@@ -134,9 +134,9 @@ def set_class_selector(placement: Placement, class_name: str, position: int, exp
 def replace_selector(
     placement: Placement, want: Want, class_name: str | None, position: int, expression: str | None
 ) -> Placement:
-    """Return the placement in which a selector is replaced or removed.
+    """Return the placement after a selector has been replaced or, without an expression, removed.
 
-    The selector is in the class with this name or, if there is none, in the request.
+    If `class_name` is given, the selector belongs to this class; otherwise, it belongs to the request.
     """
     if class_name is not None:
         return set_class_selector(placement, class_name, position, expression)
@@ -149,7 +149,7 @@ def _selectors(old: list[DeviceSelector], position: int, expression: str | None)
 
 
 def set_capacities(amounts: Mapping[str, str]) -> Edit:
-    """Return an edit that requests other amounts of these capacities."""
+    """Return an edit that changes the requested amounts. `amounts` has the new amount of each capacity."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         wanted = asked.capacity or CapacityRequirements()
@@ -159,9 +159,9 @@ def set_capacities(amounts: Mapping[str, str]) -> Edit:
 
 
 def rename_capacity(name: str, to: str | None) -> Edit:
-    """Return an edit that requests the same amount of another capacity.
+    """Return an edit that requests the same amount of the capacity `to` instead of the capacity `name`.
 
-    If there is no other capacity, the edit removes the request for this one.
+    If `to` is None, the edit removes the amount of the capacity `name` from the request.
     """
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
@@ -177,7 +177,7 @@ def rename_capacity(name: str, to: str | None) -> Edit:
 
 
 def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
-    """Return the placement in which the node has these additional labels."""
+    """Return the placement after these labels have been added to the node."""
     metadata = placement.node.metadata
     return placement.with_node(
         replace(placement.node, metadata=replace(metadata, labels={**(metadata.labels or {}), **labels}))
@@ -185,7 +185,10 @@ def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
 
 
 def complete_pool(placement: Placement, pool: PoolID, generation: int, seen: int) -> Placement:
-    """Return the placement in which the existing slices are all slices of the pool's newest generation."""
+    """Return the placement in which the newest generation of the pool has no missing slices.
+
+    `generation` is the newest generation, and `seen` is the number of slices that exist.
+    """
 
     def completed(slice_: ResourceSlice) -> ResourceSlice:
         spec = slice_.spec

@@ -34,14 +34,14 @@ ENDLESS = str(10**30)
 
 
 class RequestElement(NamedTuple):
-    """A request, given by its name and the index of its claim."""
+    """A request. It is given by its name and by the index of its claim."""
 
     claim: int
     request: str
 
 
 class ConstraintElement(NamedTuple):
-    """A constraint, given by its own index and the index of its claim."""
+    """A constraint. It is given by its own index and by the index of its claim."""
 
     claim: int
     position: int
@@ -65,11 +65,12 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 
 
 def elements(placement: Placement) -> list[Element]:
-    """Return all possible causes on this node: other claims, counters, constraints, and requests, in this order.
+    """Return everything on this node that can be part of a cause.
 
-    Each occurs once, even if a name is not unique, because requests with the same name are dropped together. The search
-    tries to drop the first elements first, so these are more likely to be dropped. This is useful because a blocking
-    set without other claims says more about the claim set itself.
+    Other claims come first, then counters, constraints and requests. Requests with the same name are dropped together,
+    so each name occurs once. The search tries to drop the elements in this order, so the first elements are more likely
+    to be dropped. This order is useful because a blocking set without other claims says more about the claim set
+    itself.
     """
     found: list[Element] = [ClaimElement(claim.key) for claim in placement.allocated if claim.key not in placement.own]
     found += _counters(placement)
@@ -96,7 +97,7 @@ def _counters(placement: Placement) -> Iterable[CounterElement]:
 
 
 def without(placement: Placement, dropped: Collection[Element]) -> Placement:
-    """Return the placement in which none of these elements applies."""
+    """Return the placement without these elements: they no longer restrict the search."""
     claims = {element.claim for element in dropped if isinstance(element, ClaimElement)}
     counters = {element for element in dropped if isinstance(element, CounterElement)}
     changed = placement.without_allocated(claims) if claims else placement
@@ -118,8 +119,9 @@ def with_parts(
 ) -> ResourceClaim:
     """Return the claim with only these requests and constraints.
 
-    References to removed requests are removed from constraints and configuration, because the API server rejects a name
-    that no request has. An entry that has no references left is removed too, because an empty list means all requests.
+    References to removed requests are also removed from the constraints and the configuration, because the API server
+    rejects references to missing requests. If this leaves an entry without references, the entry is removed too,
+    because an empty list would mean all requests.
     """
     kept = {request.name for request in requests}
     devices = replace(
@@ -175,7 +177,7 @@ STEPS_EACH = 5_000
 class BlockingSet:
     """Requests, constraints, counters and claims that can't be met together.
 
-    If `proven` is set, each of them was checked: the others can be met without it.
+    If `proven` is set, the set is known to be minimal: without any one of the elements, the others can be met.
     """
 
     elements: tuple[Element, ...]
@@ -190,7 +192,8 @@ class BlockingSet:
 def blocking_set(placement: Placement, budget: Budget | None = None) -> BlockingSet | None:
     """Return a minimal set of elements that can't be met together.
 
-    Return None if everything fits when defects are repaired. The set is empty if this is undecided.
+    Return None if everything fits when known defects are repaired. The set is empty if it is undecided whether
+    everything fits.
     """
     fixed = placement.repaired()
     budget = budget or Budget(TOTAL_STEPS, STEPS_EACH)
@@ -205,12 +208,11 @@ def blocking_set(placement: Placement, budget: Budget | None = None) -> Blocking
 
 
 class KnownBlockingSet:
-    """A blocking set that was found on one node and is checked on others.
+    """A blocking set that was found on one node and is checked on other nodes.
 
-    One allocator is used, so that it can share results.
-
-    Only its requests and constraints are used on other nodes. Claims and counters have other names there, so all of
-    those on the node apply.
+    All checks use the same allocator and share its intermediate results. Only the requests and constraints of the
+    blocking set are checked. Claims and counters have other names on other nodes, so all claims and counters of each
+    node stay in effect.
     """
 
     def __init__(self, found: BlockingSet, placement: Placement) -> None:
@@ -225,7 +227,7 @@ class KnownBlockingSet:
         )
 
     def is_enough(self, node: Node, budget: Budget) -> bool:
-        """Return whether the requests and constraints can't be met on this node, with defects repaired."""
+        """Return whether the requests and constraints can't be met on this node even if known defects are repaired."""
         if budget.spent:
             return False
         answer = self._allocator.allocate(node)
@@ -248,7 +250,7 @@ class _Deletion:
         return list(self._held)
 
     def drop(self, run: Sequence[Element]) -> None:
-        """Drop every element of the run that can be dropped."""
+        """Drop every element in `run` that can be dropped."""
         fits = self._fits_without(run)
         if fits is False:
             self._gone += run
@@ -264,7 +266,10 @@ class _Deletion:
             self.proven = False
 
     def settle(self) -> None:
-        """Retry elements that were kept while more elements held than now, so that each is tried with the final set."""
+        """Try again to drop elements that were kept at a time when more elements had not been dropped yet.
+
+        Afterwards, each element has been tried with the final set.
+        """
         tried: Element | None = next(iter(self._stale()), None)
         while tried is not None and self.proven:
             self.drop([tried])

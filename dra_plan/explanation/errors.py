@@ -30,7 +30,7 @@ _BEFORE_THE_ALLOCATOR = ("class-missing", "class-not-named", "feature-off", "req
 
 @dataclass(slots=True, frozen=True)
 class MendedSelector:
-    """A selector that avoids the error, and the `outcome` on the node when it is used instead."""
+    """A selector that does not fail with the error, and the `outcome` on the node if this selector is used."""
 
     expression: str
     outcome: str
@@ -40,10 +40,11 @@ class MendedSelector:
 class ErrorDetails:
     """The details of an error that ended the scheduling attempt.
 
-    `object` is (kind, namespace, name) of the object that causes it, with its position in the input, and `selector` is
-    the index of a selector in it. If this is a claim that was generated from a `template`, only the template can be
-    corrected. `known` are the names that could have been meant, and `hint` is the most similar one. `gate` is the
-    feature gate that is off, and `missing` (kind, namespace, name) is the object that does not exist.
+    `object` is the kind, namespace and name of the object that causes the error, with its position in the input.
+    `selector` is the index of a selector in the object. If the object is a claim that was generated from a `template`,
+    only the template can be corrected. `known` are the names that may have been meant, and `hint` is the most similar
+    of them. `gate` is the feature gate that is off. `missing` is the kind, namespace and name of the object that does
+    not exist.
     """
 
     code: str
@@ -65,7 +66,7 @@ class ErrorDetails:
 
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
-    """Return the reason why the claims of a pod are not known."""
+    """Return the reason why it is unknown which claims a pod has."""
     details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, origin=claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:

@@ -37,7 +37,7 @@ Holders = tuple[tuple[str, object], ...]
 
 
 class KnownFindings:
-    """The findings for claims with the same requests, in a cluster in which only claims change."""
+    """The findings for claims with the same requests. They are reused while only claims change in the cluster."""
 
     def __init__(self) -> None:
         self._funnels: dict[str, tuple[Node, Holders, list[Funnel]]] = {}
@@ -45,12 +45,11 @@ class KnownFindings:
         """The values of devices under the names that selectors read."""
 
     def offer(self, placement: Placement) -> NodeOffer:
-        """Return what the node offers.
+        """Return what the node offers to the claims.
 
-        It is computed again only if a device in the node's pools has a different holder.
-
-        Nothing is kept if pools with the same name share counters (Q1), because these depend on devices of other nodes,
-        or if error texts name claims.
+        A known offer is reused until a device in the node's pools gets another holder. Two kinds of offers are not
+        reused. If pools with the same name share counters (Q1), the offer depends on devices of other nodes. If error
+        texts name claims, the offer is valid only for these claims.
         """
         if placement.view.shared_counter_names:
             return offer(placement)
@@ -82,7 +81,10 @@ MOST_BLOCKING_SETS = 24
 
 @dataclass(slots=True)
 class SetExplanation:
-    """The explanation of a claim set: groups of nodes, beginning with those that reject it, and changes that help."""
+    """The explanation of a claim set: groups of nodes, and changes that make the claims fit.
+
+    Groups of nodes that reject the claims come first.
+    """
 
     groups: list[NodeGroup]
     suggestions: list[Suggestion]
@@ -113,11 +115,9 @@ def explain(
 ) -> SetExplanation:
     """Explain the results for a claim set.
 
-    `answers` are the results for `nodes`, in the same order. It is never suggested to release one of the `kept` claims.
-    `known` are findings for claims with the same requests in an earlier state of the cluster.
-
-    After the `deadline`, in monotonic time, the allocator is no longer called, so blocking sets are not proven and
-    there are no suggestions.
+    `answers` are the results for `nodes`, in the same order. No suggestion releases the devices of a claim in `kept`.
+    `known` are findings for claims with the same requests in an earlier state of the cluster. After the `deadline`, in
+    monotonic time, the allocator is no longer called, so blocking sets are not proven and nothing is suggested.
     """
     if claim_set.error is not None:
         return SetExplanation([], [], 0, errors.of_set(claim_set, inventory))
@@ -139,7 +139,7 @@ def explain(
 
 
 def exemplified(told: SetExplanation, node: str) -> SetExplanation:
-    """Return the explanation in which this node is the example for all nodes on which the claims fit."""
+    """Return the explanation with this node as the example of the nodes on which the claims fit."""
     groups = list(told.groups)
     for at, group in enumerate(groups):
         if group.answer.outcome is not Outcome.FITS or group.placement is None:
@@ -153,7 +153,7 @@ def exemplified(told: SetExplanation, node: str) -> SetExplanation:
 
 @dataclass(slots=True, frozen=True)
 class RefusingExplanation:
-    """The explanation for the nodes that reject the claims, with the results on these nodes."""
+    """The explanation for the nodes that reject the claims, and the results on these nodes."""
 
     told: SetExplanation
     answers: Sequence[tuple[Node, NodeOutcome]]
@@ -169,7 +169,10 @@ def explain_refusing(
     suggests: bool = False,
     kept: Sequence[ResourceClaim] = (),
 ) -> RefusingExplanation:
-    """Run the allocator on the nodes, and explain which nodes reject the claims or are excluded by allocated claims."""
+    """Run the allocator on the nodes, and explain the nodes that reject the claims.
+
+    Nodes are also explained if allocated claims in the set exclude them.
+    """
     allocator = Allocator(claim_set.claims, view, max_steps=max_steps)
     answers = [(node, allocator.allocate(node)) for node in nodes]
     refusing = [
@@ -198,10 +201,10 @@ class _Explainer:
     # -- grouping ------------------------------------------------------------------------------------------------
 
     def groups(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[NodeGroup]:
-        """Return groups of nodes with the same findings, ordered by their first nodes.
+        """Return groups of nodes with the same findings. The order is the order of the groups' first nodes.
 
-        Findings that decide the set's result come first. Nodes without any devices come last, because there is nothing
-        more to say about them.
+        Groups whose findings decide the claim set's outcome come first. Nodes without any devices come last, because
+        nothing else can be said about them.
         """
         grouped: dict[Key, NodeGroup] = {}
         for node, answer in zip(nodes, answers, strict=True):
@@ -256,7 +259,7 @@ class _Explainer:
     # -- running the allocator again -------------------------------------------------------------------------------
 
     def explain(self, group: NodeGroup) -> None:
-        """Add the findings from running the allocator again, on the first node."""
+        """Run the allocator again on the first node of the group, and add the findings to the group."""
         placement = group.placement = self._placements.on(group.nodes[0])
         outcome = group.answer.outcome
         if outcome is Outcome.FITS:

@@ -38,7 +38,7 @@ from .reasons import PoolUnusable, Refusal, SelectorFailed, TakenAlready, code, 
 
 
 class CheckResult(NamedTuple):
-    """The result of a check of a device: the check's name in documents, and why the device fails it, or None."""
+    """The result of a check of a device: the check's name in documents, and the reason if the device fails."""
 
     name: str
     refusal: Refusal | None
@@ -73,7 +73,7 @@ class Checks:
         return [CheckResult("pool", self._pool(pool)), *found]
 
     def first(self, want: Want, device: PoolDevice, pool: Pool) -> Refusal | None:
-        """Return the first reason why the device cannot be allocated, or None if it passes all checks."""
+        """Return the first reason why the device cannot be allocated, or None if the device passes all checks."""
         refused = self._pool(pool)
         if refused is not None:
             return refused
@@ -90,7 +90,7 @@ class Checks:
         return None
 
     def names(self, want: Want) -> list[str]:
-        """Return the names of the checks in order and without duplicates."""
+        """Return the names of the checks in the order in which they are made, without duplicates."""
         return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
@@ -101,15 +101,15 @@ class Checks:
             return False
 
     def shortages(self, want: Want, device: PoolDevice) -> list[CapacityShort]:
-        """Return all capacities of which the device has too little left."""
+        """Return all capacities for which the device has less left than the request needs."""
         portions = self._taker.demand(want, device).portions
         persisted, taken = self._taker.state.aggregate.get(device.id), self._taker.ledger.shares.get(device.id)
         return [found for each in portions if (found := short((each,), persisted, taken)) is not None]
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
-        """Return the first selector that is false for the device or fails on it.
+        """Return the first selector that is false for the device, or that fails with an error on the device.
 
-        Those of the class come before the request's.
+        The selectors of the class come before the selectors of the request.
         """
         return self._alike.selector(want, device, lambda: self._asked(Taker.selector_refusal, want, device))
 
@@ -134,12 +134,12 @@ class Checks:
 
 @dataclass(slots=True)
 class SkippedPool:
-    """A pool that is skipped.
+    """A pool that the search skips.
 
-    `devices` is the number of devices that it would offer to the node, and `slices` are the slices that cause the pool
-    to be skipped, if any. If `is_ignored` is set, only devices in the same slices as counter sets are skipped, because
-    the release does not accept such slices. `counts` are the numbers of slices that the pool's slices state, if these
-    differ. `hint` is an existing counter set or counter that was perhaps meant.
+    `devices` is the number of devices that the pool would offer to the node. `slices` are the slices that cause the
+    pool to be skipped, if there are any. If `is_ignored` is set, only some devices are skipped: the release ignores
+    devices that are in the same slice as counter sets. If the pool's slices state different numbers of slices, `counts`
+    has these numbers. `hint` is an existing counter set or counter that was probably meant.
     """
 
     pool: Pool
@@ -163,7 +163,7 @@ def count(pool: Pool) -> int:
 
 
 def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
-    """Return why the pool, which is not complete, is skipped, with the slices that are the reason."""
+    """Return why a pool that is not complete is skipped, with the slices that are the reason."""
     counts: tuple[int, ...] = ()
     if pool.superseded_by is not None:
         causes = gatherer.generation(pool.id, pool.superseded_by).slices
@@ -193,7 +193,7 @@ def _perhaps_meant(pool: Pool) -> str:
 def ignored(pool: Pool) -> Iterator[SkippedPool]:
     """Yield the pool if some of its devices are in slices with counter sets.
 
-    The scheduler reads only the counters in such slices, and ignores the devices.
+    The scheduler reads only the counters in these slices, and ignores the devices.
     """
     both = [one for one in pool.counter_slices if one.object.spec.devices]
     if both:
@@ -212,7 +212,10 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 
 @dataclass(slots=True)
 class Removal:
-    """Devices that are removed for one reason. The first rejection represents the others, which have the same `key`."""
+    """The devices that are removed for one reason.
+
+    The devices are rejected with the same `key`. Only the rejection of the first device is stored.
+    """
 
     refusal: Refusal
     key: tuple[object, ...]
@@ -226,15 +229,15 @@ class Removal:
 
     @property
     def holders(self) -> list[str]:
-        """The claims that have the devices, without duplicates, if the devices are removed because they are in use."""
+        """The claims that have the devices, without duplicates. The list is empty if the devices are not in use."""
         return list(dict.fromkeys(r.claim for r in self.refusals if isinstance(r, InUse) and r.claim is not None))
 
 
 @dataclass(slots=True)
 class Funnel:
-    """The checks of all `devices` on a node for one request: the reasons that removed devices, and the devices `left`.
+    """All `devices` on a node for one request, the reasons that removed devices, and the devices that are `left`.
 
-    If the request is for all devices, `matching` is the number of devices that it selects, and it needs all of them.
+    If the request is for all matching devices, it needs every device that it selects, and `matching` is their number.
     """
 
     want: Want
@@ -254,7 +257,10 @@ class Funnel:
 
     @property
     def problem(self) -> str | None:
-        """The code of the reason why the request cannot be met even alone, or None if the funnel does not show one."""
+        """The code of the reason why the request can't be met even if it is the only one.
+
+        None means that the funnel shows no reason.
+        """
         if self.need > RESULTS_LIMIT:
             return "too-many-devices"
         if self.want.takes_all:
@@ -278,11 +284,14 @@ class NodeOffer:
 
     @property
     def devices(self) -> int:
-        """The number of all devices that slices offer to the node, whether or not their pools can be used."""
+        """The number of devices that slices offer to the node. Devices count even if their pools can't be used."""
         return self.funnels[0].devices if self.funnels else sum(count(pool) for pool in self.pools)
 
     def failing(self) -> list[list[Funnel]]:
-        """Return the requests that cannot be met even alone, each with the funnels of all its alternatives."""
+        """Return the requests that can't be met even if they are the only ones.
+
+        Each request is given as the funnels of all its alternatives.
+        """
         requests: dict[tuple[int, int], list[Funnel]] = {}
         for funnel in self.funnels:
             requests.setdefault((funnel.want.claim_index, funnel.want.request_index), []).append(funnel)
@@ -290,7 +299,7 @@ class NodeOffer:
 
 
 def offer(placement: Placement, funnels: list[Funnel] | None = None) -> NodeOffer:
-    """Return what the node offers to the placement's claims. `funnels` are those of its requests, if they are known.
+    """Return what the node offers to the placement's claims. `funnels` are the requests' funnels, if they are known.
 
     Raises AllocationError if a node selector can't be read.
     """
@@ -341,9 +350,10 @@ def _is_of_request(removal: Removal) -> bool:
 
 @dataclass(slots=True)
 class DeviceChoice:
-    """The device chosen for one slot of a request, and the devices tried before it, with the reasons against them.
+    """The device that was chosen for one slot of a request, and the devices that were tried before it.
 
-    A device without a reason was tried, but there was no solution for the slots after it.
+    If a device was rejected immediately, it comes with the reason. A device without a reason was tried, but the search
+    then found no devices for the later slots.
     """
 
     want: Want
@@ -357,14 +367,14 @@ class DeviceChoice:
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """The position of the slot in the search."""
+        """The position of this slot in the search."""
         return self.want.claim_index, self.want.request_index, self.slot
 
 
 class ChoiceProbe(Probe):
-    """Records the choices that the search has made so far.
+    """A probe that records the choices that the search has made so far.
 
-    When a search that fits has ended, these are the solution.
+    After a successful search, the recorded choices are the solution.
     """
 
     def __init__(self) -> None:
@@ -373,7 +383,7 @@ class ChoiceProbe(Probe):
     def entered(self, want: Want, slot: int) -> None:
         """Record that the search enters a slot.
 
-        Slots are entered in order, so all choices at this slot and after it have been given up.
+        The search enters slots in order, so it has given up all choices at this slot and after it.
         """
         place = want.claim_index, want.request_index, slot
         while self.choices and self.choices[-1].place >= place:
@@ -386,7 +396,7 @@ class ChoiceProbe(Probe):
         self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record that the device is tried in this slot."""
+        """Record that the search tries the device in this slot."""
         self._choice(want, slot).device = device.id
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
@@ -396,7 +406,7 @@ class ChoiceProbe(Probe):
         choice.passed_over.append((device, None))
 
     def restarted(self) -> None:
-        """Discard all choices, because the search starts again."""
+        """Discard all choices, because the search starts from the beginning."""
         self.choices.clear()
 
     def _choice(self, want: Want, slot: int) -> DeviceChoice:
@@ -408,10 +418,7 @@ class ChoiceProbe(Probe):
 
 
 def of(placement: Placement) -> list[DeviceChoice]:
-    """Return the choices that lead to the placement's solution.
-
-    No errors are raised, because the placement is known to fit.
-    """
+    """Return the choices that lead to the placement's solution. The claims must be known to fit."""
     path = ChoiceProbe()
     placement.ask(probe=path)
     if any(choice.want.parent for choice in path.choices):
@@ -433,9 +440,9 @@ def _is_before(one: Want, other: Want) -> bool:
 
 
 def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
-    """Return the claims that hold what the removed devices lack, as NAMESPACE/NAME without duplicates.
+    """Return the claims that use what the removed devices lack, as NAMESPACE/NAME without duplicates.
 
-    Of devices in use, only those that match the request's selectors are counted, because releasing others would not
+    A device in use counts only if it matches the request's selectors, because the release of other devices would not
     help.
     """
     state = offer.placement.view.state
@@ -457,9 +464,9 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
 
 
 def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) -> str:
-    """Return the first offer's node if the holders of the removed devices there differ from those on another node.
+    """Return the first offer's node if the holders of the removed devices are not the same on all nodes.
 
-    Return "" if the holders are the same everywhere.
+    Otherwise, return "".
     """
     first, *others = [offer for offer in offers if offer is not None]
     found = set(holders(first, first.funnels[want].want, removal))
@@ -473,7 +480,10 @@ def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) 
 
 
 def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter: str) -> list[str]:
-    """Return the claims that consume the counter with devices of the pool, on any node, without duplicates."""
+    """Return the claims that consume the counter with devices of the pool, without duplicates.
+
+    The devices may be on any node.
+    """
     state = offer.placement.view.state
     pool = next((pool for pool in offer.pools if pool.id == pool_id), None)
     found: dict[str, None] = {}

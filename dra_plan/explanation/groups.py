@@ -19,9 +19,10 @@ from .selectors import DecisivePart
 
 @dataclass(slots=True)
 class NodeGroup:
-    """Nodes with the same findings. Details, such as `answer`, `offer` and `placement`, are those of the first node.
+    """Nodes with the same findings. `answer`, `offer` and `placement` describe the first node.
 
-    `answers` and `offers` are those of all nodes, in order; `decisive_parts` are about the devices of all nodes.
+    `answers` and `offers` contain an entry for every node, in order. `decisive_parts` are about the devices of all
+    nodes.
     """
 
     nodes: list[Node]
@@ -42,19 +43,19 @@ class NodeGroup:
 
     @property
     def offer(self) -> NodeOffer | None:
-        """The offer of the first node."""
+        """What the first node offers to the claims."""
         return self.offers[0]
 
     def add(self, node: Node, answer: NodeOutcome, offer: NodeOffer | None) -> None:
-        """Add a node that has the same findings."""
+        """Add a node to the group. The node must have the same findings as the group."""
         self.nodes.append(node)
         self.answers.append(answer)
         self.offers.append(offer)
 
     def led_by(self, name: str) -> NodeGroup | None:
-        """Return the group with this node moved to the front, or None if there is nothing to move.
+        """Return the group with this node moved to the front.
 
-        This is the case if the node is already the first, or is not in the group.
+        Return None if the node is already the first node, or is not in the group.
         """
         names = [node.metadata.name for node in self.nodes]
         if name not in names[1:]:
@@ -69,9 +70,9 @@ class NodeGroup:
         )
 
     def lead(self) -> None:
-        """Move the node with the most findings to the front, so that it represents the group.
+        """Move the node with the most findings to the front, so that this node represents the group.
 
-        If several nodes have the most findings, this is the node with the most devices left.
+        If several nodes have the most findings, the node with the most devices left is moved.
         """
         told = [_weight(offer) for offer in self.offers]
         position = told.index(max(told))
@@ -80,16 +81,19 @@ class NodeGroup:
         self.offers.insert(0, self.offers.pop(position))
 
     def funnels(self, want: int) -> Iterator[Funnel]:
-        """Yield the funnels of a request on all nodes. The request is given by its index."""
+        """Yield the funnel of one request for each node. The request is given by its index."""
         return (offer.funnels[want] for offer in self.offers if offer is not None)
 
     def removed(self, want: int, key: tuple[object, ...]) -> tuple[int, int]:
-        """Return the smallest and the largest number of devices removed for a reason of this kind on a node."""
+        """Return the smallest and the largest number of devices that one reason removes on a node of the group.
+
+        The request is given by its index, and the reason by its key.
+        """
         counts = [next((len(r.devices) for r in funnel.removals if r.key == key), 0) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 
     def left(self, want: int) -> tuple[int, int]:
-        """Return the smallest and the largest number of devices left for a request on a node of the group."""
+        """Return the smallest and the largest number of devices that are left for a request on a node of the group."""
         counts = [len(funnel.left) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 

@@ -31,7 +31,7 @@ VALUES = 6
 
 
 def values(counted: Counter[tuple[str, Any]]) -> list[FoundValue]:
-    """Return the most common values. `counted` has the number of devices by type and value."""
+    """Return the most common values. `counted` contains the number of devices for each type and value."""
     return [_value(typed, count) for typed, count in counted.most_common(VALUES)]
 
 
@@ -41,7 +41,7 @@ def _value(typed: tuple[str, Any], count: int) -> FoundValue:
 
 
 def clause(part: DecisivePart) -> DecidingClause:
-    """Return a decisive part of a selector, as documents show it."""
+    """Return a decisive part of a selector in the form that documents use."""
     computed = [
         ComputedPart(part=text, values=[ComputedValue(value=value, count=n) for value, n in values.most_common(VALUES)])
         for text, values in (part.computed or {}).items()
@@ -68,9 +68,9 @@ def _found(found: NamedValues) -> FoundName:
 
 
 def found_lines(of: FoundName, device: str = "") -> list[str]:
-    """Return the values that devices have under a name that a selector reads, in one or two sentences.
+    """Return one or two sentences with the values that devices have under a name that a selector reads.
 
-    If only one device was looked at, `device` is its name.
+    If only one device was examined, `device` is the name of this device.
     """
     name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
     table = "attribute" if of.kind != "capacity" else "capacity"
@@ -94,7 +94,7 @@ def found_lines(of: FoundName, device: str = "") -> list[str]:
 
 
 def wanted(clause: str) -> str:
-    """Return what a part of a selector requires of the value it reads, such as `at least "80Gi"` or `"a" or "b"`."""
+    """Return what a part of a selector requires of a value, for example `at least "80Gi"` or `"a" or "b"`."""
     found = bounds(clause)
     if found is None:
         return " ".join(clause.split())
@@ -134,10 +134,10 @@ def _absent(of: FoundName, table: str) -> str:
 
 
 class SelectorHint(NamedTuple):
-    """What is wrong with a selector, at which character, and what it was probably meant to be.
+    """A description of what is wrong with a selector, the position of the error, and the expression probably meant.
 
-    `said` are lines without a full stop. `expression` compiles and, if devices are known, is true for one of them; it
-    is "" if no such expression was found.
+    `said` are lines without a full stop. `expression` compiles and, if devices are known, is true for at least one of
+    them. If no such expression was found, `expression` is "".
     """
 
     said: tuple[str, ...]
@@ -146,10 +146,10 @@ class SelectorHint(NamedTuple):
 
 
 def of_text(expression: str, published: Publications, compiles: Callable[[str], bool]) -> SelectorHint | None:
-    """Return the hint for an expression that does not compile, or None if it is unknown what was meant.
+    """Return the hint for an expression that does not compile, or None if no similar valid expression is known.
 
-    Names without a domain are looked up among the published names. If there are no devices, the domain is unknown; the
-    hint then calls it DRIVER, and has no expression.
+    Names without a domain are looked up among the published names. If there are no devices, the domain is unknown. The
+    hint then contains DRIVER in place of the domain, and has no expression.
     """
 
     def homes(name: str) -> Sequence[Home]:
@@ -190,8 +190,8 @@ def of_devices(
 ) -> SelectorHint | None:
     """Return the hint for an expression that is not true for any of the devices, or None if there is no hint.
 
-    Devices of one kind publish the same values. Each similar expression is tried on one device of each kind, and the
-    hint has the first expression that is true for one.
+    All devices of one kind publish the same values. Each similar expression is tried on one device of each kind, and
+    the hint contains the first expression that is true for one of these devices.
     """
     parts = decisive_parts_of_kinds(expression, kinds, compile_, lambda: published)
     devices = [kind[0] for kind in kinds]
@@ -206,9 +206,9 @@ def of_devices(
 
 
 def near_expressions(expression: str, parts: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield expressions that were perhaps meant, the most likely first.
+    """Yield expressions that may have been meant. The most likely expression comes first.
 
-    Those with other names and types come before those with other values.
+    Expressions with other names and types come before expressions with other values.
     """
     return chain(spelling_fixes(expression, parts), other_values(expression, parts))
 
@@ -240,7 +240,10 @@ def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
 
 
 def marked(expression: str, offset: int | None) -> list[str]:
-    """Return the expression with a caret below the position. The list is empty if escaping would shift the caret."""
+    """Return the expression and a second line with a caret below the position.
+
+    The list is empty if escaping the expression would shift the caret.
+    """
     if offset is None or not expression.isascii() or shown.line(expression) != expression:
         return []
     return [expression, f"{' ' * offset}^"]

@@ -17,7 +17,7 @@ from .reasons import Refusal, SelectorFailed
 
 
 class LikeDevices:
-    """The reasons that are already known for devices of the same kind, for the requests of one claim set."""
+    """Known reasons why devices of a kind are rejected, for the requests of one claim set."""
 
     def __init__(self, view: View, requests: Sequence[ClaimRequests]) -> None:
         self._kinds = view.device_kinds.of(requests)
@@ -25,7 +25,7 @@ class LikeDevices:
         self._refusals: dict[tuple[Want, int], Refusal | None] = {}
 
     def kind(self, want: Want, device: PoolDevice) -> int | None:
-        """Return the kind of the device, if all free devices of this kind are rejected for the same reason, or None."""
+        """Return the number of the device's kind, or None if free devices of this kind can have different reasons."""
         own = device.device
         special = own.consumes_counters or own.allow_multiple_allocations
         if self._kinds is None or want.takes_all or want.capacity or special:
@@ -37,7 +37,7 @@ class LikeDevices:
         return self._kinds.of_device(device) if self._kinds is not None else None
 
     def counted(self, slices: Iterable[PoolSlice]) -> list[tuple[PoolDevice, int]]:
-        """Return a device of each kind in the slices, in order, with the number of devices of this kind."""
+        """Return one device of each kind in the slices, in order, with the number of devices of the kind."""
         firsts: dict[int | PoolDevice, PoolDevice] = {}
         counts: Counter[int | PoolDevice] = Counter()
         for slice_, numbers, count in self._alike(slices):
@@ -59,16 +59,16 @@ class LikeDevices:
         return ((*each, counts[key]) for key, each in found.items())
 
     def refusal(self, want: Want, kind: int, find: Callable[[], Refusal | None]) -> Refusal | None:
-        """Return the first reason against free devices of the kind.
+        """Return the first reason against free devices of the kind, or None if nothing is against them.
 
-        If it is not known yet, `find` finds it for one of them.
+        If the reason is not known yet, `find` is called to find the reason for one of the devices.
         """
         return _known(self._refusals, (want, kind), find)
 
     def selector(self, want: Want, device: PoolDevice, find: Callable[[], Refusal | None]) -> Refusal | None:
-        """Return why the selectors reject the device, or None.
+        """Return why the selectors reject the device, or None if they accept the device.
 
-        If it is not known for the kind, `find` finds it for the device.
+        If the answer is not known for the device's kind, `find` is called to find the answer for the device.
         """
         kind = self.number(device)
         return find() if kind is None else _known(self._selectors, (want, kind), find)

@@ -27,13 +27,13 @@ def claim_name(claim: ResourceClaim) -> ClaimName:
 
 
 def pods_using(claim: ResourceClaim | None) -> list[str]:
-    """Return the names of the pods for which the claim is reserved."""
+    """Return the names of the pods that the claim is reserved for."""
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
     return [consumer.name for consumer in reserved if consumer.resource == "pods"]
 
 
 def claim_elsewhere(claim: ResourceClaim) -> ClaimElsewhere:
-    """Return a claim that is allocated where a node cannot reach its devices, with these devices and the users."""
+    """Return an allocated claim whose devices the node cannot reach, with these devices and the claim's users."""
     results = claim.allocation.devices.results if claim.allocation is not None else []
     return ClaimElsewhere(
         namespace=claim.metadata.namespace,
@@ -54,7 +54,7 @@ def pool_name(pool: PoolID) -> PoolName:
 
 
 def request_name(want: Want) -> dict[str, Any]:
-    """Return the fields with which documents name a request."""
+    """Return the fields that documents use to identify a request."""
     return {"claim": claim_name(want.claim), "request": want.full_name}
 
 
@@ -67,16 +67,17 @@ STEPS = 50_000
 
 @dataclass(slots=True, frozen=True)
 class DecisiveDefects:
-    """The defects without which the result on a node would be different, and this other result (`promised`)."""
+    """The defects that change the result on a node, and the result without these defects (`promised`)."""
 
     defects: tuple[Defect, ...]
     promised: str
 
 
 def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
-    """Return the defects without which the outcome would be different.
+    """Return the defects that change the outcome on this node, or None if there are none.
 
-    This is a single defect if that is enough, or else all defects that occurred.
+    If one defect alone changes the outcome, only this defect is returned. Otherwise, all defects that occurred are
+    returned.
     """
     active = placement.view.target.quirks.among(answer.sighted)
     budget = Budget(STEPS, STEPS)
@@ -93,10 +94,10 @@ CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 
 
 def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
-    """Return the template from which a generated claim of the input was created, if both have the same requests.
+    """Return the template of a generated claim in the input, or None.
 
-    Return None if there is no such template. The claim itself can't be changed, but its template can, and a new pod
-    gets a new claim from the template.
+    The template is returned only if it still has the same requests as the claim. The claim itself can't be changed, but
+    its template can, and each new pod gets a new claim from the template.
     """
     named = _named_template(claim, inventory)
     same = (template for template in _templates(named, inventory) if template.spec.spec == claim.spec)
@@ -104,7 +105,7 @@ def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
 
 
 def absent_template(claim: ResourceClaim, inventory: Inventory) -> str | None:
-    """Return the name of the template from which a generated claim was created, if the input does not have it."""
+    """Return the name of the template from which a generated claim was created, if the template is not in the input."""
     named = _named_template(claim, inventory)
     return named[2] if named is not None and not any(_templates(named, inventory)) else None
 
@@ -130,9 +131,10 @@ def _templates(named: ObjectKey | None, inventory: Inventory) -> Iterator[Resour
 
 
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
-    """Return the template in the input from which a new claim is created, or the claim itself if there is none.
+    """Return the template in the input from which a new claim is created.
 
-    The template is the one that has the same spec object as the claim.
+    If there is no template, return the claim itself. A new claim and its template share one spec object, which
+    identifies the template.
     """
     made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)
     if made_from is None:

@@ -42,7 +42,7 @@ from .reasons import amount, refusal_fields
 
 
 def pool(found: SkippedPool) -> UnusablePool:
-    """Return a skipped pool, as documents show it."""
+    """Return a skipped pool in the form that documents use."""
     skipped = found.pool
     incomplete, invalid = found.code == "pool-incomplete", found.code == "pool-invalid"
     return UnusablePool(
@@ -61,7 +61,7 @@ def pool(found: SkippedPool) -> UnusablePool:
 
 
 def defect(found: DecisiveDefects) -> OwedToDefects:
-    """Return the known defects that cause a result, as documents show them."""
+    """Return, in the form that documents use, the known defects that cause a result."""
     return OwedToDefects(
         defects=[KnownDefect(id=each.id, issue=each.issue or None, title=each.title) for each in found.defects],
         promised=found.promised,
@@ -69,7 +69,7 @@ def defect(found: DecisiveDefects) -> OwedToDefects:
 
 
 def fault(found: ErrorDetails) -> AttemptFault:
-    """Return the error that ended the scheduling attempt, in the form used in documents."""
+    """Return, in the form that documents use, the error that ended the scheduling attempt."""
     rewrite = found.mended
     return AttemptFault(
         code=found.code,
@@ -106,7 +106,7 @@ def examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
 
 
 def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
-    """Return the devices that are removed for one reason, as documents show them."""
+    """Return, in the form that documents use, the devices that are removed for one reason."""
     made: dict[str, Any] = {}
     if isinstance(found.refusal, InUse):
         made["wanted"] = len(wanted(offer, funnel.want, found.devices))
@@ -183,7 +183,7 @@ def _text(amount: QuantityText | None) -> str | None:
 
 
 def holder(placement: Placement, key: str) -> ClaimHolder:
-    """Return a claim, and the pods that may use its devices."""
+    """Return the holder of devices: a claim, and the pods that may use the claim's devices."""
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
     namespace, _, name = key.partition("/")
@@ -207,12 +207,12 @@ class Renaming:
 
     @classmethod
     def between(cls, told: Sequence[ResourceClaim], meant: Sequence[ResourceClaim], inventory: Inventory) -> Renaming:
-        """Return a renaming that swaps the names of two lists of claims, claim by claim."""
+        """Return a renaming between two lists of claims, in which the claims at the same position swap their names."""
         pairs = [(_name(one), _name(other)) for one, other in zip(told, meant, strict=True)]
         return cls(dict([*((other, one) for one, other in pairs), *pairs]), inventory)
 
     def of(self, part: T) -> T:
-        """Return the part with the other names. If it names none of the claims, it is the same object."""
+        """Return the part with the new names. If the part names none of the claims, the same object is returned."""
         return cast(T, self._renamed(part))
 
     def _renamed(self, part: object) -> object:

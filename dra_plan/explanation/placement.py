@@ -26,12 +26,12 @@ LOOKS_PER_STEP = 2_000
 
 
 class Budget:
-    """The number of search steps that may still be spent.
+    """The number of search steps that may still be taken.
 
-    It is counted in steps, so that results do not depend on the machine.
-
-    A step in a search with hundreds of requests and devices takes a hundred times as long as a usual step, and counts
-    as that many steps (`Placement.step_weight`). A budget therefore takes about the same time for all searches.
+    The limit is a number of steps, so that results do not depend on the speed of the machine. In a search with hundreds
+    of requests and devices, one step can take a hundred times as long as a usual step. Each step of a large search
+    therefore counts as several steps (`Placement.step_weight`), and a budget takes about the same time for all
+    searches.
     """
 
     __slots__ = ("each", "left")
@@ -48,9 +48,9 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """A node, the claims to place on it, and the cluster around it.
+    """A node, the claims that are to be placed on the node, and the cluster around it.
 
-    It is immutable; methods such as `with_node` return others.
+    Placements are immutable. Methods such as `with_node` return new placements.
     """
 
     node: Node
@@ -67,14 +67,15 @@ class Placement:
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
         """Return the allocator's result for the placement.
 
-        If there is a budget, the steps are taken from it, and the search may end earlier as Undecided.
+        If a budget is given, the steps of the search are taken from the budget, and the search may end early as
+        Undecided.
         """
         steps = self.max_steps if budget is None else self.steps_of(budget)
         answer = Allocator(self.claims, self.view, max_steps=steps, deadline=self.deadline).allocate(self.node, probe)
         return answer if budget is None else self.charged(answer, budget)
 
     def steps_of(self, budget: Budget) -> int:
-        """Return the number of steps that a search may take with this budget."""
+        """Return the number of steps that one search may take with this budget."""
         return max(1, min(self.max_steps, budget.each, budget.left // self.step_weight))
 
     def charged(self, answer: NodeOutcome, budget: Budget) -> NodeOutcome:
@@ -83,9 +84,9 @@ class Placement:
         return answer
 
     def fits(self, budget: Budget) -> bool | None:
-        """Return whether all claims fit, or None if the budget was not enough to decide.
+        """Return whether all claims fit, or None if the budget was not large enough to decide.
 
-        After any error, they do not fit.
+        An error counts as not fitting.
         """
         if budget.spent:
             return None
@@ -96,21 +97,21 @@ class Placement:
 
     @cached_property
     def requests(self) -> list[ClaimRequests]:
-        """The claims in the form in which the search sees them."""
+        """The claims in the form that the search uses."""
         return self.view.requests(self.claims)
 
     @cached_property
     def like_devices(self) -> LikeDevices:
-        """The reasons that are known for devices, by kind of device."""
+        """The known reasons for devices, by kind of device."""
         return LikeDevices(self.view, self.requests)
 
     def wants(self) -> list[Want]:
-        """Return all requests of the claims, and all their alternatives."""
+        """Return all requests of the claims, and all alternatives of these requests."""
         return [want for ready in self.requests for wants in ready.requests for want in wants]
 
     @cached_property
     def step_weight(self) -> int:
-        """The number of usual steps that a step of a search for these claims on this node counts as."""
+        """The number of usual steps that one step of the search for these claims on this node counts as."""
         requests = sum(len(wants) for ready in self.requests for wants in ready.requests)
         if requests < FEW_REQUESTS:
             return 1
@@ -119,12 +120,12 @@ class Placement:
 
     @cached_property
     def gathered(self) -> tuple[list[Pool], list[Pool]]:
-        """The node's pools, and its obsolete pools. Raises AllocationError for a node selector that can't be read."""
+        """The node's pools and the node's obsolete pools. Raises AllocationError if a node selector can't be read."""
         obsolete: list[Pool] = []
         return self.view.gatherer.gather(self.node, obsolete=obsolete), obsolete
 
     def pool_ids(self) -> list[PoolID]:
-        """Return the pools of which the node sees any part, whether or not they can be used."""
+        """Return the pools of which the node sees at least one part. Pools that can't be used are included."""
         try:
             pools, obsolete = self.gathered
         except AllocationError:
@@ -132,12 +133,12 @@ class Placement:
         return [pool.id for pool in (*pools, *obsolete)]
 
     def slices(self) -> list[ResourceSlice]:
-        """Return the slices of every pool of which the node sees any part."""
+        """Return all slices of the pools of which the node sees at least one part."""
         return [slice_.object for pool in self.pool_ids() for slice_ in self.view.gatherer.slices[pool]]
 
     @cached_property
     def allocated(self) -> tuple[ResourceClaim, ...]:
-        """The allocated claims that matter on this node, because they have devices in one of its pools."""
+        """The allocated claims that have devices in one of the node's pools. Other claims do not matter here."""
         found: dict[str, ResourceClaim] = {}
         for pool in self.pool_ids():
             found.update((claim.key, claim) for claim in self.view.holders.get(pool, ()))
@@ -146,14 +147,14 @@ class Placement:
     # Other placements
 
     def first_alike(self, claim: int) -> int:
-        """Return the index of the first claim that is created from the same template as this one.
+        """Return the index of the first claim that was created from the same template as the claim at index `claim`.
 
-        If there is no such claim, return the index itself.
+        If no other claim was created from the template, return `claim`.
         """
         return self.alike[claim] if claim < len(self.alike) else claim
 
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Placement:
-        """Return the placement with other claims to place."""
+        """Return the placement of other claims on the same node."""
         return replace(self, claims=tuple(claims))
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> Placement:
@@ -161,7 +162,7 @@ class Placement:
         return self._in(self.view.with_classes(classes))
 
     def with_node(self, node: Node) -> Placement:
-        """Return the placement with a node that has the same name but other labels."""
+        """Return the placement with the node replaced by `node`, which has the same name but other labels."""
         return replace(self, node=node)
 
     def without_allocated(self, keys: Iterable[str]) -> Placement:
@@ -171,7 +172,7 @@ class Placement:
         return self if len(kept) == len(self.allocated) else self._in(self.view.with_claims(kept))
 
     def without_rule(self, name: str) -> Placement:
-        """Return the same placement without the device taint rule of this name."""
+        """Return the placement without the device taint rule that has this name."""
         return self._in(self.view.with_rules([rule for rule in self.view.given_rules if rule.metadata.name != name]))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
@@ -179,9 +180,11 @@ class Placement:
         return self._in(self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Placement:
-        """Return the placement without the named defects or, if no names are given, without any defects.
+        """Return the placement without the named defects.
 
-        Only what the node sees is kept.
+        If no names are given, return the placement without any defects.
+
+        The cluster in the new placement contains only what the node sees.
         """
         return self._in(self.view.with_slices(self.slices()).repaired(*quirks))
 

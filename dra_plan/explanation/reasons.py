@@ -15,7 +15,7 @@ from dra_plan.documents.devices import TaintName
 
 
 class PoolUnusable(NamedTuple):
-    """A pool that is skipped, so that its device can't be used. `state` is incomplete, invalid or obsolete."""
+    """A pool that is skipped, so that the device can't be used. `state` is incomplete, invalid or obsolete."""
 
     state: str
 
@@ -23,9 +23,9 @@ class PoolUnusable(NamedTuple):
 class SelectorFailed(NamedTuple):
     """A selector that can't be evaluated on the device.
 
-    It is in the class with this name or, without a name, in the request.
-
-    `compiles` means that its parts can be evaluated; `of_device` means that no selector can be evaluated on the device.
+    If the reason names a class, the selector is in the class; otherwise, it is in the request. `compiles` means that
+    the parts of the selector can be evaluated one by one. `of_device` means that no selector can be evaluated on the
+    device.
     """
 
     class_name: str | None
@@ -47,7 +47,7 @@ Data = dict[str, Any]
 
 
 class ReasonCode(NamedTuple):
-    """A code, the check to which it belongs, and the function that returns a reason's fields in documents."""
+    """A code for a reason, the check that finds the reason, and a function that returns the document fields."""
 
     name: str
     step: str
@@ -57,7 +57,7 @@ class ReasonCode(NamedTuple):
 
 
 def amount(nano: int) -> str:
-    """Return an amount in nano-units in Kubernetes' notation, with a binary unit if this is shorter."""
+    """Return an amount in nano-units as a Kubernetes quantity. A binary unit is used if the text is then shorter."""
     decimal = quantity.make(nano, -9, "DecimalSI").text
     binary = quantity.make(nano, -9, "BinarySI").text
     return binary if len(binary) < len(decimal) else decimal
@@ -170,15 +170,15 @@ def code(reason: Refusal) -> ReasonCode:
 
 
 def refusal_fields(reason: Refusal) -> Data:
-    """Return the code for the reason why a device is rejected, and the fields that documents have for this code."""
+    """Return the code for the reason why a device is rejected, and the document fields that belong to this code."""
     found = code(reason)
     return {"code": found.name, **found.data(reason)}
 
 
 def group_key(reason: Refusal) -> tuple[object, ...]:
-    """Return a key that is equal for reasons that are counted in one line. It has the code and its subject.
+    """Return a key that is equal for all reasons that are counted together in one line.
 
-    Numbers are left out.
+    The key contains the code of the reason and the object that the reason is about, but no numbers.
     """
     entry = _CODES[type(reason)]
     return (entry.name, *entry.key(reason))

@@ -55,7 +55,7 @@ _TYPES = (
 
 
 class Publications:
-    """The attributes and capacities that devices publish, for suggestions of similar names."""
+    """The attributes and capacities that devices publish. They are used to suggest similar names."""
 
     def __init__(self, devices: Iterable[PoolDevice]) -> None:
         self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}
@@ -70,24 +70,27 @@ class Publications:
                     self.names.setdefault((kind, domain), {})[name] = None
 
     def have(self, reference: Reference) -> bool:
-        """Return whether any of the devices publishes the name, or a name in the domain that a selector looks up."""
+        """Return whether any device publishes the attribute or capacity with this name.
+
+        If the reference is to a whole domain, return whether any device publishes an attribute in this domain.
+        """
         if reference.kind == "domain":
             return reference.domain in self.domains["attribute"]
         return reference.name in self.names.get((reference.kind, reference.domain), ())
 
     def homes(self, kind: str, name: str) -> list[str]:
-        """Return the domains in which a name is published, in sorted order."""
+        """Return all domains in which devices publish the name, in sorted order."""
         return sorted(domain for (of, domain), names in self.names.items() if of == kind and name in names)
 
 
 def qualified(name: str, driver: str) -> tuple[str, str]:
-    """Return the domain and the identifier of a name. A name without a domain belongs to the driver's domain."""
+    """Return the domain and the identifier of a name. If the name has no domain, the driver's domain is returned."""
     domain, identifier, _ = split_name(name, driver)
     return domain, identifier
 
 
 def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
-    """Return the type and the value of the device's attribute or capacity with this name, or None if it has none."""
+    """Return the type and the value of the device's attribute or capacity, or None if the device does not have it."""
     if reference.kind == "driver":
         return "string", device.id.driver
     if reference.kind == "domain":
@@ -119,12 +122,12 @@ MOST_COMPUTED = 100
 class NamedValues:
     """The values that devices have under one name that a clause reads.
 
-    `values` has the number of devices for each (type, value), and `missing` is the number of devices without a value.
-    `problem` is missing (the domain does not have the name), unknown-domain, wrong-domain (another domain has the
-    name), wrong-kind (it is a capacity and not an attribute, or the reverse), wrong-type, unordered (values of its type
-    cannot be ordered against the constant) or None. `hint` is the name, domain or kind that was perhaps meant, or the
-    type with which the selector compares. If there is no hint, `known` are the names in this domain. If there are no
-    values and there is no problem, other devices have the name.
+    `values` contains the number of devices for each (type, value), and `missing` is the number of devices without a
+    value. `problem` is missing (the domain does not have the name), unknown-domain, wrong-domain (another domain has
+    the name), wrong-kind (the name is a capacity and not an attribute, or the reverse), wrong-type, unordered (values
+    of this type cannot be ordered against the constant) or None. `hint` is the name, domain or kind that was probably
+    meant, or the type with which the selector compares. If there is no hint, `known` are the names in this domain. If
+    there are neither values nor a problem, the name belongs to other devices.
     """
 
     reference: Reference
@@ -137,7 +140,7 @@ class NamedValues:
 
 @dataclass(slots=True)
 class DecisivePart:
-    """A part of a selector that is false for `count` of the devices, or fails on them, and these devices' values."""
+    """A part of a selector that is false for `count` devices, or fails on them, and the values of these devices."""
 
     clause: str
     count: int
@@ -152,9 +155,10 @@ class DecisivePart:
 def decisive_parts(
     expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Callable[[], Publications]
 ) -> list[DecisivePart]:
-    """Return the parts of the selector that decide for these devices, the most common first, with numbers of devices.
+    """Return the parts of the selector that decide for these devices, each with its number of devices.
 
-    `publications` is called only if the selector reads a name that none of the devices has.
+    The part with the most devices comes first. `publications` is called only if the selector reads a name that none of
+    the devices has.
     """
     return decisive_parts_of_kinds(expression, [[device] for device in devices], compile_, publications)
 
@@ -165,9 +169,9 @@ def decisive_parts_of_kinds(
     compile_: Compile,
     publications: Callable[[], Publications],
 ) -> list[DecisivePart]:
-    """Return the decisive parts, like `decisive_parts`, for devices that are grouped by kind.
+    """Return the same parts as `decisive_parts` does, for devices that are grouped by kind.
 
-    Devices of one kind publish the same values, so only one device of each kind is checked.
+    All devices of one kind publish the same values, so only one device of each kind is checked.
     """
     parts = clauses(expression)
     grouped: dict[tuple[str, str | None], list[PoolDevice]] = {}
@@ -297,10 +301,10 @@ MOST_GUARDS = 8
 
 
 def mended(expression: str, fails_on: Callable[[str], PoolDevice | None]) -> str | None:
-    """Return the expression changed so that it fails on no device, or None if there is no such change.
+    """Return the expression changed so that it fails on no device, or None if no change achieves this.
 
-    It gets guards, or is limited to one of the drivers that it names. `fails_on` returns a device on which an
-    expression fails, or None.
+    The change adds guards to the expression, or limits it to one of the drivers that it names. `fails_on` returns a
+    device on which an expression fails, or None if there is no such device.
     """
     text, drivers = expression, set()
     for _ in range(MOST_GUARDS):
@@ -332,7 +336,7 @@ MOST_VALUES = 2
 
 
 def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield the expression with valid constants, then with each name, domain or type that was probably meant."""
+    """Yield the expression with valid constants, and then with each name, domain or type that was probably meant."""
     if (valid := repaired(expression)) is not None:
         yield valid
     for finding in found:
@@ -359,9 +363,9 @@ def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
 
 
 def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """Yield the expression in which a constant that no device has is replaced by a value that some devices have.
+    """Yield expressions with another constant, in place of a constant that no device has.
 
-    The most similar and the most common values are used.
+    The new constants are values that devices have: the values most similar to the constant, and the most common values.
     """
     for finding in found:
         if len(finding.found) == 1 and finding.found[0].problem is None:

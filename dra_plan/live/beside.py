@@ -30,6 +30,6 @@ BESIDE = (
 
 
 def name_only(value: Any) -> Any:
-    """Return the namespace and name of an object, in the form of an object without other fields."""
+    """Return an object that has only the namespace and name of this object."""
     metadata = value["metadata"]
     return {"metadata": {key: metadata[key] for key in ("namespace", "name") if key in metadata}}

@@ -60,7 +60,7 @@ class Refusal(StrEnum):
 
 
 class RequestError(Exception):
-    """The error raised if a request gets no response. It contains the reason, and the message that came instead."""
+    """The error raised if a request gets no response. It contains the reason and the message received instead."""
 
     def __init__(self, refusal: Refusal, message: str) -> None:
         self.refusal, self.message = refusal, message
@@ -166,7 +166,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kubectl:
-    """The kubectl program, called with the given context and kubeconfig. By default, kubectl uses its own.
+    """The kubectl program, called with the given context and kubeconfig.
+
+    If they are not given, kubectl's defaults apply.
 
     `silence` and `total` are time limits in seconds. The constructor raises KubectlMissingError if kubectl is not
     installed.
@@ -229,7 +231,7 @@ class _Answer:
         self.problem = ""
 
     def read(self) -> bytes:
-        """Return all output, or the output before a problem; kubectl has been asked to end by then."""
+        """Return all output, or the output before a problem. If there was a problem, kubectl has been asked to end."""
         stream = self._process.stdout
         assert stream is not None
         watch = threading.Thread(target=self._watch, daemon=True)
@@ -337,7 +339,7 @@ class _Resources(msgspec.Struct):
 class Discovery:
     """The APIs that a server provides: versions by group, and resources by group and version. None means unknown.
 
-    Versions are not queried if newer versions already have every kind.
+    A version is not queried if newer versions already contain every kind.
     """
 
     groups: dict[str, list[str]] | None
@@ -371,7 +373,7 @@ def age(version: str) -> tuple[int, int, int]:
 def discover(requests: Requests) -> Discovery:
     """Return the APIs that the server reports.
 
-    If it does not allow this query, all versions will be tried one by one.
+    If the server does not allow this query, all versions will be tried one by one.
     """
     try:
         body = requests.get("/apis")
@@ -414,7 +416,7 @@ OF_DEVICES = frozenset(
 
 
 def wanted(names: frozenset[str] | None = None) -> Iterable[Kind]:
-    """Return the kinds to read, in the order of a snapshot: kinds to which others refer come first.
+    """Return the kinds to read, in the order of a snapshot. A kind comes before the kinds that refer to it.
 
     If `names` is given, only the kinds with these names are returned.
     """

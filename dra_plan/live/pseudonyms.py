@@ -159,9 +159,10 @@ _ANNOTATIONS = {
 
 
 class Shown(NamedTuple):
-    """What stays readable: the selectors that look inside strings (`startsWith`), and the attributes that they use.
+    """The selectors and attributes that stay readable in an anonymized snapshot.
 
-    `attributes` are names without a domain. None means every attribute.
+    These are the selectors that look inside strings (`startsWith`), and the attributes that these selectors use.
+    `attributes` are names without a domain; None means every attribute.
     """
 
     expressions: frozenset[str] = frozenset()
@@ -192,10 +193,11 @@ def _words(expression: str) -> Iterator[str]:
 
 
 class Pseudonymizing:
-    """An object that replaces names in objects. It calls `rename` with each name and writes the result in its place.
+    """An object that replaces names in objects.
 
-    `kept` are the names that stay unchanged, which are those of drivers; `shown` are the selectors and attributes that
-    stay readable.
+    It calls `rename` with each name and writes the result in place of the name.
+
+    `kept` are the names of drivers, which stay unchanged. `shown` are the selectors and attributes that stay readable.
     """
 
     def __init__(self, rename: Rename, kept: Iterable[str], shown: Shown) -> None:
@@ -301,7 +303,10 @@ _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 
 
 class Anonymized(NamedTuple):
-    """A snapshot with pseudonyms, and what stays readable in it because selectors look inside strings."""
+    """A snapshot with pseudonyms in place of names.
+
+    It also contains what stays readable because selectors look inside strings.
+    """
 
     snapshot: Snapshot
     shown: Shown
@@ -312,7 +317,7 @@ MOST_PASSES = 20
 
 
 def anonymized(snapshot: Snapshot) -> Anonymized:
-    """Return the snapshot with pseudonyms in place of names. They sort in the same order as the names.
+    """Return the snapshot with pseudonyms in place of names. The pseudonyms sort in the same order as the names.
 
     String attributes are replaced as well, unless a selector looks inside them (`startsWith`, `matches`). Such a
     selector does not change.

@@ -50,9 +50,9 @@ _DRIVER_DATA = ("data", "networkData")
 
 
 def keeper(listed: Listed) -> Keep:
-    """Return a function that removes all fields of such an object that planning does not read.
+    """Return a function that removes all fields of an object of this kind that planning does not read.
 
-    A value that is not an object stays as it is.
+    A value that is not an object is returned unchanged.
     """
     if listed.kind in BESIDE:
         return name_only
@@ -295,7 +295,7 @@ class ServerVersion(NamedTuple):
 class ReportedGates(NamedTuple):
     """The feature gates that a component reports, with their values, and the name of the component.
 
-    If no component reports any, there are no gates, and the name is empty.
+    If no component reports feature gates, the gates and the name are empty.
     """
 
     values: dict[str, bool]
@@ -326,9 +326,9 @@ def version_of(requests: Requests) -> ServerVersion:
 
 
 def gates_of(requests: Requests) -> ReportedGates:
-    """Return the feature gates in /metrics, or otherwise those on the command line in /flagz.
+    """Return the feature gates in /metrics. If there are none, return the feature gates on the command line in /flagz.
 
-    If access to both is denied, there are none.
+    If access to both is denied, the result has no gates.
     """
     for path, parse in (("/metrics", of_metrics), ("/flagz", of_flags)):
         try:
@@ -361,7 +361,7 @@ class UnreadClusterError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A cluster as it was read. Each object is a JSON text without line breaks."""
+    """A cluster as it was when it was read. Each object is a JSON text without line breaks."""
 
     info: ClusterInfo
     objects: list[bytes]
@@ -376,7 +376,7 @@ class Snapshot:
         yield end + b"]}" + end
 
     def reported(self, gates: Mapping[str, bool]) -> Snapshot:
-        """Return the snapshot with the scheduler's feature gates in place of those of the API server."""
+        """Return the snapshot with the scheduler's feature gates in place of the API server's feature gates."""
         told = msgspec.structs.replace(
             self.info, feature_gates=dict(sorted(gates.items())), feature_gates_from="kube-scheduler /metrics"
         )
@@ -395,9 +395,9 @@ class Snapshot:
         Path(path).write_bytes(self.content(os.fspath(path)))
 
     def source(self) -> Source:
-        """Return the snapshot as a source of objects, which is read before any file.
+        """Return the snapshot as a source of objects. This source is read before any file.
 
-        Its line numbers are not reported.
+        Line numbers in the snapshot are not reported.
         """
         return Source("the cluster", b"".join(self.pieces(end=b"")), has_lines=False)
 
@@ -417,7 +417,7 @@ class _ReadKind:
 
 
 def read(requests: Requests, progress: Progress | None = None, *, names: frozenset[str] | None = None) -> Snapshot:
-    """Return a snapshot with the objects that planning reads, or only those of the named kinds.
+    """Return a snapshot with the objects that planning reads. If `names` is given, only these kinds are read.
 
     Kinds that may not be listed, or that the server does not provide, are recorded in `not_listed`. Raises
     UnreadClusterError if the user is not allowed to list anything, or if the server fails for kinds that every plan
@@ -547,7 +547,7 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
 
 
 def without_time(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot without its time, so that two snapshots of a cluster that has not changed are equal."""
+    """Return the snapshot without its time. Two snapshots of a cluster that has not changed are then equal."""
     objects = [_RESOURCE_VERSION.sub(b"", text) for text in snapshot.objects]
     return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""), objects=objects)
 

@@ -218,7 +218,7 @@ _FIELDS: Mapping[tuple[str, str], FieldPath] = {
 
 
 def made_template(api_version: object, kind: object, value: Mapping[str, Any]) -> str:
-    """Return the name of the claim template that the controller of this object creates, or "" if it creates none."""
+    """Return the name of the claim template that this object's controller creates, or "" if it creates none."""
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return ""
     path = _FIELDS.get((split_version(api_version)[0], kind))
@@ -235,7 +235,7 @@ _RANDOM_SUFFIX = "xxxxx"
 
 
 def is_new_and_asked(obj: Object, kind: Kind) -> bool:
-    """Return whether the object does not come from a cluster and is of a kind that queries can be about.
+    """Return whether the object does not come from a cluster and is of a kind that questions can be about.
 
     These kinds are pods, kinds that create pods, and claims.
     """
@@ -245,8 +245,8 @@ def is_new_and_asked(obj: Object, kind: Kind) -> bool:
 class Collector:
     """An object that collects documents into an inventory.
 
-    If `strict` is set, every object needs a name and may occur only once in a source, and an object in a later source
-    replaces it. Otherwise, repeated objects are kept.
+    If `strict` is set, every object needs a name and may occur only once in a source. An object in a later source then
+    replaces the same object in an earlier source. If `strict` is not set, repeated objects are kept.
     """
 
     def __init__(self, *, namespace: str, strict: bool = False) -> None:
@@ -268,7 +268,7 @@ class Collector:
 
     @property
     def has_objects(self) -> bool:
-        """True if there were any objects, even of kinds that planning does not use."""
+        """True if there were any objects, including objects of kinds that planning does not use."""
         return bool(self._inventory.origins or self._inventory.skipped or self._inventory.cluster_info)
 
     def finish(self) -> Inventory:

@@ -30,7 +30,7 @@ _BETA_REQUEST = frozenset({"name", "firstAvailable", *FLAT_REQUEST})
 
 
 class UnfitError(Exception):
-    """The error raised for a document that does not have the shape of its version. It does not leave `manifests`."""
+    """The error raised for a document that does not have the shape of its version. Only code in `manifests` sees it."""
 
 
 def _mapping(value: object) -> Plain:
@@ -99,7 +99,7 @@ def slice_from_v1beta1(document: Plain) -> Plain:
 def slice_from_v1alpha3(document: Plain) -> Plain:
     """Return a v1alpha3 slice as v1.
 
-    The changes are those for v1beta1, and bare capacities are wrapped in `value`.
+    The changes are the same as for v1beta1; in addition, bare capacities are wrapped in `value`.
     """
     return _spec(lambda spec: _beta_slice_spec(spec, _wrapped_capacity))(document)
 
@@ -171,7 +171,7 @@ def _alpha_status(status: object) -> Plain:
 def claim_from_v1alpha3(document: Plain) -> Plain:
     """Return a v1alpha3 claim as v1.
 
-    The changes are those for v1beta1, and the fields of classic DRA are dropped.
+    The changes are the same as for v1beta1; in addition, the fields of classic DRA are dropped.
     """
     document = _with(document, "status", _alpha_status)
     return claim_from_v1beta1(_spec(_alpha_claim_spec)(document))
@@ -196,7 +196,7 @@ def class_from_v1alpha3(document: Plain) -> Plain:
 def taint_rule(document: Plain) -> Plain:
     """Return the rule unchanged.
 
-    Raises UnfitError if its selector has a field that was removed in 1.35 (class and CEL selectors).
+    Raises UnfitError if the rule's selector has a field that was removed in 1.35 (class and CEL selectors).
     """
 
     def check(spec: Plain) -> Plain:

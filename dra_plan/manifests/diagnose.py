@@ -132,9 +132,9 @@ def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
 
 
 def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str] | None:
-    """Return the message and hint for a value that has the right type but that no object can have, or None.
+    """Return the message and hint for a value that has the right type but that no object can have.
 
-    `form` is the format in the schema.
+    Return None for any other value. `form` is the format in the schema.
     """
     if form == "date-time" and isinstance(value, str) and parse_timestamp(value) is None:
         return f"{describe(value)} is not a time", "such as 2026-01-31T12:00:00Z"
@@ -149,7 +149,7 @@ def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str]
 
 
 def expected(wanted: str, value: object) -> str:
-    """Return the message that a value is not of the wanted type."""
+    """Return the message that says that the value is not of the wanted type."""
     return f"expected {wanted}, got {describe(value)}"
 
 
@@ -304,7 +304,7 @@ class Report:
         self.faults.append(Fault(place.source, message, line, place.document, label, render(where), hint))
 
     def deprecated_version(self, kind: Kind, version: str, origin: Origin) -> None:
-        """Record that an object of an old API version was converted."""
+        """Record that an object with an old API version was converted."""
         self._deprecated.setdefault((f"{kind.group}/{version}", kind.api_version), origin)
 
     def lifted_source(self, label: str, origin: Origin) -> None:
@@ -332,7 +332,7 @@ class Report:
     def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
         """Record that a list, or a page of a list, was read.
 
-        `goes_on` is set if its metadata say that more pages follow.
+        `goes_on` is set if the metadata of the list say that more pages follow.
         """
         if not goes_on:
             self._whole_lists.add(str(kind))

@@ -15,9 +15,9 @@ _OF_SCHEDULER = "FailedScheduling"
 
 
 def heard(value: Mapping[str, Any]) -> HeardEvent | None:
-    """Return the warning about a pod in an Event, or None.
+    """Return the warning about a pod in an Event.
 
-    Events about other objects and Events that cannot be read result in None.
+    Return None for an Event about another object and for an Event that cannot be read.
     """
     about = _part(value, "involvedObject") or _part(value, "regarding")
     reason, message = _text(value, "reason"), _text(value, "message") or _text(value, "note")
@@ -53,7 +53,7 @@ KUEUE_WORKLOAD = "Workload.kueue.x-k8s.io"
 def queued(value: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, str]]:
     """Yield each owner of a Kueue Workload, with the reason why Kueue does not admit the Workload yet.
 
-    If Kueue admits it, or gives no reason, nothing is yielded.
+    If Kueue has admitted the Workload, or gives no reason, nothing is yielded.
     """
     metadata, said = _part(value, "metadata"), ""
     for condition in _list(_part(value, "status"), "conditions"):

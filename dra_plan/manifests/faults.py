@@ -34,7 +34,7 @@ def nothing_found(names: Iterable[str]) -> str:
 class Fault(NamedTuple):
     """A fault in the input: its place and a message. Lines and documents are counted from 1, and 0 means unknown.
 
-    `object` is `KIND NAMESPACE/NAME`, without the parts that are not known, and `path` is the field in JSON notation.
+    `object` is `KIND NAMESPACE/NAME` without the parts that are not known. `path` is the field in JSON notation.
     """
 
     source: str

@@ -13,7 +13,7 @@ from dra_plan.api.resource import ResourceSlice
 def infer_nodes(inventory: Inventory) -> tuple[list[Node], list[Notice]]:
     """Return a node for each node name in slices or their devices, in input order, and a warning about these nodes.
 
-    Only the name of such a node is known, so label selectors do not match it.
+    Nothing but the name of such a node is known. Label selectors therefore do not match the node.
     """
     names = dict.fromkeys(name for piece in inventory.slices for name in _names(piece))
     nodes = [Node(metadata=ObjectMeta(name=name)) for name in names]

@@ -67,7 +67,7 @@ def read_envelope(text: bytes | memoryview) -> Envelope:
 class JsonExtent(NamedTuple):
     """The extent of one value in a text.
 
-    If it is the only value in the text and may be a List, `read_envelope` is its envelope.
+    If the value is the only one in the text and may be a List, `read_envelope` is its envelope.
     """
 
     begin: int
@@ -76,7 +76,10 @@ class JsonExtent(NamedTuple):
 
 
 def spans(data: bytes) -> Iterator[JsonExtent]:
-    """Yield the extents of the values in the text, in order. Their syntax is checked. Raises `JsonError`."""
+    """Yield the extents of the values in the text, in order.
+
+    The syntax of the values is checked. Raises `JsonError`.
+    """
     view = memoryview(data)
     begin = _skip_space(data, 0)
     if (whole := _sole_list(view, begin)) is not None:
@@ -145,7 +148,7 @@ def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
 
 
 def has_repeated_keys(text: bytes) -> bool:
-    """Return whether a key is set twice in some map of a well-formed JSON value."""
+    """Return whether any map in a well-formed JSON value sets a key twice."""
     found = False
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -183,7 +186,7 @@ class Line(int):
 
 
 def of_extents(extents: Extents, text: LinedText) -> Lines:
-    """Return the line in which each field begins, including its key if it has one."""
+    """Return the line in which each field begins. A field that has a key begins with its key."""
     return {path: Line.at(*text.place(extent.start)) for path, extent in extents.items()}
 
 
@@ -203,7 +206,7 @@ def find(lines: Lines, path: FieldPath) -> int:
 
 
 class JsonLines:
-    """The lines of the fields in one JSON value. On first use, the text is read a second time.
+    """The lines of the fields in one JSON value. They are found by reading the text again on first use.
 
     `depth` is the number of steps in the path that leads to the value.
     """
@@ -324,14 +327,14 @@ class JsonObject:
 
     @property
     def origin_place(self) -> Place:
-        """The place where the object begins. It cannot find the lines of fields."""
+        """The place where the object begins. The lines of fields cannot be found from this place."""
         if self._line == self._document.line:
             return self._document  # all objects in a one-line document have the document's place
         return Place(self._document.source, self._document.document, self._line)
 
     @property
     def place(self) -> Place:
-        """The place of the object, which can find the lines of all its fields."""
+        """The place of the object. The lines of all its fields can be found from this place."""
         finder = JsonLines(self._text, self._line, len(self._steps))
         return self.origin_place._replace(prefix=self._steps, find_lines=finder)
 

@@ -14,7 +14,10 @@ from .convert import Converter
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """A kind in an API group. `versions` contains each known version, with its conversion, or None if it equals v1."""
+    """A kind in an API group.
+
+    `versions` contains the conversion to v1 of each known version, or None if none is needed.
+    """
 
     group: str
     name: str
@@ -186,10 +189,11 @@ _SHORT_NAMES = {
 
 
 def removed(api_version: str) -> str:
-    """Return what to say of an object in the first DRA API; empty for every other apiVersion.
+    """Return what to say about an object in the first DRA API. For every other apiVersion, return an empty string.
 
     Kubernetes 1.26 to 1.30 had these versions. A claim in them names a class that belongs to one driver, and an object
-    of a kind that the driver defines. The API based on devices (KEP-4381) replaced them in 1.31, without a conversion.
+    of a kind that the driver defines. The API based on devices (KEP-4381) replaced these versions in 1.31, without a
+    conversion.
     """
     if api_version not in _FIRST_DRA:
         return ""
@@ -226,7 +230,7 @@ def named(text: str) -> Kind | None:
 def near(api_version: str, kind: str) -> str | None:
     """Return the known kind that was probably meant, or None.
 
-    It has the same name in a different case, or is in another Kubernetes group.
+    The known kind has the same name in a different case, or the same name in another Kubernetes group.
     """
     group = split_version(api_version)[0]
     if group not in {known.group for known in _KINDS}:

@@ -19,9 +19,9 @@ def checkout_of(folder: str | os.PathLike[str]) -> Path:
 
 
 def refused(file: Path, checkout: Path) -> Fault | None:
-    """Return a fault if the file, which is in a directory that is read, is a link to a place outside the checkout.
+    """Return a fault if the file is a link to a place outside the checkout. Return None for any other file.
 
-    Return None for any other file.
+    The file is one that was found in a directory.
     """
     target = _target(file)
     if target is None or target.is_relative_to(checkout):
@@ -30,9 +30,9 @@ def refused(file: Path, checkout: Path) -> Fault | None:
 
 
 def notes(paths: Iterable[str]) -> Iterator[str]:
-    """Yield a note for each file that is named itself and is a link to a place outside its checkout.
+    """Yield a note for each path that is itself a link to a place outside its checkout.
 
-    Such links are followed; the note says where they lead.
+    Such a link is followed, and the note says where it leads.
     """
     for name in paths:
         target = _target(Path(name))

@@ -38,11 +38,11 @@ def load(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Inventory:
-    """Return the objects in files, directories and `-` (standard input), in reading order, after those in `before`.
+    """Return the objects in files, directories and `-` (standard input), in reading order.
 
-    Raises `ManifestErrors` with every fault: unreadable files, malformed documents, wrong types, unknown versions,
-    objects without a name, repeated objects, or no objects at all. Objects without a namespace are put into
-    `namespace`.
+    The objects in `before` come first. Objects without a namespace are put into `namespace`. Raises `ManifestErrors`
+    with every fault: unreadable files, malformed documents, wrong types, unknown versions, objects without a name,
+    repeated objects, or no objects at all.
     """
     with uncollected():
         sources = chain(map(_read_source, before), read(paths, recursive=recursive, stdin=stdin))
@@ -52,8 +52,8 @@ def load(
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
     """Return the objects of all kinds and versions as plain dicts, each with its place.
 
-    A place can find the lines of fields. Raises `ManifestErrors` for anything that cannot be read as objects. The
-    content of the objects is not checked.
+    From a place, the lines of the object's fields can be found. Raises `ManifestErrors` for anything that cannot be
+    read as objects. The content of the objects is not checked.
     """
     with uncollected():
         return items(read(paths, recursive=recursive, stdin=stdin), paths)
@@ -66,7 +66,7 @@ def _name(path: Any) -> str:
 
 
 class SourceRead(NamedTuple):
-    """The documents in one source, and the faults of those that cannot be read."""
+    """The documents in one source, and the faults of the documents that cannot be read."""
 
     documents: list[Document]
     faults: list[Fault]
@@ -75,7 +75,7 @@ class SourceRead(NamedTuple):
 
 
 def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
-    """Yield what is in each source under the paths, in order."""
+    """Yield the documents and faults of each source under the paths, in order."""
     if not isinstance(paths, Iterable):
         raise UsageError(f"paths: expected paths, got {shown.value(paths)}")
     names = [_name(path) for path in paths]
@@ -100,7 +100,7 @@ def _documents(source: Source, faults: list[Fault]) -> SourceRead:
 def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespace: str, strict: bool) -> Inventory:
     """Return the typed objects in the sources.
 
-    Raises `ManifestErrors` as `load` does, or, if `strict` is not set, as `from_dicts` does.
+    Raises `ManifestErrors` in the same cases as `load` or, if `strict` is not set, as `from_dicts`.
     """
     collector = Collector(namespace=namespace, strict=strict)
     faults = collector.report.faults
@@ -118,7 +118,10 @@ def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespa
 
 
 def items(sources: Iterable[SourceRead], paths: Sequence[PathLike]) -> list[Item]:
-    """Return the objects in the sources as they were read. Raises `ManifestErrors`, as `load_items` does."""
+    """Return the objects in the sources as they were read.
+
+    Raises `ManifestErrors` in the same cases as `load_items`.
+    """
     faults: list[Fault] = []
     found: list[Item] = []
     for source in sources:
@@ -162,9 +165,9 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 def load_objects(
     paths: PathLike | Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None
 ) -> LoadedObjects:
-    """Return the objects of all kinds and versions in the paths as they are written, including those in Lists.
+    """Return the objects of all kinds and versions in the paths as they are written, including the objects in Lists.
 
-    Plain dicts are created only when they are accessed; until then, planning uses the typed objects. Raises
+    Each plain dict is created only when it is accessed; until then, planning uses the typed object. Raises
     `ManifestErrors` for anything that cannot be read as objects. The content of the objects is not checked.
     """
     if isinstance(paths, str | os.PathLike):
@@ -176,7 +179,7 @@ def load_objects(
 class LoadedObjects(MutableSequence[dict[str, Any]]):
     """The objects in an input as plain dicts, in reading order.
 
-    A caller may change the dicts that it gets, so typed objects are then decoded from the dicts.
+    A caller may change the dicts that it has accessed. The typed objects are therefore decoded again from these dicts.
     """
 
     def __init__(self, sources: Sequence[SourceRead], paths: Sequence[PathLike]) -> None:
@@ -268,8 +271,8 @@ def _with_header(item: Item) -> dict[str, Any]:
 def inventory_of(objects: dict[str, Any] | Iterable[dict[str, Any]], *, argument: str = "objects") -> Inventory:
     """Return the typed objects for one or more plain dicts.
 
-    Objects from `load_objects` whose dicts have not been accessed are not decoded again. Raises UsageError, which names
-    the argument, for text or a path, and InputError (`ManifestErrors`) for values that cannot be decoded.
+    Objects from `load_objects` are not decoded again if their dicts have not been accessed. Raises UsageError, which
+    names the argument, for text or a path. Raises InputError (`ManifestErrors`) for values that cannot be decoded.
     """
     if isinstance(objects, LoadedObjects):
         return objects.inventory

@@ -21,7 +21,7 @@ NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
 
 
 def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str) -> Object | None:
-    """Return the object as a v1 type. If the API server could not decode it either, return None.
+    """Return the object as a v1 type, or None if the API server could not decode it either.
 
     Faults are added to the report.
     """
@@ -41,7 +41,7 @@ def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report
 
 
 def typed(value: dict[str, Any], kind: Kind, version: str) -> Object:
-    """Return the value as a v1 object. Raises one of `NOT_DECODED` unless all of the value fits."""
+    """Return the value as a v1 object. Raises one of `NOT_DECODED` if any part of the value does not fit."""
     convert = kind.versions[version]
     return msgspec.convert(convert(value) if convert else value, kind.type)
 
@@ -83,7 +83,10 @@ def pod_spec_of(obj: Object) -> PodSpec:
 
 
 def has_unset_claims(obj: Object) -> bool:
-    """Return whether an entry in resourceClaims names neither a claim nor a template, as in the form before 1.31."""
+    """Return whether an entry in resourceClaims names neither a claim nor a template.
+
+    This is the case for entries in the form that was used before 1.31.
+    """
     return any(
         claim.resource_claim_name is None and claim.resource_claim_template_name is None
         for claim in pod_spec_of(obj).resource_claims

@@ -43,7 +43,7 @@ class Form(Enum):
 class Extent(NamedTuple):
     """The extent of a field in a text, as positions of characters. The ends are exclusive.
 
-    `key_begin` is -1 for a value without a key, which is the root or an item of a list.
+    `key_begin` is -1 for a value without a key, such as the root or an item of a list.
     """
 
     begin: int
@@ -151,13 +151,13 @@ class Place(NamedTuple):
     def lines(self, paths: list[FieldPath]) -> list[int]:
         """Return the lines of fields below this place.
 
-        If the line of a field is not known, return the line of the place.
+        If the line of a field is not known, the line of the place takes its position.
         """
         return [line or self.line for line in self.find_lines([(*self.prefix, *path) for path in paths])]
 
     @property
     def origin(self) -> Origin:
-        """The place as inventories and notices store it."""
+        """The place in the form that inventories and notices store."""
         return Origin(self.source, self.line)
 
 
@@ -172,7 +172,7 @@ NO_HEADER = Header()
 
 
 class Item(Struct, frozen=True):
-    """An object in a document, with its own header, or with the header that it inherits from a typed List."""
+    """An object in a document. Its header is its own, or is inherited from a typed List."""
 
     value: dict[str, Any]
     header: Header
@@ -180,7 +180,7 @@ class Item(Struct, frozen=True):
 
 
 def label_of(kind: object, metadata: object, known: Kind | None = None, namespace: str = "") -> str:
-    """Return `KIND NAMESPACE/NAME` for an object that is not decoded, without the parts that are not known."""
+    """Return `KIND NAMESPACE/NAME` for an object that is not decoded. Unknown parts are left out."""
     metadata = metadata if isinstance(metadata, dict) else {}
     space, name = metadata.get("namespace"), metadata.get("name")
     if known is not None:
@@ -223,8 +223,8 @@ def of_json(
 ) -> Extents:
     """Return the extents of the fields in the JSON value between two positions in the text.
 
-    Keys that are set again in the same map are added to `repeated`, with their positions. The extent of such a field is
-    that of its first value.
+    If a map sets a key again, the key is added to `repeated` with its position. The extent of the field is the extent
+    of its first value.
     """
     found: Extents = {}
     opened: list[_Outer] = []
@@ -279,7 +279,7 @@ _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
     """Return where each character of a scalar's value is in the text, and where the value ends.
 
-    Return None if the notation is not supported here, such as text with folded lines that are not simple.
+    Return None for a notation that is not supported here, such as text with folded lines that are not simple.
     """
     begin, end = extent.begin, extent.end
     if extent.form in (Form.SINGLE, Form.DOUBLE):

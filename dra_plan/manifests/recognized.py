@@ -37,7 +37,10 @@ def recognized(name: str, data: bytes) -> Fault | None:
 
 
 def recognized_file(path: Path) -> _Form | None:
-    """Return the known form of a file that is not a manifest; None for everything else, such as an unreadable file."""
+    """Return the known form of a file that is not a manifest.
+
+    Return None for everything else, including a file that cannot be read.
+    """
     try:
         with path.open("rb") as file:
             return _form(file.read(MOST_LOOKED_AT))
@@ -64,7 +67,10 @@ def _form(data: bytes) -> _Form | None:
 
 
 def template_hint(name: str) -> str:
-    """Return the hint for a template. If the file is part of a chart, this is the command that renders the chart."""
+    """Return the hint for a template.
+
+    If the file is part of a chart, the hint is the command that renders the chart.
+    """
     if name != "-":
         for folder in list(Path(name).absolute().parents)[:MOST_FOLDERS]:
             if (folder / CHART).is_file():

@@ -219,7 +219,7 @@ _NEW_FIELDS: dict[str, dict[str, Schema]] = {
 def may_be_empty(schema: Schema) -> bool:
     """Return whether a required field with this schema may be omitted.
 
-    Lists and maps may, because the API server treats a missing one as empty.
+    Lists and maps may be omitted, because the API server treats a missing list or map as empty.
     """
     return schema.get("type") == "array" or "additionalProperties" in schema
 

@@ -41,7 +41,7 @@ _STAND_IN = "\x7f"
 
 
 class Cut(NamedTuple):
-    """An attribute that has a different value on each device, and the text that precedes the value."""
+    """An attribute whose value differs from device to device, and the text that precedes the value."""
 
     name: str
     before: bytes
@@ -189,7 +189,7 @@ _SLICE = msgspec.json.Decoder(_SliceText)
 
 
 class SharedParts:
-    """The parts of objects that have been decoded so far from one input, which later objects can share."""
+    """The parts of objects that have been decoded so far from one input. Later objects can share these parts."""
 
     def __init__(self) -> None:
         self._specs: dict[bytes, ResourceClaimSpec | None] = {}

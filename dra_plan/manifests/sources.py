@@ -93,8 +93,8 @@ def read_sources(
 ) -> Iterator[Source]:
     """Yield every source that the paths name, each file only once. Sources that cannot be read are added to `faults`.
 
-    A directory stands for the .yaml, .yml and .json files in it, in name order; a symbolic link that points outside the
-    checkout is an error; `-` is standard input. Gzip-compressed files are decompressed, regardless of their names. A
+    A directory stands for its .yaml, .yml and .json files, in name order. A symbolic link that points outside the
+    checkout is an error. `-` is standard input. Gzip-compressed files are decompressed, regardless of their names. A
     kustomization or a chart is always a fault, because its files are not the manifests that a cluster gets.
     """
     seen: set[str] = set()
@@ -113,7 +113,7 @@ def read_sources(
 def first_file(paths: Iterable[str], *, recursive: bool) -> str:
     """Return the first file that is read for the paths, or `-` for standard input.
 
-    Return "" if there is none, for example because the paths are names of workloads.
+    Return "" if there is no such file, for example because the paths are names of workloads.
     """
     for name in paths:
         files = [name] if name == STDIN else _files(name, [], recursive=recursive)
@@ -152,7 +152,7 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
 
 
 def is_meant_as_path(name: str) -> bool:
-    """Return whether the form of a name shows that it can only be a path, even if no such file exists."""
+    """Return whether a name can only be meant as a path because of its form, even if no such file exists."""
     return name == STDIN or name.endswith((*SUFFIXES, SUFFIX, "/")) or name.startswith((".", "/", "~"))
 
 
@@ -372,7 +372,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
-    """Return all documents in the source that can be read. The faults of the others are added to `faults`."""
+    """Return all documents in the source that can be read. The faults of the other documents are added to `faults`."""
     head = source.data[:4096].lstrip(_JSON_SPACE)[:1]
     if head not in (b"{", b"["):
         known = recognized(source.name, source.data)
@@ -454,7 +454,10 @@ class _DocumentText:
         return self._read
 
     def lines(self, paths: list[FieldPath]) -> list[int]:
-        """Return the lines of the fields, or of the nearest outer ones; 0 where unknown."""
+        """Return the lines of the fields.
+
+        For a field without a known line, return the line of the nearest outer field, or 0.
+        """
         return [find(self._lines, path) for path in paths]
 
     @functools.cached_property
@@ -490,7 +493,7 @@ class _JsonText(_DocumentText):
 
     @property
     def repeated(self) -> list[tuple[FieldPath, Line]]:
-        """Return the keys that are set again in the same map, with their places."""
+        """Return each key that is set again in the same map, with its place."""
         found: list[tuple[FieldPath, int]] = []
         text = self._extents(found).lines
         return [(path, Line.at(*text.place(position))) for path, position in found]

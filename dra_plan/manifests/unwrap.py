@@ -53,7 +53,10 @@ _NO_STEPS: FieldPath = ()
 
 
 def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_HEADER) -> Iterator[Item]:
-    """Yield the objects in a document, including those in Lists and arrays. Anything else is recorded as a fault."""
+    """Yield the objects in a document, including the objects in Lists and arrays.
+
+    Anything else is recorded as a fault.
+    """
     pending: list[tuple[object, Place, Header]] = [(value, place, inherited)]
     while pending:
         value, place, inherited = pending.pop()
@@ -89,7 +92,7 @@ def is_list(kind: object, has_items: bool) -> bool:
 
 
 def header_of_items(header: Header) -> Header:
-    """Return the header that applies to items of a List without a header of their own, as in raw API responses."""
+    """Return the header for those items of a List that have no header of their own, as in raw API responses."""
     if header.kind == "List" or not isinstance(header.kind, str):
         return NO_HEADER
     return Header(header.api_version, header.kind.removesuffix("List"))
@@ -133,7 +136,7 @@ _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_refe
 def contradict(earlier: Object, later: Object) -> bool:
     """Return whether it is unclear which of two different objects counts.
 
-    It is clear if only the earlier object comes from a cluster, because a manifest overrides it.
+    If only the earlier object comes from a cluster, it is clear: the later object is a manifest, which overrides it.
     """
     old: Any = earlier
     new: Any = later
@@ -143,7 +146,7 @@ def contradict(earlier: Object, later: Object) -> bool:
 def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) -> Iterator[Notice]:
     """Yield a warning for each object that has different content in two sources.
 
-    If there are many, one warning stands for all others.
+    If there are many such objects, one last warning covers all the others.
     """
     code = "object-overridden"
     for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
@@ -157,11 +160,11 @@ def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) 
 
 
 def merged(earlier: _Known, later: _Known) -> _Known:
-    """Return the later object, with those fields of the earlier one that only the cluster sets.
+    """Return the later object, with those fields of the earlier object that only the cluster sets.
 
     These fields are the status, UID, times, owners and the node of a pod. Fields that the later object sets do not
-    change. A pending pod that uses different claims than before can only be another pod, because claims in a pod cannot
-    be edited. Such a pod has its own UID, and its claims do not exist yet.
+    change. A pending pod that uses different claims than before can only be another pod, because the claims of a pod
+    cannot be edited. This other pod has its own UID, and its claims do not exist yet.
     """
     old: Any = earlier
     new: Any = later
@@ -203,7 +206,7 @@ _OF_DEVICES = frozenset(f"{name}.{_GROUP}" for name in ("resourceslices", "devic
 
 
 def notices(info: ClusterInfo) -> Iterator[Notice]:
-    """Yield a notice for each API group that may not be listed, and for each list that failed."""
+    """Yield a notice for each API group that the user may not list, and for each list that failed."""
     forbidden: dict[str, list[str]] = {}
     for entry in info.not_listed:
         if entry.reason == FORBIDDEN:
@@ -226,7 +229,7 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
 
 
 def rule(group: str, plurals: list[str]) -> str:
-    """Return the rule of a role that allows these resources of a group to be listed."""
+    """Return a rule for a role. The rule allows a user to list these resources of a group."""
     return f'{{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
 
 

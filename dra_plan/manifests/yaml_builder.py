@@ -43,7 +43,7 @@ class YamlError(Exception):
 def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
     """Add the entries of merged maps (`<<`) to a map. Raises `YamlError`.
 
-    The map's own keys take precedence, and then those of earlier merged maps.
+    The map's own keys take precedence over merged keys, and an earlier merged map takes precedence over a later one.
     """
     for merged in merges:
         for source in merged if isinstance(merged, list) else [merged]:
@@ -54,7 +54,7 @@ def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of a plain value. The depth of the value must already be limited."""
+    """Return a deep copy of a plain value. The caller must have limited the depth of the value."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -97,7 +97,7 @@ _MAX_DIGITS = 400
 def resolve(text: str) -> Scalar:
     """Return the value of a plain scalar.
 
-    NaN and infinities are floats that JSON, and so Kubernetes, cannot represent.
+    NaN and infinities are returned as floats, although JSON, and therefore Kubernetes, cannot represent them.
     """
     if text[:1] in LETTERS:
         return text

@@ -77,9 +77,9 @@ class _Layout(NamedTuple):
 
 
 class Layouts:
-    """The layouts of documents that have occurred in one source.
+    """The layouts of the documents that have occurred in one source.
 
-    The first document with a layout is read in the usual way.
+    The first document with a layout is read in the usual way. Later documents with the same layout are read faster.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Layouts:
         self._met: set[tuple[str, ...]] = set()
 
     def read(self, text: str, first_line: int) -> LaidOut | None:
-        """Return the only document in the text, which begins on this line.
+        """Return the only document in the text. The text begins in the line `first_line`.
 
         Return None if the text must be read in the usual way.
         """
@@ -227,7 +227,7 @@ def read_documents(text: str) -> Iterator[YamlDocument]:
 def split(text: str) -> Iterator[tuple[int, str]]:
     """Yield the parts of the text between lines that start with `---`, as kubectl does.
 
-    Each part comes with the number of its first line, counted from 1. Parts without content are omitted; directives
+    Each part comes with the number of its first line, counted from 1. Parts without content are omitted. Directives
     stay with the document that follows them.
     """
     begin, line = 0, 1

@@ -20,7 +20,7 @@ from dra_plan.text.stories import error_of
 
 
 def brief(one: told.Article, of: PlannedClaimSet | ExplainedClaimSet) -> str:
-    """Return a short form of the article. It says where the claim set fits, or what the main obstacle is."""
+    """Return a short form of the article. It says whether the claim set fits, or what the main obstacle is."""
     if one.tone != picks.GOOD and of.leading:
         return words.cell(of.leading[0])
     return one.sentence.removesuffix(".")
@@ -39,9 +39,9 @@ _HEADLINES = {
 
 
 def headline(sets: Sequence[PlannedClaimSet | ExplainedClaimSet], nodes: int) -> str:
-    """Return a sentence that says whether the claim sets fit on some of this number of nodes.
+    """Return a sentence that says whether the claim sets fit on any of this number of nodes.
 
-    If one claim set does not fit, it is named; if several do not, their number is given.
+    If one claim set does not fit, the sentence names it. If several do not fit, the sentence gives their number.
     """
     failing = [one for one in sets if one.outcome is not Outcome.FITS]
     if not sets:
@@ -63,7 +63,10 @@ def headline(sets: Sequence[PlannedClaimSet | ExplainedClaimSet], nodes: int) ->
 
 
 def compared(fitting: Collection[str], nodes: Iterable[str], drawn: Scene) -> dict[int, Mark]:
-    """Return the marks for one side of a comparison, for the nodes where the set fits and the nodes that differ."""
+    """Return the marks for one side of a comparison.
+
+    The claim set fits on the nodes in `fitting`. `nodes` are the nodes on which the two sides differ.
+    """
     made: dict[int, Mark] = {}
     for name in dict.fromkeys((*fitting, *nodes)):
         if name in drawn.by_node:
@@ -79,7 +82,10 @@ def pick_sets(
     inventory: Inventory | None,
     view: View | None,
 ) -> None:
-    """Add a pick for each claim set, with its result on every node in the picture. `explained` contains the texts."""
+    """Add a pick for each claim set, with its result on every node in the picture.
+
+    `explained` contains the texts of the explanations.
+    """
     if not made.scenes or inventory is None or view is None:
         answers: list[dict[str, Any]] = [{} for _ in explained]
     else:

@@ -15,7 +15,7 @@ from dra_plan.text import words
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding with its line in three parts: the text before the position, the text at it, and the text after it."""
+    """A finding with its line in three parts: the text before the position, the text at the position, and the rest."""
 
     code: str
     severity: str
@@ -93,7 +93,7 @@ class Page:
 
     @property
     def changes_nodes(self) -> bool:
-        """True if any pick changes the cluster, instead of trying a single node."""
+        """True if any pick changes the cluster. Other picks only try single nodes."""
         return any(not pick.each_alone for pick in self.picks)
 
     @property
@@ -103,7 +103,7 @@ class Page:
 
     @property
     def has_parts(self) -> bool:
-        """True if device partitions are drawn. Some of them are too small for text."""
+        """True if device partitions are drawn. Some partitions are too small for text."""
         return any(pool.physical for scene in self.scenes for place in scene.places for pool in place.pools)
 
     @property
@@ -125,7 +125,7 @@ MOST_NODES = 8
 
 
 def fill_boxes(made: Page) -> None:
-    """Add to each article the text that the boxes in the picture contain while its pick is shown."""
+    """Add to each article the text that the boxes in the picture show while the article's pick is shown."""
     articles = {article.key: article for article in made.articles}
     for pick in made.picks:
         if pick.key in articles:

@@ -12,7 +12,7 @@ HEIGHT = 40
 
 @dataclass(frozen=True, slots=True)
 class CurveLine:
-    """A line in a chart, with its name and values. If there are several runs, it also has the range of each value."""
+    """A line in a chart, with its name and values. If the chart covers several runs, each value also has a range."""
 
     name: str
     values: Sequence[float]
@@ -22,7 +22,7 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Several lines on one scale, which begins at 0, with a title and a unit."""
+    """Several lines on one scale, with a title and a unit. The scale begins at 0."""
 
     title: str
     unit: str
@@ -32,7 +32,7 @@ class Curve:
 
     @property
     def top(self) -> float:
-        """The end of the scale, which is the maximum possible value, or else the next round number."""
+        """The end of the scale. It is the maximum possible value or, if there is no maximum, the next round number."""
         return self.all or rounded(
             max((value for line in self.lines for value in (*line.values, *line.most)), default=0)
         )
@@ -40,7 +40,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Several curves over the same times. The times are in seconds, and each has a label."""
+    """Several curves over the same times. The times are in seconds, and each time has a label."""
 
     moments: Sequence[float]
     labels: Sequence[str]
@@ -52,7 +52,7 @@ class Curves:
     def steps(self) -> list[float]:
         """The positions of the slider's steps on a scale from 0 to 100.
 
-        The first step is the beginning; the others are the times at which the slider stops.
+        The first step is the beginning; the other steps are the times at which the slider stops.
         """
         return [0.0, *(self.at[number] for number in self.stops)]
 
@@ -63,7 +63,7 @@ class Curves:
         return [round(100 * (each - first) / (last - first), 2) if last > first else 0.0 for each in self.moments]
 
     def path(self, of: Curve, values: Sequence[float]) -> str:
-        """Return a line through the values, as the `d` attribute of an SVG path."""
+        """Return the line through the values, as the `d` attribute of an SVG path."""
         points = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, values, strict=True)]
         return f"M{'L'.join(points)}" + ("h100" if len(points) == 1 else "")
 

@@ -38,9 +38,10 @@ MOST_REACHED = 6
 
 
 def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[str, Any]:
-    """Return the data of a picture for the script: its layouts, and for each place its layout and its own values.
+    """Return the data of a picture for the script.
 
-    The places with the titles in `differing` are marked as different from the other picture.
+    The data contain the layouts of places and, for each place, its layout and its own values. The places with the
+    titles in `differing` are marked as different from the other picture.
     """
     layouts: dict[bytes, int] = {}
     made: list[dict[str, Any]] = []
@@ -69,7 +70,7 @@ def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[s
 
 
 def differing(scenes: Sequence[Scene]) -> set[str]:
-    """Return the titles of the places that differ between two pictures, or that are in only one of them."""
+    """Return the titles of the places that differ between the pictures, or that are in only one of them."""
     if len(scenes) < 2:
         return set()
     one, other = ({place.title: _looks(place) for place in scene.places} for scene in scenes[:2])

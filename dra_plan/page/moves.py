@@ -18,8 +18,8 @@ from dra_plan.text import words
 class DrawnMove:
     """A move of a pod from one node to another, with the devices that the pod gets there.
 
-    `pod` is NAMESPACE/NAME, and `devices` are DRIVER/POOL/DEVICE. `to_node` is "" for a pod that gets no node,
-    `from_node` is "" for a pod that starts, and `pod` is "" for free space that is not for a pod.
+    `pod` is NAMESPACE/NAME, and `devices` are DRIVER/POOL/DEVICE. `to_node` is "" for a pod that gets no node, and
+    `from_node` is "" for a pod that starts. `pod` is "" if space is only freed and no pod uses it.
     """
 
     pod: str
@@ -31,7 +31,7 @@ class DrawnMove:
 
 
 def ways(moves: Iterable[DrawnMove]) -> list[tuple[str, str]]:
-    """Return the nodes between which pods move, as pairs. Pods that stay, start or get no node are left out."""
+    """Return the pairs of nodes between which pods move. Pods that stay, start or get no node are left out."""
     return [
         (one.from_node, one.to_node) for one in moves if one.from_node and one.to_node and one.from_node != one.to_node
     ]
@@ -93,7 +93,10 @@ def _goes(one: DrawnMove) -> str:
 
 
 def through_waves(made: Page) -> None:
-    """Make the slider go through all picks of the page, which are the waves of moves and the end."""
+    """Make the slider go through all picks of the page.
+
+    These picks are the waves of moves, and the end.
+    """
     if made.scenes:
         made.slider, made.before, made.steps = "Waves", "before the first wave", len(made.picks)
         made.tiles_when = "Before the first wave."

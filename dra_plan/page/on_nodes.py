@@ -38,7 +38,7 @@ class RefusedDevices:
 class AnswerOnNode:
     """The result for a claim set on a node.
 
-    It is an outcome, or `Excluded` if rules about the node and the pod reject the node.
+    The result is an outcome, or `Excluded` if rules about the node and the pod reject the node.
     """
 
     outcome: str
@@ -59,9 +59,10 @@ def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) ->
 def at_attempt(
     attempt: FailedAttempt, told: Mapping[str, tuple[str, str]], most: int = MOST_ASKED
 ) -> dict[str, AnswerOnNode]:
-    """Return the outcome and the message of a pod's last attempt on the nodes in `told`, at the time of the attempt.
+    """Return the outcome and the message of a pod's last attempt on the nodes in `told`.
 
-    The reasons about devices are computed only for the first `most` nodes.
+    Each answer is that of the time of the attempt. The reasons about devices are computed only for the first `most`
+    nodes.
     """
     return refused_then(attempt.view(), attempt.nodes, attempt.claims, attempt.allocated, told, most)
 

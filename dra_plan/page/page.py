@@ -118,12 +118,12 @@ def _order(page: Page) -> list[int]:
 
 
 def packed(text: str) -> str:
-    """Return the text compressed with gzip, as base64. The same text always has the same result."""
+    """Return the text compressed with gzip, as base64. Equal texts have equal results."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def script() -> str:
-    """Return the page's script, in which all modules share one scope and do not import each other."""
+    """Return the page's script. All modules share one scope in this script and do not import each other."""
     modules = (_BETWEEN_MODULES.sub("", _asset(name)) for name in SCRIPTS)
     return "\n".join(['"use strict";', "(() => {", *modules, "})();", ""])
 
@@ -134,9 +134,9 @@ def render_error(command: str, lines: Sequence[str]) -> str:
 
 
 def embedded(data: Mapping[str, Any]) -> str:
-    """Return the data as JSON with sorted keys that can be put into a script element.
+    """Return the data as JSON with sorted keys.
 
-    No part of the text ends the element or begins a comment.
+    The JSON can be put into a script element: no part of it ends the element or begins a comment.
     """
     text = shown.in_json(msgspec.json.encode(data, order="sorted").decode())
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

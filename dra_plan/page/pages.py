@@ -52,7 +52,8 @@ def tell_refusals(made: Page, refused: Refusals) -> None:
 def drawn(inventory: Inventory | None, view: View | None, title: str = "", **how: Collection[str]) -> list[Scene]:
     """Return a list with the picture of the cluster.
 
-    The list is empty if there is no cluster, or if it cannot be drawn; the output then says why.
+    The list is empty if there is no cluster, or if the cluster cannot be drawn. In the latter case, the output says
+    why.
     """
     if inventory is None or view is None:
         return []

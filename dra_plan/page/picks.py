@@ -26,7 +26,7 @@ PoolName = tuple[str, str]
 
 @dataclass
 class PictureChange:
-    """A change to a picture: the new state of devices, by place and position, and of counter amounts, by place."""
+    """A change to a picture: new states of devices, by place and position, and new counter amounts, by place."""
 
     devices: dict[tuple[int, int], SceneDevice] = field(default_factory=dict)
     amounts: dict[int, list[Amount]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Beginning:
 
 
 class Moments:
-    """A picture that changes over time. Each call returns what has changed since the call before."""
+    """A picture that changes over time. Each call returns what has changed since the previous call."""
 
     def __init__(self, beginning: Beginning) -> None:
         self._beginning = beginning
@@ -95,7 +95,7 @@ class Moments:
     def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
         """Apply changes to claims and evictions of pods, and return the change to the picture.
 
-        A claim that is None has no devices from now on.
+        A claim with the value None has no devices from now on.
         """
         self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
@@ -180,9 +180,10 @@ GOOD, BAD, OTHER, PLAIN = "good", "bad", "other", "plain"
 
 @dataclass
 class Mark:
-    """What a pick shows at a place: a word with its tone, further text, its devices, and why others are not suitable.
+    """What a pick shows at a place.
 
-    On a node that is not good, `gets` contains the devices that would be suitable if the node took the pod. `harms`
+    This is a word with its tone, further text, the devices that the pick gets, and why other devices are not suitable.
+    On a node that is not good, `gets` contains the devices that would be suitable if the node accepted the pod. `harms`
     contains the devices in use whose holders suffer from the pick, with the effect on each holder. `others` contains
     the devices that are not of the requested class, with the reason.
     """
@@ -206,7 +207,10 @@ class MarkLists:
         self._known: dict[int, int] = {}
 
     def at(self, marks: dict[int, Mark], texts: Texts) -> int:
-        """Return the number of this list of marks. The list must stay alive, because lists are compared by identity."""
+        """Return the number of this list of marks.
+
+        The caller must keep the list alive, because lists are compared by identity.
+        """
         number = self._known.get(id(marks))
         if number is None:
             number = self._known[id(marks)] = len(self.all)
@@ -216,13 +220,13 @@ class MarkLists:
 
 @dataclass
 class Pick:
-    """An entry in the page that can be picked.
+    """An entry that the reader of the page can pick.
 
-    `line` is a short form of its result; `marks` are its marks in each scene.
+    `line` is a short form of its result. `marks` are its marks in each scene.
 
-    If there is a slider, `change` is the difference from that step on; it is shown after the previous `step` picks, or
-    after all earlier picks if `step` is not given. `moment` is the index in the page's `moments` at which the pick is
-    shown, if known. `ways` contains the two nodes of each move.
+    If the page has a slider, `change` is the difference that this step makes to the picture. The difference is shown
+    after the previous `step` picks, or after all earlier picks if `step` is not given. `moment` is the index in the
+    page's `moments` at which the pick is shown, if known. `ways` contains the two nodes of each move.
     """
 
     key: str
@@ -241,7 +245,7 @@ class Pick:
     ways: Sequence[tuple[str, str]] = ()
 
     def plain(self, texts: Texts, marks: MarkLists, address: str) -> dict[str, Any]:
-        """Return the data of the pick for the script. Each list of marks is given as its number."""
+        """Return the data of the pick for the script. Each list of marks is replaced by its number."""
         return {
             "key": self.key,
             "address": address,
@@ -288,7 +292,7 @@ def outcome(word: str) -> tuple[str, str]:
 def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
     """Return the marks for the results of one claim set at each place.
 
-    If several nodes share a pool, the pool shows the first result that fits.
+    A pool that several nodes share shows the first result that fits.
     """
     made: dict[int, Mark] = {}
     shared: dict[int, Mark] = {}

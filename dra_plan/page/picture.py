@@ -32,7 +32,8 @@ PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
 class DrawnDevice:
     """A device in a picture.
 
-    `reason` says why it is not available, and `frame` is the value that it shares with its neighbours, or "".
+    `reason` says why the device is not available. `frame` is the value that the device shares with its neighbours, or
+    "".
     """
 
     name: str
@@ -57,7 +58,7 @@ class DrawnDevice:
 
 @dataclass(frozen=True, slots=True)
 class DrawnPool:
-    """A pool in one state in a picture, with the nodes that see the pool in this state."""
+    """A pool in one state in a picture, with the nodes that see the pool in that state."""
 
     driver: str
     name: str
@@ -80,7 +81,7 @@ class DrawnPool:
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A node in a picture, with its labels, and with texts about the taints that keep other pods away."""
+    """A node in a picture, with its labels. Texts describe the taints that keep other pods away."""
 
     name: str
     away: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ class DrawnPod:
 
 
 def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int, Mark]:
-    """Return the marks for the node of the pod, and for the devices that its requests get."""
+    """Return the marks for the pod's node, and for the devices that the pod's requests get."""
     made: dict[int, Mark] = {}
     place = drawn.by_node.get(bound.node)
     if place is not None:
@@ -90,7 +90,7 @@ def of_failed(attempt: FailedAttempt, why: ExplainedAttempt, drawn: Scene, most:
 
 
 def reason_line(why: ExplainedAttempt) -> str:
-    """Return a short text about what rejects a pod on most nodes, or "" if that is not known."""
+    """Return a short text about the reason why most nodes reject a pod, or "" if the reason is not known."""
     leading = why.leading[:1]
     return "".join(f"{words.cell(one)} on {words.counted(one.nodes, 'node')}" for one in leading)
 
@@ -118,7 +118,7 @@ PodKey = tuple[str, str]
 
 
 def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
-    """Return the pick for a pod in a schedule. If the pod evicts others, it is not marked as good."""
+    """Return the pick for a pod in a schedule. A pod that evicts other pods is not marked as good."""
     line = pod.message or pod.waiting or ""
     if pod.node_name:
         line = f"on {pod.node_name}"

@@ -50,7 +50,7 @@ class SceneDevice:
 
     @property
     def detail(self) -> str:
-        """A text about the device: its holder, what is left of it, or the reason why it is not available."""
+        """A text about the device: its holder, how much of the device is left, or why the device is not available."""
         told = []
         if self.drawn.holders:
             told.append("by claim " + words.listed([words.holder(one) for one in self.drawn.holders]))
@@ -100,7 +100,7 @@ class SlotRow:
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """Adjacent partitions with the same profile. Each has a first column, counted from 1, and a width."""
+    """Adjacent partitions with the same profile. Each partition has a first column, counted from 1, and a width."""
 
     profile: str
     parts: list[Span]
@@ -108,7 +108,7 @@ class PartRow:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A counter that is not drawn as slots: its name, and what is left of its total amount.
+    """A counter that is not drawn as slots: its name, its total amount, and the amount that is left.
 
     If the counter has few steps, each step is drawn as a pip.
     """
@@ -123,7 +123,7 @@ class Amount:
 
     @property
     def said(self) -> str:
-        """A text that says how much is left."""
+        """A text that says how much of the counter is left."""
         return f"{self.left} of {self.total} left"
 
     @property
@@ -148,7 +148,7 @@ class PhysicalDevice:
 
     @property
     def is_covered(self) -> bool:
-        """True if the partitions in the picture show which slots are taken, because no other device takes any."""
+        """True if the partitions in the picture show which slots are taken, because no other device takes slots."""
         return bool(self.rows) and not self.whole
 
     @property
@@ -251,7 +251,7 @@ def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A group of devices that have the same value for an attribute. The group without a label has all other devices."""
+    """A group of devices that have the same value for an attribute. A group without a label has all other devices."""
 
     label: str
     devices: list[SceneDevice]
@@ -271,7 +271,7 @@ class ScenePool:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """The devices that are not partitions, grouped by value. The groups are in the order of their first devices."""
+        """The devices that are not partitions, grouped by value. The groups are in the order of their first device."""
         parts = {device.at for one in self.physical for row in one.rows for _, _, device in row.parts}
         parts |= {device.at for one in self.physical for device in one.whole}
         groups: dict[str, list[SceneDevice]] = {}
@@ -367,7 +367,7 @@ class Texts:
         self._known: dict[str, int] = {}
 
     def at(self, text: str) -> int:
-        """Return the number of the text, which is stored if it is new."""
+        """Return the number of the text. A new text is stored first."""
         number = self._known.get(text)
         if number is None:
             number = self._known[text] = len(self.all)
@@ -378,7 +378,7 @@ class Texts:
 def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = ()) -> Scene:
     """Return the places of a cluster as a scene, beginning with the nodes in `new`.
 
-    The scene also knows where each node and each device is.
+    The scene also records where each node and each device is.
     """
     own: dict[str, list[DrawnPool]] = {node.name: [] for node in picture.nodes}
     others = []

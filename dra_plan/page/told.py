@@ -28,7 +28,7 @@ from dra_plan.text.stories import lines as exclusion_lines
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment of a bar, with its tone (see `picks`), its number, and its label."""
+    """A segment of a bar, with its tone (a word from `picks`), its number, and its label."""
 
     count: int
     tone: str
@@ -62,7 +62,7 @@ class Bars:
 
     @property
     def longest(self) -> int:
-        """The total of the longest bar, but at least 1."""
+        """The total of the longest bar. It is at least 1."""
         return max((row.total for row in self.rows), default=0) or 1
 
     def pieces(self, row: BarRow) -> list[tuple[str, float, float]]:
@@ -89,7 +89,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step in a funnel: the number of devices that it removes or leaves, and the reason."""
+    """A step in a funnel: the number of devices that the step removes or leaves, and the reason."""
 
     count: int
     text: str
@@ -102,7 +102,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class FunnelBlock:
-    """A request that cannot be met, with what it needs and how each check reduces the devices."""
+    """A request that cannot be met, with what the request needs and how each check reduces the devices."""
 
     sentence: str
     others: str
@@ -112,7 +112,7 @@ class FunnelBlock:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The result for a claim set on similar nodes."""
+    """The result for a claim set on nodes that are alike."""
 
     title: str
     tone: str
@@ -184,7 +184,10 @@ MOST_NODE_NAMES = 300
 
 
 def named_nodes(names: list[str]) -> str:
-    """Return the names of the nodes as one text. If there are many, only the first are named and the others counted."""
+    """Return the names of the nodes as one text.
+
+    If there are many nodes, only the first ones are named, and the other nodes are counted.
+    """
     return words.listed(names, MOST_NODE_NAMES)
 
 
@@ -200,7 +203,10 @@ def lines(of: Iterable[str]) -> list[TextLine]:
 
 
 def blocks(parts: Iterable[Part]) -> list[Block]:
-    """Return the parts of an answer as blocks of the page, with the same content as in a file."""
+    """Return the parts of an answer as blocks of the page.
+
+    The blocks have the same content as the answer has in a file.
+    """
     return [block for part in parts for block in _blocks(part)]
 
 
@@ -215,7 +221,7 @@ def _without(table: Table, headers: tuple[str, ...]) -> Table:
 
 
 def is_short(part: Part) -> bool:
-    """Return whether the part is short enough to be shown as it is."""
+    """Return whether the part is short enough to be shown in full."""
     return not isinstance(part, Table) or len(part.rows) <= MOST_ROWS
 
 
@@ -270,7 +276,7 @@ def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
 
 
 def story(of: NodeStory) -> Story:
-    """Return the story of a claim set on similar nodes, which begins with the cause."""
+    """Return the story of a claim set on nodes that are alike. The story begins with the cause."""
     fits = of.outcome is Outcome.FITS
     title = heading(of).removesuffix(":")
     made = Story(

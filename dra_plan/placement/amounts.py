@@ -34,7 +34,7 @@ _UNKNOWN = 10**30
 class NodeAmounts:
     """The sorts of amounts that pods of these shapes need, and how much of each sort is available.
 
-    The needs of a single pod do not include devices for `shared` claims, which are given by their keys.
+    The needs of a single pod do not include devices for the `shared` claims. These claims are given by their keys.
     """
 
     def __init__(
@@ -153,7 +153,10 @@ class NodeAmounts:
     def places(
         self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the amounts that the claims take from devices. Each device is given by its position in `places`."""
+        """Yield the amounts that the claims take from devices.
+
+        Each pair is a position in `places` and an amount. The position stands for a device and a capacity.
+        """
         for device, _, amounts in self.taken(claims):
             for name, amount in amounts.items():
                 if (device, name) in places:

@@ -41,7 +41,10 @@ Asked = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class SizedNeeds:
-    """The needs of some shapes: the total amounts, followed by how many parts of each size they need on devices."""
+    """The needs of some shapes.
+
+    The total amounts come first, and then the number of parts of each size that are needed on devices.
+    """
 
     sizes: tuple[Size, ...]
     asked: Mapping[int, Asked]
@@ -49,14 +52,20 @@ class SizedNeeds:
 
 @dataclass(frozen=True)
 class ShapeNeeds:
-    """The needs of a pod of each shape, in total and for each of its devices (capacity, amount, number of devices)."""
+    """The needs of a pod of each shape, in total and for each of the pod's devices.
+
+    The need for a device consists of a capacity, an amount and a number of devices.
+    """
 
     needs: Sequence[Amounts]
     parts: Sequence[Sequence[Part]]
     _sized: dict[tuple[int, ...], SizedNeeds] = field(default_factory=dict, compare=False)
 
     def sized(self, some: tuple[int, ...]) -> SizedNeeds:
-        """Return the needs of these shapes, including the sizes of the parts that one of them needs on a device."""
+        """Return the needs of these shapes.
+
+        They include the sizes of the parts that a shape needs on single devices.
+        """
         if some not in self._sized:
             sizes = sorted({(name, size) for shape in some for name, size, _ in self.parts[shape] if size})
             asked = {shape: tuple(self._asked(shape, sizes)) for shape in some}
@@ -113,7 +122,7 @@ class NodeRoom:
     """The amounts that each resident takes, by device."""
 
     def has(self, needs: Asked, stay: Collection[int]) -> bool:
-        """Return whether these needs are free if only the residents at these positions stay."""
+        """Return whether the node has these amounts free if only the residents at these positions stay."""
         if 2 * len(stay) <= len(self.held):  # the shorter of two sums
             start, sign, some = self.total, -1, [self.held[position] for position in stay]
         else:
@@ -122,7 +131,10 @@ class NodeRoom:
         return all(start[sort] + sign * sum([held[sort] for held in some]) >= need for sort, need in needs)
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
-        """Return how many pods of the shape the numbers allow once these residents have left."""
+        """Return how many pods of the shape the free amounts allow once these residents have left.
+
+        Only amounts are compared; the pods need not really fit.
+        """
         sized, free = shapes.sized((shape,)), self.free
         asked = sized.asked[shape]
         if not leaves:
@@ -136,7 +148,7 @@ class NodeRoom:
     ) -> Iterator[tuple[int, float]]:
         """Yield the shapes for which an exchange on this node may gain, each with a lower bound on the loss.
 
-        The loss is that of making room for one pod. Residents that leave cost their price and the worth of their
+        The loss is the cost of making room for one pod: the prices of the residents that leave, and the worths of their
         shapes.
         """
         here = sorted(
@@ -194,10 +206,11 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several lists with a worth for each shape. At the worths in each list, no exchange gains.
+    """Return several lists with a worth for each shape. With the worths in any of the lists, no exchange gains.
 
-    Only `stuck` shapes are worth more than 0. The worths are proportional to the pods' needs of one sort, for each of
-    the two sorts that differ most between the shapes; the last list contains the mean of both.
+    Only `stuck` shapes are worth more than 0. For each of the two sorts of amounts that differ most between the shapes,
+    one list has worths that are proportional to the pods' needs of this sort. The last list contains the mean of the
+    worths in both lists.
     """
     number = len(shapes.needs)
     dearest = max((group.price for room in rooms for group in room.groups), default=0)
@@ -244,7 +257,7 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
 
 
 class WorthPrices:
-    """Prices for the amounts, chosen so that what a shape needs never costs more than the shape's weight.
+    """Prices for amounts. At these prices, the needs of a shape never cost more than the shape's weight.
 
     Sizes on devices have no price.
     """
@@ -286,7 +299,7 @@ class WorthPrices:
 
 
 class PlaceWorths:
-    """The largest worth of the pods that nodes can hold without their residents, in addition to given pods."""
+    """The largest worth of the pods that a node without its residents can hold in addition to given pods."""
 
     def __init__(self, prices: WorthPrices) -> None:
         self._prices, self.weights = prices, prices.weights
@@ -337,7 +350,7 @@ class _Search:
     def lower(self) -> float | None:
         """Return a smaller factor, at which the exchange that was found does not gain.
 
-        Return None if no exchange gains at this factor.
+        Return None if no exchange gains at the current factor.
         """
         free = [max(0, each) for each in self._room.free]
         values = [_dot(price, free) for price in self._prices]
@@ -423,7 +436,7 @@ def _dot(price: _Price, amounts: Sequence[int]) -> float:
 def single_exchanges(
     rooms: Sequence[NodeRoom], shapes: ShapeNeeds, demand: Sequence[int], worth: Sequence[float], most: int
 ) -> list[tuple[str, Combination, tuple[int, ...]]]:
-    """Return the exchanges in which one resident leaves a node for at most three pods of these shapes.
+    """Return the exchanges in which one resident leaves a node and at most three pods of these shapes take its room.
 
     The exchanges with the largest gain come first. There are at most `_ALIKE` exchanges for the same pods.
     """

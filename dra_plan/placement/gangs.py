@@ -21,10 +21,10 @@ Domains = tuple[frozenset[str], ...]
 
 @dataclass(frozen=True)
 class GroupToPlace:
-    """The constraints on the pods of a group that have no node: at least `least` of them are placed, or none.
+    """The constraints on a group's pods that have no node.
 
-    All of them are placed in one domain. `pods` is the number of these pods, and `priority` is their highest priority,
-    which determines when the scheduler takes the group.
+    At least `least` of these pods are placed, or none, and all of them are placed in one domain. `pods` is the number
+    of these pods. `priority` is the highest priority of these pods. It determines when the scheduler takes the group.
     """
 
     key: GroupKey
@@ -35,7 +35,7 @@ class GroupToPlace:
 
     @property
     def is_gang(self) -> bool:
-        """True if the group has not started yet, so that it needs several nodes at the same time."""
+        """True if the group has not started yet and therefore needs several nodes at the same time."""
         return self.least > 0
 
     @property
@@ -54,7 +54,7 @@ NO_GROUPS: Mapping[GroupKey, GroupToPlace] = {}
 
 
 def groups_of(ground: PlacementCluster, candidates: Iterable[PodToPlace]) -> dict[GroupKey, GroupToPlace]:
-    """Return those groups of the candidates that constrain a placement, under the feature gates of the release."""
+    """Return the groups of the candidates that constrain a placement, under the feature gates of the release."""
     waiting: dict[GroupKey, list[PodToPlace]] = {}
     for each in candidates:
         if each.info.group is not None:
@@ -119,7 +119,7 @@ def goals_of(
 
 @dataclass(frozen=True)
 class PodShapes:
-    """The shapes of pods. A shape merges kinds of pods with the same requirements that may run on the same nodes.
+    """The shapes of pods. A shape merges kinds of pods that have the same requirements and may run on the same nodes.
 
     `of_kinds` contains the position of the shape of each kind.
     """
@@ -129,7 +129,7 @@ class PodShapes:
 
     @classmethod
     def of(cls, kinds: Sequence[PodKind], groups: Mapping[GroupKey, GroupToPlace]) -> PodShapes:
-        """Return the shapes of these kinds. A kind whose pods are copies has a shape of its own."""
+        """Return the shapes of these kinds. A kind whose pods are copies of a template has a shape of its own."""
         positions: dict[Hashable, int] = {}
         merged: list[PodKind] = []
         found = []

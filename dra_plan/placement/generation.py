@@ -28,7 +28,10 @@ _NOTHING = 1e-6
 
 @dataclass(frozen=True)
 class Priced:
-    """The most valuable combination of pods that was found. No combination that may fit has a value above `bound`."""
+    """The most valuable combination of pods that was found, and its value.
+
+    No combination that may fit has a value above `bound`.
+    """
 
     holds: Combination
     bound: float
@@ -57,7 +60,7 @@ class ColumnGeneration:
         return bound < rows.most(rows.goals()[0])
 
     def best(self, program: Program) -> tuple[Solution, Program]:
-        """Return the best solution that was found, and the program with all columns that the solution refers to."""
+        """Return the best solution that was found, and the program with all columns to which the solution refers."""
         held: list[int] = []
         bounds: list[int] = []
         values: list[int] | None = None

@@ -42,8 +42,8 @@ class Resident:
     """A running pod that may leave its node: its replacement, its shape, its price, and the claims that it frees.
 
     Claims that several pods share become free when all of these pods have left. If the pod has a `loss`, it needs no
-    other node, and the loss is what this costs in addition. `budgets` are the positions of the disruption budgets that
-    count its eviction.
+    other node, and `loss` is the additional cost of its leaving. `budgets` are the positions of the disruption budgets
+    that count its eviction.
     """
 
     candidate: PodToPlace
@@ -73,8 +73,8 @@ class _Coming:
 class Leavings:
     """Sets of pods on a node. If all pods in one of the sets leave, other pods fit.
 
-    Pods are given by their positions. Any other set that is enough costs at least `least`, which is None if no set is
-    enough.
+    Pods are given by their positions. Any other set that makes enough room costs at least `least`. If no set makes
+    enough room, `least` is None.
     """
 
     sets: tuple[tuple[int, ...], ...]
@@ -139,7 +139,10 @@ class Vacancies:
                 yield ClaimUsers(node, frozenset(positions), frozenset(shapes[key]))
 
     def together(self, node: str, leaves: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """Yield these residents, and then also with all users of some or all of the claims that they share."""
+        """Yield these residents alone.
+
+        Then yield them with all users of some or all of the claims that they share.
+        """
         here = [users for users in self.shared if users.node == node and users.positions & set(leaves)]
         for number in range(len(here) + 1 if len(here) <= MOST_CLAIMS else 1):
             for some in combinations(here, number):
@@ -149,9 +152,9 @@ class Vacancies:
     def of(
         cls, ground: PlacementCluster, leaving: Sequence[LeavingPod], rooms: Sequence[PodKey]
     ) -> tuple[Vacancies, Combination]:
-        """Return the vacancies when these pods leave, and the number of pods of each shape that are wanted (`rooms`).
+        """Return the vacancies when these pods leave, and the number of pods of each shape that are wanted.
 
-        In `ground`, each pod that leaves has a pending replacement of the same name.
+        `rooms` are the wanted pods. In `ground`, each pod that leaves has a pending replacement of the same name.
         """
         there = {_key(pod): pod for pod in ground.cluster.pods.values()}
         keys = [_key(each.pod) for each in leaving]
@@ -175,7 +178,7 @@ class Vacancies:
 
     @cached_property
     def needed(self) -> ShapeNeeds:
-        """What pods of each shape need, in numbers."""
+        """The amounts that a pod of each shape needs."""
         return ShapeNeeds(self._amounts.needs, self._amounts.parts)
 
     @cached_property
@@ -184,7 +187,7 @@ class Vacancies:
 
     @cached_property
     def rooms(self) -> list[NodeRoom]:
-        """The free amounts on each node in numbers, with the pods that may leave the node."""
+        """The free amounts on each node, with the pods that may leave the node."""
         return [self._room(node) for node in self.residents]
 
     @cached_property
@@ -402,7 +405,10 @@ class Vacancies:
     # Pods that have to leave
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the sets of residents that have to leave the node so that these pods fit."""
+        """Return the sets of residents that make enough room for these pods.
+
+        There is enough room if all residents in one of the sets leave the node.
+        """
         here = self.residents[node]
         everybody = range(len(here))
         if not self.fits(node, (), comes):
@@ -460,9 +466,9 @@ def _looks_around(pod: Pod) -> bool:
 
 
 def likeness(candidate: PodToPlace) -> Hashable:
-    """Return the properties that make pods different if some pods affect others.
+    """Return the properties that distinguish pods if some pods affect others.
 
-    These are the node requirements, labels, affinity and spreading terms, and volumes.
+    These properties are the node requirements, labels, affinity and spreading terms, and volumes.
     """
     metadata, spec = candidate.pod.metadata, candidate.pod.spec
     told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))
@@ -504,7 +510,10 @@ class _DeviceLayout:
         return cls(parts, held, places)
 
     def shape_of(self, claim: ResourceClaim) -> tuple[object, ...]:
-        """Return the claim's devices, which are equal for claims that take the same devices from similar nodes."""
+        """Return a key for the claim's devices.
+
+        Claims that take the same devices from similar nodes have equal keys.
+        """
         results = claim.allocation.devices.results if claim.allocation is not None else ()
         return tuple(
             sorted(

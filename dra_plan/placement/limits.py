@@ -18,9 +18,9 @@ _CLAIMS = 8
 class StepBudget:
     """The number of search steps that may be taken.
 
-    A search takes at most `each` steps. Once `total` steps are spent, it takes at most `brief` steps: then the plain
-    walk ends early, but a query that pruning refutes immediately is still decided. Once `brief_total` more steps are
-    spent, no further queries are examined.
+    A search takes at most `each` steps. Once `total` steps are spent, a search takes at most `brief` steps: the plain
+    walk then ends early, but a query that pruning refutes immediately is still decided. Once `brief_total` more steps
+    are spent, no further queries are examined.
     """
 
     each: int = 5_000
@@ -49,7 +49,7 @@ class StepBudget:
 
 @dataclass
 class SearchTime:
-    """What ends a search apart from its steps: a `deadline` in monotonic time, or a call of `stopped`.
+    """The limits that end a search apart from its steps: a `deadline` in monotonic time, and the callback `stopped`.
 
     `stopped` returns whether to stop. `progress` is called with the number of kinds of nodes examined so far, and the
     number of all kinds.

@@ -37,8 +37,8 @@ Departures = Mapping[str, tuple[int, ...]]
 class RoomWanted:
     """The capacity that is wanted, as a number of pods of each shape.
 
-    If `most` is set, as much of it as possible is wanted. At most `moves` pods may leave their nodes, and of the pods
-    that each disruption budget protects, at most the number in `budgets`.
+    If `most` is set, as much of this capacity as possible is wanted. At most `moves` pods may leave their nodes. Of the
+    pods that each disruption budget protects, at most the number in `budgets` may leave.
     """
 
     pods: Combination
@@ -52,8 +52,8 @@ class Repacking:
     """The result of the program: the columns to carry out, the price of their moves, and bounds on all other results.
 
     `columns` is None if nothing was found. `possible` is False if it is proved that there is nothing to find. `least`
-    is the lowest price that is not excluded. `rooms` is how much of the wanted capacity becomes available, and
-    `most_rooms` is an upper bound on it.
+    is the lowest price that is not excluded. `rooms` says how much of the wanted capacity becomes available, and
+    `most_rooms` is an upper bound on `rooms`.
     """
 
     columns: tuple[MoveColumn, ...] | None
@@ -68,7 +68,7 @@ class Repacking:
 class GonePods:
     """The numbers of pods that leave in a column, by shape and by disruption budget.
 
-    `losable` counts those that need no other node, by shape and loss.
+    `losable` counts the leaving pods that need no other node, by shape and loss.
     """
 
     by_shape: Mapping[int, int]
@@ -78,10 +78,11 @@ class GonePods:
 
 @dataclass(frozen=True)
 class ClaimUsers:
-    """A claim that several pods use: the node where it has devices, its users there, and the shapes of all its users.
+    """A claim that several pods use.
 
-    `positions` are the positions of those users on the node that may leave. Only when all of them have left can all
-    users be together on another node.
+    It is described by the node where it has devices, its users on this node, and the shapes of all its users.
+    `positions` are the positions of the users on the node that may leave. Only when all of these users have left can
+    all users be together on another node.
     """
 
     node: str
@@ -110,16 +111,16 @@ class _NodeClass:
 
     @property
     def columns(self) -> Mapping[Hashable, PricedColumn]:
-        """The first node's columns, which represent those of all nodes."""
+        """The columns of the first node, which stand for the columns of all nodes of the class."""
         return self.nodes[0]
 
 
 class MoveProgram:
     """The integer program that chooses columns so that there is enough room and every pod that leaves has a node.
 
-    It looks for the lowest price. If `tight` is given, only pods of these shapes need another node. The columns in one
-    of the `cuts` are not all chosen together, and the pods in one of the sets in `stay`, by node, do not leave without
-    other pods.
+    The program looks for the lowest price. If `tight` is given, only pods of these shapes need another node. The
+    columns in one of the `cuts` are never all chosen together. `stay` contains sets of pods by node; the pods in one
+    set do not leave unless other pods leave too.
     """
 
     def __init__(
@@ -270,7 +271,8 @@ class MoveProgram:
     def worths(self, most: int, time: SearchTime) -> Mapping[int, float]:
         """Return what a place for a pod of each shape is worth, up to `most`, if fractions of columns could be chosen.
 
-        A new column is useful only if the pods that arrive are worth more than its price and the pods that leave.
+        A new column is useful only if the pods that arrive are worth more than the column's price and the pods that
+        leave.
         """
         goal = {index: -each.price for index, (_, _, each) in enumerate(self._variables)}
         goal.update((index, -price) for index, price in self._losses.items())

@@ -50,7 +50,8 @@ class FitAnswer(enum.Enum):
 class NodeCapacity:
     """The capacity of a node of one kind, as combinations of pods.
 
-    `inner` are the largest combinations that certainly fit; every combination that may fit is within one in `outer`.
+    `inner` are the largest combinations that certainly fit. Every combination that may fit is within a combination in
+    `outer`.
     """
 
     inner: tuple[Combination, ...]
@@ -88,9 +89,9 @@ class NodeQuestions:
 
     @cached_property
     def most_of(self) -> list[int]:
-        """The largest number of pods of each kind in any combination, which is 0 if no pod of the kind fits.
+        """The largest number of pods of each kind in any combination. It is 0 if no pod of the kind fits.
 
-        If it is undecided whether a combination fits, it is assumed to fit.
+        If it is undecided whether a combination fits, the combination is assumed to fit.
         """
         nothing = [0] * len(self._allowed)
         return [
@@ -210,7 +211,10 @@ class NodeQuestions:
     # One combination
 
     def answer(self, wanted: Combination) -> FitAnswer:
-        """Return whether the combination fits. It is examined only if no earlier result implies the answer."""
+        """Return whether the combination fits.
+
+        The combination is examined only if no earlier result implies the answer.
+        """
         if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
             return FitAnswer.YES
         if any(_is_below(known, wanted) for known in self._fails):

@@ -54,10 +54,10 @@ from .limits import SearchTime, StepBudget
 
 @dataclass(eq=False)
 class PodToPlace:
-    """A pod after PreFilter, with the state of its filters, or the reason why all nodes reject it.
+    """A pod after PreFilter, with the state of its filters, or the reason why all nodes reject the pod.
 
-    `filters` are those that depend only on node and pod. `only` contains the names of the nodes to examine; None means
-    all nodes.
+    `filters` are the filters that depend only on the node and the pod. `only` contains the names of the nodes to
+    examine; None means all nodes.
     """
 
     info: PodInfo
@@ -76,12 +76,12 @@ class PodToPlace:
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """The claims of the pod that need devices, without the claim for extended resources."""
+        """The pod's claims that need devices, without the claim for extended resources."""
         return [] if self.devices is None or self.devices.empty else self.devices.pending
 
     @property
     def settled(self) -> list[ResourceClaim]:
-        """The claims of the pod that already have devices."""
+        """The pod's claims that already have devices."""
         return [] if self.devices is None or self.devices.empty else self.devices.allocated
 
 
@@ -89,7 +89,7 @@ class PodToPlace:
 class PodKind:
     """A set of pods that are all alike.
 
-    `count` is the number of pods wanted; if `more` is given, it creates further pods for queries about copies. `shared`
+    `count` is the number of pods wanted. If `more` is given, it creates further pods for queries about copies. `shared`
     contains the keys of the pending claims that these pods share with pods of any kind. Kinds with the same `shape`
     have the same requirements for a node, and differ only in priority and group.
     """
@@ -111,9 +111,9 @@ class PodKind:
         return self.first.info.priority
 
     def take(self, number: int, start: int = 0) -> list[PodToPlace]:
-        """Return `number` pods of the kind, beginning with the one at position `start`.
+        """Return `number` pods of the kind, beginning with the pod at position `start`.
 
-        If copies are missing, create them.
+        If there are too few copies, more are created.
         """
         while self.more is not None and len(self.members) < start + number:
             self.members.append(self.more(len(self.members)))
@@ -125,7 +125,7 @@ def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()
 
     Kinds of equal priority are in the order of the pods.
 
-    A pod in one of these `groups` and a pod outside it are never of the same kind.
+    A pod in one of these `groups` and a pod outside the group are never of the same kind.
     """
     candidates = list(candidates)
     users: dict[str, int] = {}
@@ -206,7 +206,8 @@ class PlacementCluster:
     def joint(self) -> View:
         """The view for queries about several pods.
 
-        It lacks the defects within one search, because these do not affect the search for the next pod.
+        The view lacks the defects whose effect ends with one search, because they do not affect the search for the next
+        pod.
         """
         return self.cluster.view.repaired(*IN_ONE_SEARCH).with_state(self.view.state)
 
@@ -302,9 +303,9 @@ class PlacementCluster:
     # One node
 
     def signature(self, node: NodeInfo, claims: Sequence[ResourceClaim], view: View) -> Hashable | None:
-        """Return what a search for these claims can see of the node, or None if that is not known.
+        """Return everything about the node that a search for these claims can see, or None if this is not known.
 
-        `view` is `joint` with other devices in use.
+        `view` is the view `joint`, except that other devices may be in use.
         """
         if self.target.features.node_allocatable:
             return None
@@ -343,7 +344,7 @@ class PlacementCluster:
         return not reads_more and all(plugin.name != plugin_names.NODE_AFFINITY for plugin in candidate.filters)
 
     def look(self, node: NodeInfo) -> Hashable:
-        """Return the properties of the node that the filters read, except its name and labels."""
+        """Return the node's properties that the filters read. The name and the labels are left out."""
         spec, amounts = node.node.spec, (sorted(node.allocatable.items()), sorted(node.requested.items()))
         return msgspec.json.encode((spec.unschedulable, spec.taints, amounts, len(node.pods), sorted(node.ports)))
 
@@ -357,7 +358,7 @@ class PlacementCluster:
     def counted(self, candidates: Sequence[PodToPlace], node: NodeInfo) -> tuple[NodeInfo, Status | None]:
         """Add these pods to the node one by one until one does not fit.
 
-        Return the node, and the reason why that pod was rejected, or None.
+        Return the node, and the reason why the last pod was rejected, or None if all pods fit.
         """
         trial = node.clone()
         for candidate in candidates:
@@ -368,7 +369,7 @@ class PlacementCluster:
         return trial, None
 
     def lack(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """Return what the pod lacks on the node with the pods that are already there, or None.
+        """Return what the pod lacks on the node if the pods that are on the node stay, or None if it lacks nothing.
 
         Devices are not checked.
         """
@@ -403,7 +404,8 @@ class PlacementCluster:
     ) -> NodeOutcome:
         """Return the outcome of allocating all these claims together, with at most the steps that the budget has left.
 
-        A call that is not `timed` runs even when time is up, because a placement that was found is always verified.
+        A call that is not `timed` runs even when the time is over, because a placement that was found is always
+        verified.
         """
         steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
         allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
@@ -414,7 +416,7 @@ class PlacementCluster:
 
 
 def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
-    """Return the requests of the claims as a key, which is equal for equal requests."""
+    """Return the requests of the claims as a key. Equal requests have equal keys."""
     return tuple(msgspec.json.encode(claim.spec) for claim in claims)
 
 
@@ -446,7 +448,7 @@ def attributes_with(device: Device, marks: Iterable[str]) -> dict[str, DeviceAtt
 
 
 def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceRequest]) -> ResourceClaim:
-    """Return the claim with each of its requests replaced by the result of `changed`."""
+    """Return the claim with each of its requests replaced by the result of calling `changed` with the request."""
     requests = [changed(request) for request in claim.spec.devices.requests]
     return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
 
@@ -459,7 +461,7 @@ def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceReques
 
 @dataclass(eq=False)
 class AlikeNodes:
-    """Nodes that look the same, in input order. `refusals` contains a rejection, or None, for each kind of pod."""
+    """Nodes that look the same, in input order. `refusals` contains, for each kind of pod, a rejection or None."""
 
     nodes: list[NodeInfo]
     refusals: tuple[Status | None, ...]
@@ -477,7 +479,7 @@ def node_kinds(
 ) -> list[AlikeNodes]:
     """Return the kinds of nodes, in the order of the first node of each kind.
 
-    A node in one of the sets in `apart` is not like a node outside it.
+    A node in one of the sets in `apart` is never of the same kind as a node outside the set.
     """
     sorter = _Sorter(ground, kinds)
     looks = [(node, *sorter.look(node)) for node in ground.nodes]
@@ -507,7 +509,11 @@ class _Sorter:
         self._mapped = ground.cluster.extended_names()
 
     def look(self, node: NodeInfo) -> tuple[Hashable, tuple[Status | None, ...], list[PoolSlice]]:
-        """Return the properties of the node that the kinds can distinguish, their rejections, and foreign slices."""
+        """Return everything that distinguishes the node from other nodes.
+
+        This is the properties that the kinds of pods can distinguish, the rejections of these kinds, and foreign
+        slices.
+        """
         refusals = tuple(self._ground.refusal(kind.first, node) for kind in self._kinds)
         if all(refusal is not None for refusal in refusals):
             return tuple((r.plugin, r.message) for r in refusals if r is not None), refusals, []

@@ -68,7 +68,7 @@ def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> Devi
 def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
     """Return the slice with only the devices that have marks, are in use, or are needed by requests for all devices.
 
-    The devices in use are needed because of their counters.
+    Devices in use are kept because of their counters.
     """
     left = []
     for device in slice_.devices:

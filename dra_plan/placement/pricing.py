@@ -41,7 +41,7 @@ _MOST_DEVICES = 128
 
 
 class NodePricer:
-    """A search for the most valuable combinations on all kinds of nodes."""
+    """A search for the most valuable combinations of pods on all kinds of nodes."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class NodePricer:
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
         """Return the best combination on a node of this kind.
 
-        If no combination is worth the price, return only a bound that proves this.
+        If no combination is worth the price, the result only has a bound that proves this.
         """
         return self._nodes[node_kind].best(worth, price)
 
@@ -216,7 +216,7 @@ class _Sort:
         return isinstance(other, _Sort) and (self._selectors, self._rest) == (other._selectors, other._rest)
 
     def devices(self, shape: PodKind) -> int:
-        """Return how many devices of the sort a pod with the shape is certain to take."""
+        """Return how many devices of the sort a pod with the shape certainly takes."""
         return sum(
             request.count
             for request in _requests(shape)
@@ -224,7 +224,10 @@ class _Sort:
         )
 
     def claims(self, number: int) -> Iterator[ResourceClaim]:
-        """Yield this many claims, each for one device without further requirements: one claim can't share a device."""
+        """Yield this many claims, each for one device without further requirements.
+
+        Several claims are needed, because the requests of one claim cannot share a device.
+        """
         exact = replace(self._request, count=1)
         spec = ResourceClaimSpec(devices=DeviceClaim(requests=[DeviceRequest(name="r", exactly=exact)]))
         for index in range(number):

@@ -18,7 +18,7 @@ from .solver import Model, SolverEnd, solve
 class Column:
     """A combination of pods on one node of a kind: the number of pods of each shape.
 
-    `claims` are the claims that these pods share with others.
+    `claims` are the claims that these pods share with other pods.
     """
 
     node_kind: int
@@ -36,9 +36,9 @@ class Need:
 
 @dataclass(frozen=True)
 class Gang:
-    """A requirement that at least `least` pods of these kinds run, or none.
+    """A requirement that either none of the pods of these kinds run, or at least `least` of them.
 
-    If `domains`, which are sets of kinds of nodes, are given, all of these pods run in one domain.
+    If `domains` (sets of kinds of nodes) are given, all of these pods run in one domain.
     """
 
     kinds: frozenset[int]
@@ -48,9 +48,9 @@ class Gang:
 
 @dataclass(frozen=True)
 class Goal:
-    """A number that a placement maximizes: that of the pods of these kinds, or of these gangs.
+    """A number that a placement maximizes: the number of pods of these kinds, or the number of these gangs.
 
-    Both are given by position.
+    Kinds and gangs are given by position.
     """
 
     kinds: tuple[int, ...] = ()
@@ -59,7 +59,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Clash:
-    """A set of nodes that cannot hold these combinations at the same time.
+    """A set of combinations that nodes cannot hold at the same time.
 
     For each kind of node and combination, it contains a number of nodes.
     """
@@ -73,9 +73,9 @@ class Program:
 
     `nodes` contains the number of nodes of each kind, and `wanted` contains the number of pods of each kind. `shapes`
     contains the shape of each kind of pods; pods of the same shape have the same requirements, regardless of priority
-    and group. The most important of the `goals` comes first, and more of an earlier goal is worth more than any number
-    of a later one. If `mix` is given, pods are counted only in these proportions, as whole sets. The solver ends when
-    the `time` is over.
+    and group. The most important of the `goals` comes first, and any gain in an earlier goal is worth more than every
+    gain in a later goal. If `mix` is given, pods are counted only in these proportions, as whole sets. The solver ends
+    when the `time` is over.
     """
 
     nodes: tuple[int, ...]
@@ -95,7 +95,7 @@ class Solution:
     """The number of pods of each kind that are `placed`, and the number of nodes that use each column (`taken`).
 
     `only` limits some kinds of pods to some kinds of nodes. For each goal, `reached` is the number placed, and `bounds`
-    is the upper bound. With a mix, both count whole sets.
+    is the upper bound. With a mix, `reached` and `bounds` count whole sets.
     """
 
     placed: tuple[int, ...] = ()
@@ -147,9 +147,9 @@ def _without_solver(program: Program) -> Solution | None:
 class Rows:
     """The integer program as a model for the solver.
 
-    It has a variable for each column, and then a variable for the placed pods of each kind. Then come a variable for
-    the sets in a mix, and the variables of the gangs: a switch for each gang, and with domains also the pods of a kind
-    in each domain. If needs are a goal and not bounds, the extent to which each need is met comes last.
+    The variables are in this order: one for each column, one for the placed pods of each kind, one for the sets in a
+    mix, and those of the gangs. A gang has a switch and, with domains, a variable for the pods of each kind in each
+    domain. If needs are a goal and not bounds, the last variables say how far each need is met.
     """
 
     def __init__(self, program: Program, *, meets: bool = False) -> None:
@@ -271,7 +271,7 @@ class Rows:
         self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
 
     def goals(self) -> list[dict[int, int]]:
-        """Return the goals. Each goal is a factor for each variable that counts for it.
+        """Return the goals. Each goal is a factor for each variable that counts for the goal.
 
         If meeting the needs is a goal, it comes first.
         """
@@ -292,7 +292,7 @@ class Rows:
     def best(self) -> Solution:
         """Solve the program for one goal after the other, and return the solution.
 
-        Among equally good solutions, the one with the fewest nodes is chosen, in a fixed order.
+        Of several equally good solutions, a solution with the fewest nodes is chosen, in a fixed order.
         """
         bounds: list[int] = []
         values: list[int] | None = None
@@ -316,7 +316,7 @@ class Rows:
         return [self.most(goal) for goal in self._goals()[len(bounds) :]]
 
     def most(self, goal: Mapping[int, int]) -> int:
-        """Return an upper limit of the goal. Reaching more is not useful."""
+        """Return an upper limit of the goal. Reaching more than this limit is not useful."""
         return sum(self._model.upper[i] for i in goal)
 
     def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:

@@ -51,9 +51,9 @@ MOST_WORTH = 20
 
 @dataclass
 class Repacker:
-    """Programs that find moves in one cluster.
+    """A search for moves in one cluster by integer programs.
 
-    Plans that cannot be carried out are excluded one by one (see `exclude`).
+    If a plan cannot be carried out, it is excluded (see `exclude`).
     """
 
     vacancies: Vacancies
@@ -84,7 +84,10 @@ class Repacker:
         self._stay.append({column.node: column.leaves for column in columns if column.leaves})
 
     def best(self) -> Repacking:
-        """Return the cheapest moves that the columns allow, after as many rounds as needed to find some."""
+        """Return the cheapest moves that the columns allow.
+
+        The search takes as many rounds as it needs to find moves.
+        """
         if self._bound is None:
             self._bound = self._relaxed()
             if self._bound.possible and self._bound.columns is not None:
@@ -116,7 +119,10 @@ class Repacker:
     # Columns
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Return the sets of residents that have to leave the node so that these pods fit."""
+        """Return the sets of residents that make enough room for these pods.
+
+        There is enough room if all residents in one of the sets leave the node.
+        """
         key = node, comes
         if key not in self._leavings:
             found = self.vacancies.leavings(node, comes)
@@ -473,7 +479,7 @@ def _up_to(most: Sequence[int], total: int) -> Iterator[Combination]:
 
 @dataclass(frozen=True)
 class Move:
-    """A pod that moves to another node. It may be the same node, if the pod gets other devices there."""
+    """A pod that moves to another node, or that stays on its node and gets other devices there."""
 
     resident: Resident
     to_node: str
@@ -482,8 +488,8 @@ class Move:
 def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]) -> list[Move]:
     """Return the moves of a solution. Each pod that leaves gets one of the places for its shape.
 
-    A pod moves to its own node only if no other pod of its shape can. The places that remain are for the wanted pods.
-    Pods of the same shape are in the order of their nodes.
+    A pod stays on its own node only if no other pod of its shape can take the place. The remaining places are for the
+    wanted pods. Pods of the same shape are in the order of their nodes.
     """
     coming: dict[int, list[str]] = {}
     for column in columns:

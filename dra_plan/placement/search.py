@@ -47,7 +47,7 @@ class Repair:
         self._tries = 0
 
     def with_more(self, left: Sequence[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """Return the placement with all pods added that fit on some node, and the pods that do not fit on any.
+        """Return the placement with all pods added that fit on some node, and the pods that fit on no node.
 
         Pods of high priority are added first.
         """
@@ -96,9 +96,9 @@ class Repair:
 class BestPlacement:
     """Pods that can run at the same time, verified one by one, with proven bounds on any other placement.
 
-    `reached` and `bounds` contain a number for each goal (with a mix, the number of whole sets); if they are equal, no
-    better placement exists. `late` are rejections by filters outside the program (`Afterwards`); the placement is valid
-    without these pods, which are in `left`.
+    `reached` and `bounds` contain a number for each goal. With a mix, this is the number of whole sets. If `reached`
+    and `bounds` are equal, no better placement exists. `late` are rejections by filters that are not part of the
+    program (`Afterwards`). The placement is valid without the pods that these filters reject. These pods are in `left`.
     """
 
     placed: tuple[PlacedPod, ...]
@@ -205,7 +205,7 @@ class PlacementQuestion:
     ) -> Program:
         """Return the integer program for the combinations that fit.
 
-        If `outer` is set, combinations that are not excluded are allowed as well. If `whole` is not set, gangs may be
+        If `outer` is set, combinations that may fit are allowed as well. If `whole` is not set, gangs may be
         incomplete.
         """
         return Program(
@@ -256,7 +256,7 @@ class PlacementQuestion:
 
     @property
     def is_exact(self) -> bool:
-        """True if it is decided for all combinations whether they fit, and if nodes do not share devices."""
+        """True if it is decided for every combination whether it fits, and if nodes do not share devices."""
         return not self.is_coupled and all(room.inner == room.outer for room in self.rooms)
 
     def best(
@@ -269,8 +269,8 @@ class PlacementQuestion:
     ) -> BestPlacement:
         """Return the best placement for these goals. The most important goal comes first.
 
-        If `worth` returns False for the number of pods that can be placed, nothing is placed, and only the bounds
-        count.
+        `worth` is called with the number of pods that can be placed. If it returns False, nothing is placed, and only
+        the bounds are set.
         """
         if self.is_coupled and self._budget is None:
             placed, left, bounds, possible = self._best_coupled(goals, needs, mix)
@@ -357,7 +357,7 @@ class PlacementQuestion:
     def most_pods(self) -> int:
         """Return an upper bound on the number of pods that can be placed, regardless of priority.
 
-        Gangs are complete.
+        The bound only counts complete gangs.
         """
         every = goals_of(self.kinds)
         if self.is_coupled and self._budget is None:
@@ -449,13 +449,13 @@ def seek_copies(
 ) -> BestPlacement:
     """Return a placement of as many copies of the templates as possible, in addition to the running pods.
 
-    A set contains the given number of copies of each template, and at most `limit` sets are placed. If there is a
-    `budget`, the capacity of nodes is found within it. If `worth` returns False for the number of pods that can be
-    placed, nothing is placed, and only `bounds` are set. If `view` is given, it must be the view of the inventory.
+    A set contains the given number of copies of each template, and at most `limit` sets are placed. `reached` is the
+    number of whole sets in the placement, and `bounds` is the upper bound. If the templates name existing claims, all
+    copies share these claims.
 
-    `reached` is the number of whole sets in the placement, and `bounds` is the upper bound. If the templates name
-    existing claims, all copies share these claims. Raises SolverMissingError if there are several templates and no
-    solver.
+    If there is a `budget`, the searches for the capacity of nodes stay within it. `worth` is called with the number of
+    pods that can be placed; if it returns False, nothing is placed, and only `bounds` are set. If `view` is given, it
+    must be the view of the inventory. Raises SolverMissingError if there are several templates and no solver.
     """
     ground = PlacementCluster(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
@@ -479,8 +479,8 @@ def _copies(ground: PlacementCluster, template: Pod, count: int) -> PodKind:
 def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
     """Return the smallest needs that are still proved to be impossible to meet.
 
-    Pods of low priority are left out first. If needs can be met, they can also be met with fewer pods, so each number
-    is found by halving, one need after the other.
+    Pods of low priority are left out first. If needs can be met, fewer pods of each kind are possible as well, so each
+    number is found by halving, one need after the other.
     """
     left = list(needs)
     for index in reversed(range(len(left))):

@@ -71,7 +71,10 @@ class Solved:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The best value of the goal if fractions are allowed, and the gain from raising the bound of each row by one."""
+    """The best value of the goal if fractions are allowed.
+
+    For each row, it also contains the gain from raising the bound of the row by one.
+    """
 
     goal: float
     prices: list[float]
@@ -88,9 +91,8 @@ def solve(
 ) -> Solved:
     """Return the values that maximize the goal and stay within the bounds.
 
-    If solving is cut short, return the best found.
-
-    Values for which `is_right` is false once they are rounded to integers are discarded.
+    If solving is cut short, the values are the best that were found. Values are rounded to integers, and values for
+    which `is_right` is then false are discarded.
     """
     count = len(model.upper)
     most = sum(max(0, factor * model.upper[index]) for index, factor in goal.items())
@@ -162,7 +164,7 @@ class _Highs:
         self._library.Highs_destroy(self._handle)
 
     def give(self, model: Model, goal: Mapping[int, int], *, whole: bool) -> None:
-        """Pass the model, row by row."""
+        """Pass the model to the solver, row by row."""
         count, rows = len(model.upper), len(model.rows)
         starts, indices, factors = array("i"), array("i"), array("d")
         for row, _ in model.rows:
@@ -186,7 +188,10 @@ class _Highs:
         )
 
     def limit(self, branches: int, seconds: float | None) -> None:
-        """Set the number of search tree nodes, and the seconds if there is a limit, after which HiGHS gives up."""
+        """Set the limits after which HiGHS gives up.
+
+        `branches` is the number of search tree nodes. `seconds` may be None, which means no limit.
+        """
         if seconds is not None:
             self._library.Highs_setDoubleOptionValue(self._handle, b"time_limit", ctypes.c_double(seconds))
         self._library.Highs_setIntOptionValue(self._handle, b"mip_max_nodes", ctypes.c_int(branches))

@@ -37,7 +37,7 @@ _MOST_BASES = 32
 class JointAnswer:
     """The answer to the question whether pods fit together.
 
-    If they do, `found` contains the allocation of each of their claims, with the UID of the claim as the key.
+    If they fit together, `found` contains the allocation of each of their claims, with the UID of the claim as the key.
     """
 
     answer: FitAnswer
@@ -207,7 +207,7 @@ OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Coupling:
-    """What is known about clashes between these pods on nodes that share devices."""
+    """Everything that is known about clashes between these pods on nodes that share devices."""
 
     def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kinds: Sequence[AlikeNodes]) -> None:
         self._together, self._kinds = Together(ground), kinds
@@ -226,7 +226,7 @@ class Coupling:
     def learn(self, assigned: Assigned) -> bool:
         """Add a clash for the smallest part of these pods that does not fit.
 
-        Return False if it cannot be expressed as a new clash.
+        Return False if this part cannot be expressed as a new clash.
         """
         left = [(name, list(pods)) for name, pods in assigned]
         for index in reversed(range(len(left))):
@@ -254,7 +254,10 @@ class Coupling:
 
 
 def combinations_below(room: NodeCapacity) -> Iterator[Combination]:
-    """Yield all combinations of pods that may fit, which are those within one of the largest combinations."""
+    """Yield all combinations of pods that may fit.
+
+    These are the combinations within one of the largest combinations.
+    """
     seen: set[Combination] = set()
     for largest in room.outer:
         for each in product(*(range(number, -1, -1) for number in largest)):

@@ -126,7 +126,7 @@ class LateRefusal:
 
 
 class Afterwards:
-    """The filters that are not part of the program, which are applied afterwards."""
+    """The filters that are not part of the program. They are applied to a placement that was found."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
@@ -138,7 +138,7 @@ class Afterwards:
         ]
 
     def refusals(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Return rejections of the pods that remain when all other pods are admitted, in whatever order.
+        """Return the rejections that remain if all other pods are admitted, in whatever order.
 
         The cluster is unchanged afterwards.
         """
@@ -147,7 +147,7 @@ class Afterwards:
 
     @contextmanager
     def inside(self) -> Iterator[PodsInside]:
-        """Return a context in which pods can be admitted. At its end, they are removed again."""
+        """Return a context in which pods can be admitted. At its end, the admitted pods are removed again."""
         inside = PodsInside(self)
         try:
             yield inside
@@ -201,7 +201,7 @@ class Afterwards:
 
 
 class PodsInside:
-    """Pods that are admitted one after the other. `done` contains them in this order."""
+    """Pods that are admitted one after the other. `done` contains them in the order of admission."""
 
     def __init__(self, afterwards: Afterwards) -> None:
         self._afterwards = afterwards
@@ -210,7 +210,7 @@ class PodsInside:
     def add(self, candidate: PodToPlace, name: str) -> Status | None:
         """Admit the pod to the node, together with the pods admitted before.
 
-        Return None if it was admitted; otherwise return the rejection.
+        Return None if the pod was admitted; otherwise return the rejection.
         """
         state = CycleState()
         status = self._afterwards.assume(candidate, name, state)
@@ -223,7 +223,7 @@ class PodsInside:
         self._afterwards.forget(*self.done.pop())
 
     def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Admit all pods that can be admitted in some order, and return the rejections of the others."""
+        """Admit all pods that can be admitted in some order, and return the rejections of the other pods."""
         waiting, refused = list(placed), list[LateRefusal]()
         while waiting:
             answers = [(candidate, name, self.add(candidate, name)) for candidate, name in waiting]
@@ -242,7 +242,7 @@ class PodsInside:
 class PlacedPod:
     """A pod on its node, with the allocations of its claims.
 
-    Claims that got their devices with an earlier pod are left out.
+    Claims that already got their devices with an earlier pod are left out.
     """
 
     candidate: PodToPlace
@@ -254,8 +254,8 @@ class PlacedPod:
 class Carrying:
     """The cluster while a placement is carried out.
 
-    If nodes share devices, the devices for a pod may be gone (`may_find_devices_gone`); otherwise, this is an internal
-    error.
+    If nodes share devices, the devices for a pod may already be taken (`may_find_devices_gone`). Otherwise, missing
+    devices are an internal error.
     """
 
     def __init__(self, ground: PlacementCluster, *, may_find_devices_gone: bool) -> None:
@@ -263,7 +263,7 @@ class Carrying:
         self._may_find_devices_gone = may_find_devices_gone
 
     def on_node(self, name: str, pods: Sequence[PodToPlace], found: Found | None = None) -> Iterator[PlacedPod]:
-        """Put pods on a node, and yield those that fit.
+        """Put pods on a node, and yield the pods that fit.
 
         They get the devices that were found for them, or other devices that they can have together.
         """
@@ -280,7 +280,7 @@ class Carrying:
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:
-        """Find another node for each of the pods whose devices are gone, and yield those that fit.
+        """Find another node for each of the pods whose devices are gone, and yield the pods that fit.
 
         Each pod is put on the first allowed node on which it fits, and is removed from `left`.
         """

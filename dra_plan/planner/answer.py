@@ -24,7 +24,7 @@ D_co = TypeVar("D_co", bound=PrintedDocument, covariant=True)
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrintedAnswer(ABC, Generic[D_co]):
-    """The result of a command. `str()` returns the command's default output, and `repr()` is a short text."""
+    """The result of a command. `str()` returns the command's default output, and `repr()` returns a short text."""
 
     what_if: tuple[AppliedEdit, ...] = ()
     """The changes made to the cluster before the command was run."""
@@ -35,7 +35,7 @@ class PrintedAnswer(ABC, Generic[D_co]):
 
     @cached_property
     def document(self) -> D_co:
-        """The document that the command prints. It is created when it is first read."""
+        """The document that the command prints. The document is created when this property is first read."""
         document = self._document()
         if self.ignored:
             kept = [one for one in document.warnings if one.code not in self.ignored]
@@ -63,9 +63,9 @@ class PrintedAnswer(ABC, Generic[D_co]):
         return question.fragment(self.document) + (question.still(self, *self.drawn) if self.drawn else "")
 
     def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
-        """Return the result as a self-contained HTML page, with a picture of the cluster.
+        """Return the result as a self-contained HTML page.
 
-        If no cluster is given, the page has no picture.
+        If `inventory` is given, the page includes a picture of the cluster.
         """
         from dra_plan.questions.registry import of_kind
 

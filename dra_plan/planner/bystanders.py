@@ -33,11 +33,11 @@ _ENDING = (
 
 
 def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, settles: bool) -> list[Notice]:
-    """Return notices about parts of the input that are not simulated and may change the result.
+    """Return notices about parts of the input that are not simulated but may change the result.
 
-    `pods` are the planned pods. Set `creates` if objects are created for the result, because admission may reject them.
-    Set `settles` if the simulation continues until nothing changes, because other components may terminate pods before
-    then.
+    `pods` are the planned pods. Set `creates` if the result contains objects that are created, because admission may
+    reject these objects. Set `settles` if the simulation continues until nothing changes, because components that are
+    not simulated may terminate pods before that.
     """
     if not inventory.skipped:
         return []

@@ -26,8 +26,8 @@ _HOLDERS = {
 def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Inventory | None:
     """Return the inventory with these patches applied, or None if a patch is for an object that can't be patched.
 
-    Such an object is of another kind, or does not exist. The paths in a patch refer to the object as stored in the
-    inventory.
+    An object can't be patched if it does not exist, or if patches for its kind are not supported. The paths in a patch
+    refer to the object as the inventory stores it.
     """
     for patch in patches:
         about = patch.object

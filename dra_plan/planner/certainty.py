@@ -50,16 +50,16 @@ _UNKNOWN = OF_VOLUMES | {plugin_names.DYNAMIC_RESOURCES}
 
 
 class Certainty:
-    """Finds the rejected pods that certainly do not fit on any node."""
+    """Decides which rejected pods certainly do not fit on any node, even if the input is incomplete."""
 
     def __init__(self, inventory: Inventory, priority: Callable[[Pod], int]) -> None:
         self._inventory, self._priority = inventory, priority
         self._deciding = deciding(inventory)
 
     def missing(self, record: PodRecord) -> list[str]:
-        """Return the kinds of objects that decide about a rejected pod and are missing from the input.
+        """Return the kinds of objects that could change the pod's rejection and that are missing from the input.
 
-        The kinds are named as in kubectl. They include PersistentVolumes and StorageClasses only if
+        Each kind is named as in kubectl. The list includes PersistentVolumes and StorageClasses only if
         PersistentVolumeClaims are missing too.
         """
         pod = record.pod
@@ -72,7 +72,7 @@ class Certainty:
 
     @property
     def lacking(self) -> list[str]:
-        """The kinds, as named by kubectl, that every pod with claims needs and that are missing from the input."""
+        """The kinds of objects that every pod with claims needs and that the input lacks, named as in kubectl."""
         return _plurals(self._kinds)
 
     @property
@@ -80,13 +80,14 @@ class Certainty:
         return [one for one in (_CLASS, _SLICE) if one in self._deciding]
 
     def is_open(self, record: PodRecord) -> bool:
-        """Return whether the rejected pod might be scheduled if the missing objects were in the input."""
+        """Return whether the rejected pod could fit on a node if the input had the missing objects."""
         return bool(self.missing(record)) and not self.is_refused(record)
 
     def is_refused(self, record: PodRecord) -> bool:
-        """Return whether every node rejects the pod for a reason that missing objects and preemption cannot change.
+        """Return whether every node certainly rejects the pod.
 
-        A reason that applies before any node is examined is about claims and their classes.
+        A rejection is certain if neither the missing objects nor preemption can change it. If a plugin rejects the pod
+        before any node is examined, the reason is about the pod's claims and their classes.
         """
         found = record.refusals
         if found is None:
@@ -119,12 +120,12 @@ def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:
 
 
 def may_lack(inventory: Inventory) -> bool:
-    """Return whether the input lacks all objects of a kind that could decide about pods."""
+    """Return whether the input has no objects of some kind that could change whether pods are scheduled."""
     return bool(deciding(inventory)) or not inventory.volume_claims
 
 
 def keep_refusals(simulation: Simulation) -> None:
-    """Make the simulation record why pods are rejected, if missing objects could change this."""
+    """Make the simulation record why it rejects pods, if the input lacks all objects of some kind."""
     if not may_lack(simulation.inventory):
         return
     has_claims = bool(deciding(simulation.inventory))

@@ -47,9 +47,9 @@ class AllocatedClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClaimSetPlan:
-    """The results for one claim set, one for each node in input order. Iterating over the plan yields these results.
+    """The results for one claim set. Iterating over the plan yields one result for each node, in input order.
 
-    The result for a node is the allocator's outcome on this node; `excluded` are the nodes that other rules exclude.
+    The result for a node is the allocator's outcome. `excluded` contains the nodes that other rules exclude.
     """
 
     claim_set: ClaimSet
@@ -83,7 +83,7 @@ class ClaimSetPlan:
 
     @property
     def name(self) -> str:
-        """The owner as KIND NAMESPACE/NAME. If the claims have no owner, this names the claims instead."""
+        """The claims' owner as KIND NAMESPACE/NAME. If the claims have no owner, the name lists the claims instead."""
         if self.claim_set.owner is not None:
             part = self.claim_set.part
             return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
@@ -93,8 +93,9 @@ class ClaimSetPlan:
     def outcome(self) -> Outcome:
         """The outcome for the whole claim set.
 
-        In upstream, an error on any node ends the scheduling attempt, even if the set fits elsewhere. Upstream does not
-        examine excluded nodes. Objects that the API server rejects are never scheduled.
+        In Kubernetes, an error on any node ends the scheduling attempt, even if the claims fit on another node. The
+        scheduler does not examine excluded nodes, so errors on these nodes do not count. Objects that the API server
+        rejects are never scheduled.
         """
         if self.refused:
             return Outcome.REFUSED
@@ -117,14 +118,14 @@ class ClaimSetPlan:
     def fitting_nodes(self) -> list[str]:
         """The names of the nodes on which all claims fit and which no rule excludes.
 
-        The list is empty if the API server rejects the objects.
+        The list is empty if the API server rejects the objects of the claim set.
         """
         if self.refused:
             return []
         return [node.node for node in self.nodes if node.outcome is Outcome.FITS and node.node not in self.excluded]
 
     def claims_on(self, node: str) -> list[AllocatedClaim]:
-        """Return the pending claims with their allocations on a node. The list is empty if the set does not fit there.
+        """Return the pending claims with their allocations on a node. The list is empty if the claims do not fit there.
 
         Raises KeyError if there is no such node.
         """
@@ -145,7 +146,7 @@ def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[Al
 
 
 def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Return the claims' owner, the outcome and the nodes, which every document contains for a claim set."""
+    """Return the part that all documents have for a claim set: the claims' owner, the outcome and the nodes."""
     return {**set_name(plan), "outcome": plan.outcome, "fitting_nodes": plan.fitting_nodes}
 
 
@@ -164,14 +165,14 @@ def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
 
 
 class PlannedSet(NamedTuple):
-    """The plan for a claim set, with its notices."""
+    """The plan for a claim set, and the notices about the plan."""
 
     plan: ClaimSetPlan
     notices: tuple[Notice, ...] = ()
 
     @property
     def tells_of_all_alike(self) -> bool:
-        """Return whether the plan is valid for all claim sets with the same requests.
+        """Whether the plan is also valid for other claim sets with the same requests.
 
         A plan with an error is valid only for its own claim set, because the error names a claim.
         """
@@ -185,7 +186,7 @@ class PlannedSet(NamedTuple):
 
 
 class SetPlanner:
-    """Plans claim sets one by one, independently of each other."""
+    """Plans claim sets one by one. The plan for one claim set does not affect the plans for the others."""
 
     def __init__(
         self,
@@ -224,7 +225,7 @@ class SetPlanner:
         return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
 
     def answered(self, questions: int) -> None:
-        """Report that this number of nodes has been examined."""
+        """Report to the caller of the command that this many more nodes have been examined."""
         self._done += questions
         if self._question.progress is not None:
             self._question.progress(self._done, self._total)
@@ -240,7 +241,7 @@ def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> No
 
 
 class Admissions:
-    """Finds changes that would admit pods to nodes, and adds these changes to plans."""
+    """Finds changes that would let excluded nodes accept pods, and adds these changes to plans."""
 
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
@@ -249,9 +250,9 @@ class Admissions:
         self._workloads = {owner_of(workload): workload for workload in inventory.workloads}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
-        """Return the plan, with changes that would admit its pods to excluded nodes on which all claims fit.
+        """Return the plan, with changes that would let the pods run on excluded nodes on which all claims fit.
 
-        Nothing is added to a plan that already fits, or whose scheduling attempt ended with an error.
+        Nothing is added if the claim set already fits on a node, or if its scheduling attempt ended with an error.
         """
         if plan.explanation is None or plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNDECIDED):
             return plan
@@ -304,7 +305,10 @@ MOST_LOOKS = 1_000
 
 
 class Leading:
-    """Finds the leading reasons why claim sets do not fit. Sets with the same requests have the same reasons."""
+    """Finds the main reasons why claim sets do not fit on any node.
+
+    Claim sets with the same requests have the same reasons.
+    """
 
     def __init__(self, view: View, nodes: Sequence[Node]) -> None:
         self._view, self._nodes = view, nodes
@@ -312,9 +316,10 @@ class Leading:
         self._known: dict[Any, tuple[LeadingReason, ...]] = {}
 
     def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
-        """Return the leading reasons why a claim set does not fit on any node.
+        """Return the main reasons why the claim set does not fit on any node.
 
-        Return an empty tuple if the set has another outcome, or if too many nodes have already been examined.
+        The tuple is empty if the claim set fits, if an error or a limit ended the search, or if too many nodes have
+        already been examined.
         """
         if plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNKNOWN):
             return ()

@@ -11,10 +11,10 @@ NOT_ACCEPTED = "slice-not-accepted"
 
 
 def of_counter_slices(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a warning if the release does not accept the slices in which counter sets are published.
+    """Return a warning if the input's slices publish counter sets in a way that the release does not accept.
 
-    Since 1.35, counter sets are in slices without devices, and apply to the whole pool. Up to 1.34, they are in the
-    same slices as the devices that use them.
+    Since 1.35, a slice with counter sets has no devices, and its counter sets apply to the whole pool. Up to 1.34,
+    counter sets are in the same slice as the devices that use them.
     """
     if not target.features.partitionable_devices:
         return []

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NotCreated:
-    """A pod that the API server does not create, or whose claim it does not create, with the API server's message."""
+    """A pod that was not created because the API server rejects the pod or one of its claims, and the message."""
 
     pod: Pod
     message: str
@@ -46,7 +46,7 @@ class NotCreated:
 
     @property
     def why(self) -> str:
-        """The exceeded quota with its amounts in words, or the API server's message for other rejections."""
+        """The exceeded quota with its amounts. If no quota is exceeded, the text is the API server's message."""
         from dra_plan.controllers.quota import in_words
 
         what = CLAIM_REFUSED if self.claim else REFUSED
@@ -54,11 +54,11 @@ class NotCreated:
 
     @property
     def record(self) -> PodRecord:
-        """The simulation's record of the pod."""
+        """The pod's record, in the same form as the simulation's records."""
         return PodRecord(self.pod, message=self.message, refused=True)
 
     def as_refused(self) -> RefusedOwner:
-        """Return the rejection as a finding, which is reported together with the findings of `validate`."""
+        """Return the rejection as a finding. Commands report it together with the findings of `validate`."""
         from dra_plan.validation.quotas import BEYOND_QUOTA
         from dra_plan.validation.rule import Finding
 
@@ -67,17 +67,18 @@ class NotCreated:
 
 
 def has_quotas(inventory: Inventory) -> bool:
-    """Return whether the input has quotas or limits, which may prevent controllers from creating objects.
+    """Return whether the input has quotas or limit ranges, which may prevent controllers from creating objects.
 
-    If it has, simulations start without the new objects.
+    If the input has any, simulations start without the new objects.
     """
     return bool(inventory.quotas or inventory.limit_ranges)
 
 
 def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
-    """Return the cluster with its new pods, in the order in which the API server creates them, and the rejected pods.
+    """Return the cluster after the API server has created its new pods, and the pods that the API server rejected.
 
-    Pods that were evicted by a drain or a restart are created again, so they count as new.
+    The pods are in the order of their creation. Pods that were evicted by a drain or a restart count as new, because
+    controllers create them again.
     """
     if not has_quotas(inventory):
         return inventory, []
@@ -104,10 +105,10 @@ def _is_new(inventory: Inventory, pod: Pod) -> bool:
 
 
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
-    """Return the pods that quotas and limits reject.
+    """Return the pods that quotas and limit ranges reject.
 
-    Objects in the input are charged first. Then the pods that are not yet in the input are created in the given order,
-    and, if `claims` is set, their claims after them.
+    Objects in the input are counted first. Then the pods that are not yet in the input are created in the given order.
+    If `claims` is set, the claims of these pods are created after the pods.
     """
     if not has_quotas(inventory):
         return []

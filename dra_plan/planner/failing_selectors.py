@@ -30,7 +30,7 @@ MOST_SETS = 50
 
 
 def of_failing_selectors(view: View, plans: Iterable[ClaimSetPlan]) -> list[Notice]:
-    """Return a warning for each selector of these claim sets that fails with an error on a device of the input.
+    """Return a warning for each of the claim sets' selectors that fails with an error on a device in the input.
 
     Claim sets whose search ended with an error are left out, because their results already contain the error.
     """

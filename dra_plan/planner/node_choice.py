@@ -24,9 +24,11 @@ def is_selector(text: str) -> bool:
 
 
 def meant(nodes: Iterable[Node], text: str) -> list[str]:
-    """Return the names of the nodes that a label selector, a pattern or a node name selects, in input order.
+    """Return the names of the nodes that the text selects, in input order.
 
-    `*`, `?` and `[...]` in a pattern have the same meaning as in a shell. Raises UsageError for a selector that can't
+    The text is a label selector, pattern or name.
+
+    In a pattern, `*`, `?` and `[...]` have the same meaning as in a shell. Raises UsageError for a selector that can't
     be parsed, and for a selector or pattern that matches no node.
     """
     if not is_selector(text):
@@ -52,15 +54,18 @@ def _like(nodes: Iterable[Node], pattern: str) -> list[str]:
 
 
 def all_meant(nodes: Sequence[Node], texts: Iterable[str]) -> list[str]:
-    """Return the names of all selected nodes, without duplicates. Raises UsageError in the same cases as `meant`."""
+    """Return the names of the nodes that any of the texts selects, without duplicates.
+
+    Raises UsageError in the same cases as `meant`.
+    """
     return list(dict.fromkeys(name for text in texts for name in meant(nodes, text)))
 
 
 def split_list(text: str) -> Iterator[str]:
-    """Yield the names and selectors in a comma-separated list.
+    """Yield the node names, patterns and label selectors in a comma-separated list.
 
-    Commas inside brackets or after a selector belong to the selector: as in kubectl, `a,b` is a list of two names, and
-    `rack=r1,zone=z1` is one selector.
+    A comma inside brackets or after a label selector belongs to the selector. For example, `a,b` is a list of two
+    names, but `rack=r1,zone=z1` is one selector, as in kubectl.
     """
     if is_selector(text.replace(",", "")):
         yield text
@@ -69,7 +74,7 @@ def split_list(text: str) -> Iterator[str]:
 
 
 def by_label(nodes: Iterable[Node], label: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the names of the nodes, grouped by the value of a label, and the names of the nodes without the label.
+    """Return the names of the nodes for each value of a label, and the names of the nodes without the label.
 
     The names are in input order. Raises UsageError for a label that no node has.
     """

@@ -45,7 +45,7 @@ NODES = "kubectl get nodes -o yaml"
 
 
 def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[Notice]]:
-    """Return the inventory; if it has no nodes and `infer` is set, create the nodes that its slices name.
+    """Return the inventory. If it has no nodes and `infer` is set, add the nodes that its slices name.
 
     Raises InputError if the inventory has no nodes and `infer` is not set.
     """
@@ -63,7 +63,7 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
 
 
 def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Node]:
-    """Return the nodes that the names and label selectors choose, in input order. If `names` is None, return all nodes.
+    """Return the nodes that the names and label selectors select, in input order. If `names` is None, return all nodes.
 
     Raises UsageError for an unknown name, and for a selector that can't be parsed or that matches no node.
     """
@@ -87,7 +87,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def was_listed(inventory: Inventory, kind: str) -> bool:
-    """Return whether the input is a snapshot that contains every object of the kind in the cluster."""
+    """Return whether the input is a snapshot that contains all of the cluster's objects of this kind."""
     info, known = inventory.cluster_info, kinds.named(kind)
     if info is None or known is None:
         return False
@@ -98,8 +98,7 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
 def of_devices(inventory: Inventory) -> list[Notice]:
     """Return notices about claims, slices and classes that running pods need and that are missing from the input.
 
-    There are also notices about pods that have a node but no devices, because the scheduler does not handle these pods
-    again.
+    Pods that have a node but no devices get a notice too, because the scheduler does not process them again.
     """
     return [
         *_claims(inventory),
@@ -112,9 +111,10 @@ def of_devices(inventory: Inventory) -> list[Notice]:
 
 
 def deciding(inventory: Inventory) -> frozenset[str]:
-    """Return which of the kinds DeviceClass and ResourceSlice are needed, but have no objects in the input.
+    """Return DeviceClass or ResourceSlice, or both, if they are needed but the input has no objects of this kind.
 
-    Without these objects, it is unknown whether a claim fits. A snapshot records which objects do not exist.
+    Without these objects, it is unknown whether a claim fits. In a snapshot, a kind without objects is not missing,
+    because the snapshot shows that the cluster has none.
     """
     lacking = {
         "DeviceClass": not inventory.classes and any(True for _ in _classes(inventory)),
@@ -124,9 +124,9 @@ def deciding(inventory: Inventory) -> frozenset[str]:
 
 
 def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
-    """Return notices about missing PriorityClasses that pods name, and about missing disruption budgets.
+    """Return notices about missing PriorityClasses that pods name.
 
-    The notices are about disruption budgets only if `evicts` is set.
+    If `evicts` is set, the list also has notices about missing disruption budgets.
     """
     found = []
     unknown = sorted(_unknown_priorities(inventory, all_pods=evicts))
@@ -157,7 +157,7 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 
 def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
-    """Return a notice if claims are reserved for pods that are missing from the input but would be evicted.
+    """Return a notice if claims are reserved for pods that would be evicted but are missing from the input.
 
     `event` says what evicts the pods. If `nodes` is given, only claims on these nodes are considered.
     """
@@ -169,7 +169,10 @@ def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) ->
 
 
 def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return notices about missing claim templates that pods without a node need, one notice for each workload."""
+    """Return notices about missing claim templates that pods without a node need.
+
+    There is one notice for each workload.
+    """
     asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
     if not asked:
         return []
@@ -185,7 +188,7 @@ def _controller(pod: Pod) -> Owner | None:
 
 
 def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
-    """Return the kinds of storage objects that these pods need and of which the input has no objects."""
+    """Return the kinds of storage objects that these pods need and that the input lacks completely."""
     return _lacking_volumes(inventory, _volume_claims(pods))
 
 
@@ -217,10 +220,10 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
 
 
 def omits_volume_claims(inventory: Inventory) -> bool:
-    """Return whether PersistentVolumeClaims are missing from the input even though the cluster may have some.
+    """Return whether PersistentVolumeClaims are missing from the input although the cluster may have some.
 
-    If the input has other storage objects, storage was listed, so the cluster has no PersistentVolumeClaims, unless a
-    volume or a running pod uses one.
+    If the input has other storage objects, the user included storage in the input. The cluster then has no
+    PersistentVolumeClaims, unless a bound volume or a running pod uses one.
     """
     from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
@@ -251,7 +254,7 @@ def lacks_volume_limits(inventory: Inventory, pod: Pod) -> bool:
 
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod], *, limits: bool = True) -> list[Notice]:
-    """Return notices about kinds of storage objects that these pods' volumes need and that the input lacks entirely.
+    """Return notices about storage objects that these pods' volumes need, if the input has none of their kind.
 
     If `limits` is false, the number of volumes that a node can attach does not matter.
     """
@@ -292,7 +295,10 @@ def _claims(inventory: Inventory) -> Iterator[Notice]:
 
 
 def lacking_templates(inventory: Inventory) -> list[str]:
-    """Return ResourceClaimTemplates as a resource, if the input has none and a pod without a node names one."""
+    """Return `["resourceclaimtemplates"]` if a pod without a node names a template and the input has no templates.
+
+    Otherwise, the list is empty.
+    """
     if inventory.templates or was_listed(inventory, "ResourceClaimTemplate"):
         return []
     waiting = (pod for pod in inventory.pods if not pod.spec.node_name and not ended(pod))

@@ -21,7 +21,7 @@ OTHER_KUBELETS = "kubelet-version"
 
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:
-    """Return the object and the source that a notice about this claim set names."""
+    """Return what a notice about this claim set names: the object, and the file that the object comes from."""
     source = str(claim_set.origin) if claim_set.origin is not None else ""
     if claim_set.owner is not None:
         return str(claim_set.owner), source
@@ -29,7 +29,7 @@ def about(claim_set: ClaimSet) -> tuple[str, str]:
 
 
 def concerning(notices: Iterable[Notice], sets: Iterable[ClaimSet]) -> tuple[Notice, ...]:
-    """Return the notices, except those about pods, workloads, claims and templates that do not belong to these sets."""
+    """Return the notices that are about these claim sets, and the notices that are about no pod, workload or claim."""
     related = {name for claim_set in sets for name in _objects(claim_set)}
     return tuple(each for each in notices if "/" not in each.object or each.object in related)
 
@@ -45,7 +45,7 @@ def _objects(claim_set: ClaimSet) -> Iterator[str]:
 
 
 def of_target(target: Target, inventory: Inventory) -> list[Notice]:
-    """Return notices about the target itself, such as random order in upstream or kubelets of another release."""
+    """Return notices about the target, for example that kube-scheduler's order is random or that kubelets are older."""
     found = list(target.notices)
     if not target.ordered and _has_choice(inventory):
         order = "the order of their names" if target.rules.sorted else "input order"
@@ -112,7 +112,10 @@ def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
 
 
 def of_assumed_rules(target: Target) -> Notice:
-    """Return the note that the API server is assumed to serve device taint rules, because a change writes one."""
+    """Return the note that dra-plan assumes an API server with device taint rules.
+
+    The assumption is needed because a change creates a device taint rule.
+    """
     text = (
         f"Kubernetes {target.release} ignores device taint rules by default; dra-plan assumes that their API and "
         "feature gate are enabled"
@@ -162,10 +165,10 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a notice for each field that the release drops, or whose rules are unknown.
+    """Return a notice for each field that the release drops, and for each field whose rules are unknown.
 
-    A notice names the first object with the field. Another notice is about slices whose form the release does not
-    accept.
+    Each notice names the first object with the field. There is another notice if the release does not accept the form
+    of a slice.
     """
     users: dict[str, list[str]] = {}
     for name, user in _uses(inventory):
@@ -266,7 +269,7 @@ class TimeoutWatch:
             self._late[answer.node] = steps
 
     def notices(self) -> list[Notice]:
-        """Return the warning that the release would probably reach its time limit. The list is empty otherwise."""
+        """Return a warning if the release would probably reach its time limit; otherwise, return an empty list."""
         if not self._late:
             return []
         names = list(self._late)
@@ -314,11 +317,10 @@ class Watch:
         self._left = STEPS_IN_ALL
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Check whether the defects found during a search changed its result.
+        """Check whether known defects that appeared in the search on a node changed the result.
 
-        A defect is proved only once for a claim set.
-
-        If a search without the defect finds no result within a few steps, nothing is proved.
+        A defect is checked only until it has changed one result of the claim set. If the search without the defect is
+        not finished within a few steps, the defect does not count as a cause.
         """
         active = self._view.target.quirks.among(answer.sighted)
         if not active or all((name,) in self._proven for name in active):

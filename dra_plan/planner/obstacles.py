@@ -45,10 +45,8 @@ def next_copy(
 ) -> NextCopy:
     """Explain why the next copy of a pod was rejected. `copies` is the number of copies on each node.
 
-    The simulation is not changed.
-
-    Changes that would release the devices of copies are not suggested. Neither are changes to the claims in `own`,
-    which are the keys of the copied pods' own claims.
+    The simulation is not changed. No change is suggested that would release the devices of copies, or that would edit
+    one of the copied pods' own claims. `own` contains the keys of these claims.
     """
     obstacles = _obstacles(simulation, found, copies)
     closely = _to_look_at(simulation, found, copies)
@@ -78,9 +76,10 @@ class _Nodes:
 
 
 class ResourceHolder(NamedTuple):
-    """What is left of a resource on a node, and the pod of the input whose requests leave too little for one more.
+    """The amount of a resource that is left on a node, and the pod in the input that prevents another copy.
 
-    Without a single such pod, `pod` and `used` are "".
+    Without this pod, enough of the resource would be left for another copy. If there is no such pod, `pod` and `used`
+    are "".
     """
 
     node: str
@@ -91,7 +90,10 @@ class ResourceHolder(NamedTuple):
 
 
 def holder_on(simulation: Simulation, node: str, short: ResourceShort) -> ResourceHolder:
-    """Return what is left on the node, with its largest pod, copies excluded, if its removal would leave enough."""
+    """Return the amount of the resource that is left on the node, and the pod that uses most of the resource there.
+
+    The pod is in the input and is not a copy. The pod is named only if another copy would fit after the pod is removed.
+    """
     there = set(map(pod_uid, simulation.inventory.pods))
     resource, left = short.resource, amount_text(short.resource, short.left)
     pods = [each for each in simulation.cluster.nodes[node].pods.values() if each.uid in there]

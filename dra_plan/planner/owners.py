@@ -47,11 +47,14 @@ _MOST_PODS = 3
 
 
 class UnknownOwnerError(UsageError):
-    """Raised when a name is given that no object has."""
+    """Raised when no object has a given name."""
 
 
 class OwnerName(NamedTuple):
-    """One way to read a name. `kind` and `namespace` are in lower case, and empty if they are not given."""
+    """One way to read a name.
+
+    `kind` and `namespace` are in lower case, and are empty if the name does not contain them.
+    """
 
     kind: str
     namespace: str
@@ -82,15 +85,15 @@ class Known:
         return list(dict.fromkeys([*map(_key, self._objects), *self._made]))
 
     def named(self, names: Container[str]) -> list[ObjectKey]:
-        """Return the objects with one of these names, which are in lower case, in input order."""
+        """Return the keys of the objects with one of these names, in input order. The names are in lower case."""
         found = (_key(each) for each in self._objects if each.metadata.name.lower() in names)
         made = (key for key in self._made if key[2].lower() in names)
         return list(dict.fromkeys(chain(found, made)))
 
     def kind(self, word: str) -> str:
-        """Return the kind, in lower case, for a word that kubectl accepts, or "" if there is none.
+        """Return the kind, in lower case, for a word that kubectl accepts, or "" if the word is unknown.
 
-        Such a word is the kind's name, plural or short name.
+        kubectl accepts the kind's name, its plural and its short names.
         """
         found = kinds.named(word)
         if found is not None:
@@ -98,7 +101,10 @@ class Known:
         return self._kinds.get(word.lower().partition(".")[0], "")
 
     def pending(self, namespace: str | None) -> list[str]:
-        """Return the pods without a node, each as pod/NAME. If a namespace is given, return only its pods."""
+        """Return the pods without a node, each as pod/NAME.
+
+        If a namespace is given, return only pods in this namespace.
+        """
         wanted = (namespace or "").lower()
         pods = (
             pod for pod in self._inventory.pods if is_waiting(pod) and wanted in ("", pod.metadata.namespace.lower())
@@ -120,9 +126,9 @@ class Known:
 
 
 def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
-    """Yield the arguments one by one. Each comes with the possible ways to read it, the most likely first.
+    """Yield each argument with the possible ways to read it. The most likely way comes first.
 
-    `po x y` means the pods x and y. `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` each name one object.
+    `po x y` names the pods x and y. `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` each name one object.
     """
     words = [word for text in given for word in text.split() or [text]]
     kind = ""
@@ -147,11 +153,11 @@ def _readings(word: str, kind: str, known: Known) -> Iterator[OwnerName]:
 
 
 def find(given: Iterable[str], known: Known, namespace: str | None) -> list[ObjectKey]:
-    """Return the named objects in input order, without duplicates.
+    """Return the keys of the named objects in input order, without duplicates.
 
-    `namespace` applies to names without a namespace; if it is empty, these names refer to objects in all namespaces.
-    Raises UnknownOwnerError if no object has one of the names. The error has a line for each such name, with the
-    namespace of an object that has this name, or with a similar name.
+    `namespace` applies to names without a namespace. If `namespace` is empty, these names refer to objects in all
+    namespaces. Raises UnknownOwnerError if no object has one of the names. For each unknown name, the error message
+    suggests an object of this name in another namespace, or a similar name.
     """
     asked = list(split(given, known))
     there = known.named({reading.name for _, readings in asked for reading in readings})
@@ -244,19 +250,18 @@ def _as_given(text: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSets:
-    """The chosen claim sets, and the named owners that have no claim set to plan."""
+    """The claim sets that are planned, and the named owners that have no claim set to plan."""
 
     expansion: Expansion
     unplanned: tuple[UnplannedOwner, ...] = ()
 
 
 def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
-    """Return the claim sets to examine.
+    """Return the claim sets to plan, which are those of the named owners.
 
-    These belong to the named owners or, without names, to all that `-n` and `-l` select.
-
-    A named pod or workload is planned regardless of its controller; a named claim is planned with its users. If
-    `together` is set, all claims form one set. Raises UsageError for names that no object has.
+    If no owners are named, return all claim sets that `-n` and `-l` select. A pod or workload that is named is planned
+    even if it has a controller. A claim that is named is planned together with its users. If `together` is set, all
+    claims form one set. Raises UsageError for names that no object has.
     """
     if not question.owners and question.names_groups:
         return ChosenSets(Expansion([], []))
@@ -284,9 +289,9 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
 
 
 def chosen_pods(inventory: Inventory, target: Target, question: Question) -> PodChoice | None:
-    """Return the choice of the named pods and of the named workloads' pods, or None if no names are given.
+    """Return a choice that selects the named pods and all pods of the named workloads.
 
-    Raises UsageError for names that no object has.
+    Return None if no names are given. Raises UsageError for names that no object has.
     """
     if not question.owners:
         return None
@@ -297,7 +302,7 @@ def chosen_pods(inventory: Inventory, target: Target, question: Question) -> Pod
 
 
 class PodChoice:
-    """A choice of named pods and workloads, which includes pods that are created later for these workloads."""
+    """A choice of named pods and workloads. Pods that are created later for these workloads are chosen too."""
 
     def __init__(self, index: Index, named: frozenset[ObjectKey]) -> None:
         self._index, self._named = index, named
@@ -353,7 +358,7 @@ _NANO = -9
 
 
 class OwnerStates:
-    """Finds the states of named owners that have nothing to plan."""
+    """Finds out why named owners have nothing to plan, for example because a pod already has a node."""
 
     def __init__(self, index: Index, target: Target) -> None:
         self._index, self._target = index, target
@@ -361,7 +366,7 @@ class OwnerStates:
         self._owners = {_key(found): found for found in (*inventory.workloads, *inventory.pods)}
 
     def of(self, key: ObjectKey) -> UnplannedOwner | None:
-        """Return the object's state, or None if it can be planned, because some of its claims wait for devices."""
+        """Return why there is nothing to plan for the object, or None if some of its claims still need devices."""
         kind, namespace, name = key
         if kind == CLAIM:
             claim = self._index.claim(namespace, name)
@@ -539,7 +544,7 @@ _GROUP = "podgroup"
 def tell_groups_apart(
     inventory: Inventory, owners: Iterable[str], namespace: str | None
 ) -> tuple[list[PodGroup], tuple[str, ...]]:
-    """Split the named owners into pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME) and other names.
+    """Split the named owners into pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME) and the other names.
 
     Raises UnknownOwnerError for a pod group that does not exist.
     """

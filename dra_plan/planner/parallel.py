@@ -35,10 +35,10 @@ Result = TypeVar("Result")
 
 
 def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
-    """Return the plans of all claim sets, in order. The planner runs in `jobs` processes.
+    """Return the plans of all claim sets, in order. `jobs` is the number of processes that plan.
 
-    Each process gets its own copy of the cluster. The results are the same as with one process, except that a deadline,
-    which is in wall-clock time, may end the search earlier or later.
+    Each process gets its own copy of the cluster. The results do not depend on the number of processes, unless a
+    deadline ends the search: deadlines are in wall-clock time, so the search may end earlier or later.
     """
     seconds = None if planner.deadline is None else planner.deadline - time.monotonic()
     view = planner.view
@@ -57,11 +57,12 @@ def in_shares(
     heard: Callable[[Result], None] = lambda _: None,
     first: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """Return the results of `work` for the items, in order. The work is shared between `jobs` processes.
+    """Return the results of `work` for the items, in order. `jobs` processes share the work.
 
-    `work` must be a module-level function that yields the result for an item before it takes the next one. Its
-    arguments and results must support pickle. `heard` is called in this process with each result when the result
-    arrives. If possible, `first` is called in this process while the other processes start.
+    `work` must be a module-level function that yields the result for an item before it takes the next item. The
+    arguments and results of `work` must support pickle. `heard` is called with each result as soon as the result
+    arrives. `first` is called while the other processes start, if there are any. `heard` and `first` are called in this
+    process.
     """
     if _may_fork():
         return _forked(work, given, items, jobs, heard, first)

@@ -31,12 +31,12 @@ def model(device: PoolDevice) -> str:
 
 
 def profile(device: PoolDevice) -> str:
-    """Return the kind that the driver publishes for a partition; otherwise, the device's name without its numbers."""
+    """Return the kind of partition, if the driver publishes it; otherwise, return the device's name without numbers."""
     return _first(device, _PROFILE) or re.sub(r"[-_.]?\d+", "", device.id.device) or device.id.device
 
 
 class DeviceKind(NamedTuple):
-    """The properties that devices on the same line of a list have in common."""
+    """The properties that are the same for all devices on one line of a list."""
 
     driver: str
     model: str
@@ -61,7 +61,8 @@ def _first(device: PoolDevice, names: Sequence[str]) -> str:
 def physical(devices: Sequence[PoolDevice]) -> int:
     """Return the number of physical devices.
 
-    The counter sets that the devices draw from, and the devices that draw from none, each count as one.
+    Devices that draw from a counter set are partitions, so each counter set counts as one physical device. Each device
+    that draws from no counter set also counts as one.
     """
     drawn_from = {counter_set for device in devices for counter_set, _, _ in device.consumption}
     return len(drawn_from) + sum(not device.consumption for device in devices)
@@ -72,8 +73,8 @@ def profiles(
 ) -> list[PartitionProfile]:
     """Return the kinds of partitions in a pool.
 
-    Each kind comes with the number of its partitions, and with the number that still fit if only this kind is
-    allocated.
+    Each kind comes with the number of all its partitions, and with the number of partitions that still fit if only
+    partitions of this kind are allocated.
     """
     total = Counter(profile(device) for device in devices if device.consumption)
     fit: Counter[str] = Counter()
@@ -92,7 +93,7 @@ def profiles(
 
 
 class PoolRemainder:
-    """The part of one pool that is free before any new claim is allocated."""
+    """The devices and capacity of one pool that are free before any new claim is allocated."""
 
     def __init__(self, view: View, pool: Pool) -> None:
         self._view, self._pool = view, pool
@@ -112,17 +113,17 @@ class PoolRemainder:
         used."""
 
     def is_tainted(self, device: PoolDevice) -> bool:
-        """Return whether the device has a taint that excludes requests without a toleration."""
+        """Return whether the device has a taint that excludes requests without a matching toleration."""
         return bool(self.taint(device))
 
     def taint(self, device: PoolDevice) -> str:
-        """Return the device's first taint that excludes requests without a toleration, as KEY=VALUE:EFFECT, or ""."""
+        """Return the first taint that excludes requests without a matching toleration, as KEY=VALUE:EFFECT, or ""."""
         target = self._view.target
         blocking = (taint for taint in device.taints if target.features.device_taints and blocks(taint, target.rules))
         return next((f"{each.key}{'=' if each.value else ''}{each.value}:{each.effect}" for each in blocking), "")
 
     def state(self, device: PoolDevice) -> tuple[DeviceState, str]:
-        """Return the state of the device, and why requests cannot get it ("" if there is no reason).
+        """Return the state of the device, and the reason why requests cannot get the device ("" if they can).
 
         The state is Allocated, Shared (allocated, but some capacity is left), Available or Unavailable.
         """
@@ -140,10 +141,7 @@ class PoolRemainder:
         return self.withheld(device) or (self._counter_obstacle(device) if device.device.consumes_counters else "")
 
     def withheld(self, device: PoolDevice) -> str:
-        """Return why requests cannot get the device, regardless of which devices are in use.
-
-        Return "" if there is no reason.
-        """
+        """Return why requests could not get the device even if no device were in use, or "" if there is no reason."""
         pool, target = self._pool, self._view.target
         if not pool.usable and (target.rules.skips_unusable_pools or pool.state is not PoolState.INCOMPLETE):
             return f"pool is {pool.state.value.lower()}"
@@ -174,7 +172,7 @@ class PoolRemainder:
         return quantity.parse(sets[short.counter_set].counters[short.counter].value)
 
     def capacity(self, device: PoolDevice) -> dict[str, int]:
-        """Return the free amount of each capacity of the device, which may be shared. Amounts are in nano-units."""
+        """Return how much of each capacity is free on the device, in nano-units. The device may be shared."""
         used = self._view.state.aggregate.get(device.id, {})
         return {
             name: quantity.parse(capacity.value).nano - used.get(name, 0)
@@ -182,7 +180,7 @@ class PoolRemainder:
         }
 
     def capacity_texts(self, device: PoolDevice) -> dict[str, str]:
-        """Return the free amount of each capacity as a quantity, in the notation of the total amount."""
+        """Return how much of each capacity is free on the device, as quantities in the notation of the total amount."""
         left = self.capacity(device)
         return {
             name: _text(left[name], quantity.parse(capacity.value)) for name, capacity in device.device.capacity.items()
@@ -221,7 +219,7 @@ def _text(nano: int, like: quantity.Quantity) -> str:
 class SeenPool:
     """A pool in one of its states, and the nodes that see the pool in this state.
 
-    Nodes can see different generations or states.
+    Different nodes can see different generations or states of a pool.
     """
 
     pool: Pool
@@ -233,9 +231,9 @@ class SeenPool:
 def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[SeenPool]:
     """Return the pools as the nodes see them, sorted by driver, pool name and generation.
 
-    A pool is returned once for each state that a node sees. If `everywhere` is set, pools that no node reaches are
-    returned too, once and as a whole. A node that sees a pool only because of its counters (Q15) cannot use the pool's
-    devices, so the state that this node sees is not returned.
+    If nodes see a pool in different states, the pool is returned once for each state. If `everywhere` is set, pools
+    that no node reaches are also returned, once and with all of their devices. A node may see a pool only because of
+    the pool's counters (Q15). Such a node cannot use the pool's devices, so the state that it sees is not returned.
     """
     gatherer = view.gatherer
     found: dict[tuple[Any, ...], SeenPool] = {}

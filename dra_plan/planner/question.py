@@ -36,7 +36,7 @@ Chosen = Callable[[Pod], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The query that a method of `Cluster` runs. A field that is None makes no choice or sets no limit."""
+    """The query that a method of `Cluster` runs. A field that is None does not restrict the query."""
 
     owners: Sequence[str] = ()
     """The owners of claim sets or pods: pods, workloads or claims, named as in kubectl (`ownernames`)."""
@@ -63,25 +63,25 @@ class Question:
     """The search's probe; if it is set, there may be only one search, for one claim set on one node."""
 
     def chooses(self, metadata: ObjectMeta) -> bool:
-        """Return whether `-n` and `-l` select the object."""
+        """Return whether the options `-n` and `-l` select the object."""
         if self.namespace is not None and metadata.namespace != self.namespace:
             return False
         return self.selector is None or labels_match(self.selector, metadata.labels)
 
     def deadline(self) -> float | None:
-        """Return the monotonic time at which searches have to end if the run starts now."""
+        """Return the monotonic time at which searches have to end if the query starts now."""
         return None if self.timeout is None else time.monotonic() + self.timeout
 
 
 @dataclass(frozen=True, slots=True)
 class AskedRelease:
-    """The choices that make up a target: a version, feature gates that differ from its defaults, and quirks.
+    """The choices that make up a target: the version, the changed feature gates, and the quirks.
 
-    If the version is None, it is the version of the input's cluster. If `strict_version` is set, versions without
-    recorded data are rejected. `reported` are the scheduler's own gates, which override the API server's gates in a
-    snapshot. `runtime_config` is the API server's --runtime-config; `{}` means the defaults, and None means all
-    versions that the release can serve. `served` are gates that must be on, because the cluster has objects that need
-    them.
+    If the version is None, the version of the input's cluster is used. If `strict_version` is set, versions without
+    recorded data are rejected. `reported` are the scheduler's own feature gates, which override the API server's
+    feature gates in a snapshot. `runtime_config` is the API server's --runtime-config; `{}` means the defaults, and
+    None means all API versions that the release can serve. `served` are feature gates that must be on, because the
+    cluster has objects that need them.
     """
 
     version: str | None = None
@@ -93,7 +93,7 @@ class AskedRelease:
     served: tuple[str, ...] = ()
 
     def target(self, inventory: Inventory) -> Target:
-        """Return the target for an input. Raises UsageError in the same cases as `releases.target`."""
+        """Return the target for the input. Raises UsageError in the same cases as `releases.target`."""
         version = self.version if self.version is not None else version_of(inventory) or releases.NEWEST
         gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
         for gate in self.served:
@@ -105,15 +105,15 @@ class AskedRelease:
         return structs.replace(found, why=why) if why and found.version != releases.NEWEST else found
 
     def serving(self, gate: str) -> AskedRelease:
-        """Return this release with a gate turned on, because objects in the cluster show that it is on.
+        """Return this release with a feature gate turned on, because objects in the cluster show that the gate is on.
 
-        The gates that it needs are turned on too. A gate that is set explicitly is not changed.
+        Other gates that the gate depends on are turned on too. Gates that the user has set are not changed.
         """
         return replace(self, served=(*self.served, gate))
 
 
 def version_of(inventory: Inventory) -> str:
-    """Return the version of the input's cluster, or "" if it is unknown."""
+    """Return the Kubernetes version of the input's cluster, or "" if the version is unknown."""
     minors = {kubelet_minor(node.status.node_info.kubelet_version) for node in inventory.nodes}
     return _of_server(inventory) or (minors.pop() if len(minors) == 1 else "")
 

@@ -36,7 +36,7 @@ Owned = Pod | AnyWorkload | ResourceClaim
 class OwnerRefusals:
     """Finds out why the API server rejects owners. Each object is checked only once.
 
-    `runtime_config` is the API server's --runtime-config; `{}` means its defaults, and None means every version that
+    `runtime_config` is the API server's --runtime-config; `{}` means the defaults, and None means all API versions that
     the release can serve.
     """
 
@@ -51,14 +51,18 @@ class OwnerRefusals:
         self._given = {id(one) for one in inventory.claims}
 
     def of(self, owner: Owned) -> tuple[Finding, ...]:
-        """Return the reasons why the API server rejects the owner, or objects that the owner needs.
+        """Return the reasons why the API server rejects the owner or an object that the owner needs.
 
         The tuple is empty if the API server accepts all of these objects.
         """
         return self._rules.of(owner)
 
     def without_claims(self, question: Question) -> list[RefusedOwner]:
-        """Return the rejected waiting pods and chosen workloads that have no claims, and therefore no claim set."""
+        """Return the rejected pods and workloads that the query selects and that have no claims.
+
+        Without claims, these pods and workloads are not part of any claim set. Only pods that wait for a node are
+        included.
+        """
         pods = (pod for pod in self._inventory.pods if is_waiting(pod))
         workloads = (one for one in self._inventory.workloads if not is_over(one))
         asked = (one for one in (*pods, *workloads) if not pod_spec_of(one).resource_claims)
@@ -66,7 +70,7 @@ class OwnerRefusals:
         return [RefusedOwner.of(one, findings) for one in chosen if (findings := self.of(one))]
 
     def of_set(self, claim_set: ClaimSet) -> tuple[RefusedOwner, ...]:
-        """Return the rejected owners of a claim set. These are pods, workloads and standalone claims."""
+        """Return the owners of a claim set that the API server rejects: pods, workloads and claims without an owner."""
         asked: list[Owned] = [self._makers.get(id(pod.spec.resource_claims), pod) for pod in claim_set.pods]
         if claim_set.owner is None:
             asked += [claim for claim in claim_set.claims if id(claim) in self._given]
@@ -75,19 +79,19 @@ class OwnerRefusals:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOwner:
-    """A pod, workload or claim that the API server rejects, with the reasons."""
+    """A pod, workload or claim that the API server rejects, and the reasons."""
 
     owner: ObjectName
     findings: tuple[Finding, ...]
 
     @property
     def name(self) -> str:
-        """The name as NAMESPACE/NAME."""
+        """The name of the owner as NAMESPACE/NAME."""
         return f"{self.owner.namespace}/{self.owner.name}"
 
     @classmethod
     def of(cls, owner: Owned, findings: tuple[Finding, ...]) -> RefusedOwner:
-        """Create a rejected owner from the object and the findings about it."""
+        """Create a rejected owner from the object and the findings about the object."""
         return cls(ObjectName(kind=owner.kind, namespace=owner.metadata.namespace, name=owner.metadata.name), findings)
 
 
@@ -109,8 +113,8 @@ def accepted(
 ) -> Accepted:
     """Return the cluster without the workloads and the chosen waiting pods that the API server rejects.
 
-    Pods that are on nodes, have ended or are not chosen are kept, and so are the existing pods of rejected workloads.
-    `refusals` are the known results for the same objects.
+    Pods are kept if they are on nodes, have ended or are not chosen. Existing pods of rejected workloads are also kept.
+    `refusals` contains the results that are already known for the same objects.
     """
     from dra_plan.scheduler.new_pods import pod_of  # claim sets do not need the scheduler
 
@@ -135,7 +139,7 @@ def accepted(
 def entries(refused: Iterable[RefusedOwner]) -> Refusals:
     """Return the findings in document form, without duplicates.
 
-    Each has a list of all owners that cannot run because of it.
+    Each finding lists all owners that cannot run because of the finding.
     """
     owners: dict[Finding, list[ObjectName]] = {}
     for each in refused:
@@ -145,9 +149,9 @@ def entries(refused: Iterable[RefusedOwner]) -> Refusals:
 
 
 def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[ApiServerRefusal]:
-    """Return the findings about manifests that the API server rejects, except for objects of the `spared` kinds.
+    """Return the findings that make the API server reject manifests. Objects of the `spared` kinds are left out.
 
-    Each finding names the rejected object as the owner.
+    In each result, the rejected object is the owner.
     """
     from dra_plan.validation.rule import Severity
 

@@ -25,13 +25,13 @@ MOST_CONTESTED = 10
 
 
 class OwnersOfPods:
-    """The owners of pods: the pod itself, its controllers, and its Deployment."""
+    """Finds the owners of a pod. These are the pod itself, its controllers, and its Deployment."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
 
     def of(self, pod: Pod) -> Iterator[Owner]:
-        """Yield the owners, the pod itself first."""
+        """Yield the owners of the pod. The pod itself comes first."""
         yield owner_of(pod)
         for above in (pod, *self._index.owners.above(pod.metadata)):
             yield owner_of(above)
@@ -40,30 +40,36 @@ class OwnersOfPods:
                 yield Owner(DEPLOYMENT, above.metadata.namespace, deployment)
 
     def highest(self, pod: Pod) -> Owner:
-        """Return the workload that the user wrote, or the pod itself."""
+        """Return the workload at the top of the pod's chain of controllers.
+
+        If the pod has no controller, return the pod itself.
+        """
         return list(self.of(pod))[-1]
 
 
 def rivals(records: Iterable[PodRecord], owner: Owner, owners: OwnersOfPods) -> list[PodRecord]:
-    """Return the pods of others that this run gave a node."""
+    """Return the pods that got a node in this run and that do not belong to the owner."""
     return [each for each in records if each.attempts and each.node and owner not in owners.of(each.pod)]
 
 
 def gained(together: Iterable[PodRecord], alone: Sequence[PodRecord]) -> PodRecord | None:
-    """Return the first pod that has a node only without the others; None unless more pods have one then."""
+    """Return the first pod that has a node in the run `alone` but not in the run `together`.
+
+    Return None if there are no more pods with a node in `alone` than in `together`.
+    """
     before = {each.pod.key for each in together if each.node}
     now = [each for each in alone if each.node]
     return next(each for each in now if each.pod.key not in before) if len(now) > len(before) else None
 
 
 def that_come_first(others: Sequence[PodRecord], node: str, priority: Callable[[Pod], int]) -> list[OtherPod]:
-    """Return the pods that got the node, or if there are none, those that got another one."""
+    """Return the pods that got this node. If there are none, return the pods that got another node."""
     first = [each for each in others if each.node == node] or others
     return [other_pod(each.pod, priority(each.pod), each.node) for each in first[:MOST_FIRST]]
 
 
 def other_pod(pod: Pod, priority: int, node: str) -> OtherPod:
-    """Return a pod that affects another one, and the node concerned."""
+    """Return the pod in document form, with the node that the pod got."""
     metadata = pod.metadata
     return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=priority, node_name=node)
 
@@ -75,9 +81,9 @@ def contested(
     alone: Callable[[Chosen], Sequence[PodRecord]],
     priority: Callable[[Pod], int],
 ) -> Iterator[ContestedPods]:
-    """Yield the owners of failed pods of which more pods get a node without those of others.
+    """Yield each owner of failed pods that would have more scheduled pods without the pods of other owners.
 
-    `alone` returns the records of the same run with the selected pods only.
+    `alone` repeats the run for the selected pods only, and returns their records.
     """
     asked = list(dict.fromkeys(owners.highest(each.pod) for each in failed))
     for owner in asked[:MOST_CONTESTED]:

@@ -42,7 +42,7 @@ FOR_EVER = math.inf
 
 @dataclass(frozen=True)
 class SettledOutcome:
-    """The final outcome for pods. `settled` is None if the controllers had nothing to do."""
+    """The final outcome for pods. `settled` is None if controllers did not have to act."""
 
     result: SimulationResult
     settled: Settled | None = None
@@ -52,8 +52,8 @@ class SettledOutcome:
     def records(self) -> dict[PodKey, PodRecord]:
         """Return the records of the pods by namespace and name.
 
-        A replacement is listed under the name of the pod that it replaces. A pod that ended without a replacement has
-        no record.
+        If a pod was replaced, the record of the replacement has the name of the original pod. If a pod ended and was
+        not replaced, it has no record.
         """
         found = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in self.result.pods}
         if self.settled is None:
@@ -72,7 +72,7 @@ class SettledOutcome:
     def why(self, record: PodRecord) -> str:
         """Return why the pod has no node.
 
-        This is the scheduler's message, or the reason why the pod or its claim was not created.
+        The reason is the scheduler's message. If the pod or its claim was not created, the reason says why.
         """
         said, settled, key = record.message or record.waiting, self.settled, _key(record.pod)
         if settled is None or record.node:
@@ -86,12 +86,12 @@ class SettledOutcome:
         return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said
 
     def lacks_room(self, record: PodRecord) -> bool:
-        """Return whether the pod fits on no node, without any error or rejection by the API server."""
+        """Return whether the pod does not fit on any node. An error or a rejection by the API server does not count."""
         refused = self.settled is not None and _key(record.pod) in self.settled.claims_refused
         return record.outcome == "Unschedulable" and not refused
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Return whether the pod has no node and it is unknown whether it would fit on one."""
+        """Return whether the pod has no node although it may be possible to schedule the pod."""
         return self.result.is_undecided(record) or (not record.node and _key(record.pod) in self.lacking)
 
 
@@ -100,7 +100,7 @@ def _key(pod: Pod) -> tuple[str, str]:
 
 
 def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulation) -> frozenset[PodKey]:
-    """Return the unscheduled pods that might be scheduled if the input had the objects that it lacks entirely."""
+    """Return the unscheduled pods that might fit if the input had objects of the kinds that are completely missing."""
     if not may_lack(inventory):
         return frozenset()
     certainty = Certainty(inventory, lambda pod: simulation.cluster.info(pod).priority)
@@ -133,10 +133,10 @@ def settled_result(
     then: Sequence[Inventory] = (),
     beyond: Sequence[NotCreated] = (),
 ) -> tuple[SimulationResult, Settled]:
-    """Let the simulation settle, once in the current state and again in each later state (`then`).
+    """Let the simulation settle in the current state, and then in each later state (`then`).
 
-    Chosen pods that the API server rejects are included in the result, and so are those that it rejected at the start
-    (`beyond`). If a controller tries to create another pod in place of a rejected one, the result has the name of the
+    The result includes chosen pods that the API server rejects, and the pods in `beyond`, which the API server rejected
+    before the simulation started. If a controller tries to replace a rejected pod, the result shows the name of the
     rejected pod.
     """
     from dra_plan.controllers.endings import heirs
@@ -172,8 +172,8 @@ def settle_chosen(
 ) -> SettledOutcome:
     """Return the final outcome for the chosen pods.
 
-    Other pods do not change, unless controllers terminate them. The cluster is settled only if controllers would act,
-    or if `always` is set.
+    Other pods do not change, unless controllers terminate them. The simulation lets the cluster settle only if
+    controllers would act, or if `always` is set.
     """
     chosen = with_successors(chosen, inventory.pods)
     if not (always or has_quotas(inventory)):
@@ -228,7 +228,7 @@ def simulation_of(
 ) -> Simulation:
     """Return the simulation of the chosen pods, for commands that call the scheduler more than once.
 
-    Of the query, only the budgets are used. `common` is shared with other queries, and `view` is the target's view of
+    Only the budgets of the query are used. `common` is shared with other queries, and `view` is the target's view of
     the inventory. If `explain` is set, failed attempts are recorded.
     """
     simulation = Simulation(
@@ -256,9 +256,9 @@ def standing_by(
     *,
     ordered: bool = False,
 ) -> Simulation:
-    """Return the simulation of the first state, which has not been started.
+    """Return the simulation of the first state of the cluster. The simulation has not been started.
 
-    Simulations of later states are forks of it.
+    Simulations of later states are forked from this simulation.
     """
     if ordered not in common.standing_by:
         made = simulation_of(inventory, target, question, lambda _pod: False, common, view, ordered=ordered)
@@ -269,7 +269,7 @@ def standing_by(
 
 
 def with_successors(chosen: Chosen, pods: Sequence[Pod]) -> Chosen:
-    """Return the choice, extended to the replacements of the chosen pods, which have the same controllers."""
+    """Return a choice that selects the chosen pods and their replacements. Replacements have the same controllers."""
 
     @cache
     def known() -> tuple[set[tuple[str, str]], set[tuple[str, str, str]]]:

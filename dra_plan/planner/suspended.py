@@ -32,9 +32,10 @@ _MOST_NAMED = 3
 
 
 def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | None = None) -> Inventory:
-    """Return the inventory in which the named or new workloads are resumed.
+    """Return the inventory after the named workloads have been resumed. Without names, all new workloads are resumed.
 
-    Kueue's gates are removed from named or new pods. The inventory includes notices about these changes.
+    Kueue's scheduling gates are removed from the pods that are resumed. The inventory includes notices about these
+    changes.
     """
     held = [each for each in (*inventory.workloads, *inventory.pods) if _is_held(each)]
     if not held:
@@ -53,7 +54,7 @@ def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | N
 
 
 def of_sets(inventory: Inventory, sets: Iterable[ClaimSet]) -> list[Notice]:
-    """Return notices about owners of claim sets that are planned as if they had been resumed."""
+    """Return notices about owners of claim sets. These owners are suspended but are planned as if they were running."""
     owners = {(one.owner.kind, one.owner.namespace, one.owner.name) for one in sets if one.owner is not None}
     held = (each for each in (*inventory.workloads, *inventory.pods) if _is_held(each))
     return list(dict.fromkeys(_notice(each) for each in held if owner_of(each) in owners))

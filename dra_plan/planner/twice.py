@@ -15,9 +15,10 @@ DEVICES_TWICE = "devices-twice"
 def of_devices_twice(inventory: Inventory) -> list[Notice]:
     """Return warnings about devices that a node publishes both as an extended resource and through a DRA driver.
 
-    There is one warning for each resource and driver with the same vendor and name. The scheduler counts the resource
-    and the driver's devices separately, so it gives one device to two pods, and the second pod fails on its node.
-    `nvidia.com/gpu` belongs to the drivers `gpu.nvidia.com` and `nvidia.com`.
+    There is one warning for each pair of a resource and a driver with the same vendor and name. For example,
+    `nvidia.com/gpu` belongs to the drivers `gpu.nvidia.com` and `nvidia.com`. The scheduler counts the resource and the
+    driver's devices separately. The scheduler can therefore give one device to two pods, and the second pod fails on
+    its node.
     """
     twice: dict[tuple[str, str], list[str]] = {}
     numbers = {node.metadata.name: found for node in inventory.nodes if (found := _numbers(node))}

@@ -42,9 +42,9 @@ def pod_key(pod: Pod) -> PodKey:
 
 
 def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
-    """Return the pods that the eviction API allows to leave now, one after the other, and the first blocking budget.
+    """Return the pods that the eviction API would evict now, one after the other, and the first blocking budget.
 
-    A pod covered by several budgets is never evicted. A pod that is not ready does not count towards any budget.
+    A pod that is covered by several budgets is never evicted. A pod that is not ready does not use up any budget.
     """
     budgets, left = index.inventory.disruption_budgets, dict[str, int]()
     going, kept = [], ""
@@ -67,7 +67,7 @@ def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
 class AtRest:
     """The cluster after it has settled, and the records of the pods that existed before.
 
-    If a pod was replaced by a pod with another name, the record is about the replacement.
+    If a pod was replaced by a pod with another name, the record describes the replacement.
     """
 
     inventory: Inventory
@@ -89,7 +89,7 @@ def come_to_rest(
 ) -> AtRest:
     """Return the cluster after the scheduler and the controllers have settled.
 
-    Of the waiting pods, only the chosen ones are scheduled.
+    Only the chosen pods are scheduled; all other waiting pods keep waiting.
     """
     outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
     after = _bound(inventory, outcome.result) if outcome.settled is None else _settled(inventory, outcome.settled)
@@ -122,7 +122,7 @@ input."""
 
 
 def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
-    """Yield the pods that ran before but are unscheduled afterwards. Each comes with the reason and a message."""
+    """Yield the pods that ran before but are unscheduled afterwards, each with the reason and a message."""
     for pod in before.pods:
         if pod.spec.node_name and not ended(pod):
             record = after.records.get(pod_key(pod))
@@ -134,7 +134,7 @@ def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossR
 
 
 def devices_of(inventory: Inventory, pods: Collection[PodKey] | None = None) -> Mapping[PodKey, list[str]]:
-    """Return the devices of all pods, or of the given pods, as DRIVER/POOL/DEVICE."""
+    """Return the devices of each pod as DRIVER/POOL/DEVICE. If `pods` is given, only these pods are included."""
     found: dict[PodKey, list[str]] = {}
     for claim in inventory.claims:
         for user in claim.status.reserved_for if claim.status is not None else ():

@@ -59,7 +59,10 @@ class Questions:
 
 
 class QuestionRecord(NamedTuple):
-    """A question, with its folder, which has the same name as its command, and the output formats of its answer."""
+    """A question, its folder, and the output formats of its answer.
+
+    The folder has the same name as the question's command.
+    """
 
     name: str
     kind: str
@@ -84,7 +87,10 @@ class QuestionRecord(NamedTuple):
         return made.rstrip("\n")
 
     def fragment(self, document: PrintedDocument) -> str:
-        """Return the document as an HTML fragment, which consists of tables or, if there are none, plain text."""
+        """Return the document as an HTML fragment.
+
+        The fragment consists of tables or, if there are none, of plain text.
+        """
         from dra_plan.text import html
 
         formats = getattr(self._part("text"), "FORMATS", None)

@@ -32,7 +32,7 @@ AutoscalerQuirk = Literal[
 class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
     """Switches for the autoscaler's defects.
 
-    True means the behaviour of the release, and False the intended behaviour.
+    True means that the autoscaler behaves as the release does. False means that the autoscaler behaves as intended.
     """
 
     extended_devices_free: bool = True
@@ -62,7 +62,7 @@ FIXED_AUTOSCALER = AUTOSCALER.without(*AUTOSCALER.__struct_fields__)  # type: ig
 class AutoscalerDefect(NamedTuple):
     """A defect of the autoscaler: its ID in this project, its switch, the upstream issues and its effect.
 
-    The issues are written as OWNER/REPOSITORY#N, separated by commas; if no issue is known, the text is empty.
+    The issues are written as OWNER/REPOSITORY#N and separated by commas. If no issue is known, the text is empty.
     """
 
     id: str

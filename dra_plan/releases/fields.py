@@ -12,7 +12,7 @@ from .versions import MINORS, not_recorded, not_simulated
 
 
 class ApiField(NamedTuple):
-    """A field of a kind, with the minor versions that have it, and the feature gate without which it is dropped."""
+    """A field of a kind: the minor versions that have the field, and the feature gate that the field needs."""
 
     name: str
     kind: str
@@ -38,14 +38,14 @@ FIELDS = (
 
 
 def does_not_have(version: str) -> str:
-    """Return the reason why a release that does not have the field ignores it."""
+    """Return the text that says why a release ignores a field that the release does not have."""
     return f"Kubernetes {version} does not have the field and drops it"
 
 
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
     """Return the reason why a field in the input is ignored, as a code and a text.
 
-    Both are empty if it is not ignored.
+    The code and the text are empty if the field is not ignored.
     """
     if not field.exists_in(version):
         return "field-dropped", does_not_have(version)

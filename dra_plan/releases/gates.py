@@ -113,10 +113,10 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 
 def switched_on_with(gate: str, version: str) -> list[str]:
-    """Return the gates that must be on in a cluster of this release to get the gate's feature.
+    """Return the gates that must be on in a cluster of this release to get the feature of the given gate.
 
-    This includes only gates that the release knows. In a release older than the gate, these are the gates that the gate
-    depends on.
+    The list contains only gates that the release knows. If the release is older than the given gate, the list contains
+    the gates that the given gate depends on.
     """
     known = gates_of(find_release(version).minor)
     return [name for name in (gate, *NEEDS.get(gate, ())) if name in known]
@@ -144,7 +144,7 @@ def _meant(name: str, version: str) -> str:
 
 
 def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool], list[Notice]]:
-    """Return all feature gates of this minor version after the changes, with notices about the changes.
+    """Return all feature gates of this minor version after these changes, and notices about the changes.
 
     Raises UsageError for a gate that the version does not know.
     """
@@ -222,7 +222,7 @@ class Features(Struct, frozen=True, kw_only=True):
 
 
 def features_of(gates: Mapping[str, bool]) -> Features:
-    """Return the features that these gates switch on. A gate that the release does not know counts as off."""
+    """Return the features that these gates switch on. A gate that is not listed counts as off."""
     on = gates.get
     taints = bool(on("DRADeviceTaints"))
     groups = bool(on("GenericWorkload"))

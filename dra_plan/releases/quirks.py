@@ -52,7 +52,11 @@ Quirk = Literal[
 
 
 class Quirks(Struct, frozen=True, kw_only=True):
-    """Switches for known defects. True means the behaviour of the release, and False what the API promises."""
+    """Switches for known defects.
+
+    True means that the scheduler behaves as the release does. False means that the scheduler does what the API
+    promises.
+    """
 
     counters_by_pool_name: bool = False
     distinct_remembers_last: bool = False
@@ -92,7 +96,7 @@ class Quirks(Struct, frozen=True, kw_only=True):
     group_evicts_its_own: bool = False
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
-        """Return those of the named quirks that are on, ordered by name."""
+        """Return the named quirks that are switched on, ordered by name."""
         return tuple(sorted(name for name in names if getattr(self, name)))
 
     def without(self, *names: Quirk) -> Quirks:
@@ -111,9 +115,9 @@ FIXED = Quirks()
 
 
 class Defect(NamedTuple):
-    """A defect of upstream: its ID in this project, its field in `Quirks`, the upstream issue and its effect.
+    """A defect of Kubernetes: its ID in this project, its field in `Quirks`, the upstream issue and its effect.
 
-    If no issue has been filed, the issue is 0.
+    If no issue has been filed, the number of the issue is 0.
     """
 
     id: str
@@ -127,12 +131,12 @@ class Defect(NamedTuple):
 
     @property
     def began(self) -> str:
-        """The first recorded release that has the defect. Older releases may also have it."""
+        """The first recorded release that has the defect. Releases that were not recorded may also have the defect."""
         return self.releases[0]
 
     @property
     def ended(self) -> str:
-        """The first recorded release after those that have the defect, or "" if the newest release has it."""
+        """The first recorded release in which the defect is fixed, or "" if the newest release still has the defect."""
         later = RECORDED[RECORDED.index(self.releases[-1]) + 1 :]
         return later[0] if later else ""
 
@@ -209,5 +213,5 @@ NOT_APPLICABLE = {
 
 
 def quirks_of(release: str) -> Quirks:
-    """Return the defects that a recorded release has."""
+    """Return the switches for a recorded release. The defects that the release has are switched on."""
     return Quirks(**{defect.quirk: True for defect in DEFECTS if release in defect.releases})

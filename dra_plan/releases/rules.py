@@ -14,7 +14,7 @@ from .gates import Features
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """The rules of a release's allocator variant that differ between releases, although none is defective."""
+    """Rules of the allocator that differ between releases, although the rules of each release are correct."""
 
     ordered: bool = True
     """Upstream searches pools by driver and name, and their slices by object name; otherwise in random order."""
@@ -70,7 +70,7 @@ class Rules(Struct, frozen=True, kw_only=True):
 
 
 class Variant(NamedTuple):
-    """An implementation of the allocator, with the optional features that it supports and its rules."""
+    """An implementation of the allocator in a release: the optional features that it supports, and its rules."""
 
     name: str
     supports: frozenset[str]
@@ -168,7 +168,10 @@ _TELLS_OF_LISTS = frozenset({"1.37.0"})
 
 
 def variant_of(release: str, features: Features) -> Variant:
-    """Return the first variant of a recorded release that supports all optional features that the scheduler enables."""
+    """Return the allocator that the scheduler of a recorded release uses.
+
+    The scheduler uses the release's first implementation that supports all enabled features.
+    """
     told = _OPTIONAL if release in _TELLS_OF_LISTS else _INCUBATING_136
     enabled = {name for name in told if getattr(features, name)}
     return next(variant for variant in VARIANTS[release] if enabled <= variant.supports)

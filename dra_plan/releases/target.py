@@ -22,10 +22,9 @@ QUIRK_MODES = ("upstream", "fixed")
 class Target(Struct, frozen=True, kw_only=True):
     """The scheduler that is simulated.
 
-    `version` is the minor version of the release, and `release` is its patch release.
-
-    `chosen` are the gates that the caller has set, whether to their default or not. `why` says what in the input led to
-    another release than the newest. `notices` are the warnings about the selection of the release.
+    `version` is the minor version of the release, and `release` is its patch release. `chosen` contains every gate that
+    the caller has set, even if it was set to its default. If the release is not the newest one, `why` says what in the
+    input led to the release. `notices` are the warnings about the selection of the release.
     """
 
     version: str
@@ -42,12 +41,15 @@ class Target(Struct, frozen=True, kw_only=True):
 
     @property
     def ordered(self) -> bool:
-        """True if upstream has a fixed order of pools. Otherwise, the result is one of several possible results."""
+        """True if the release searches pools in a fixed order.
+
+        Otherwise, the result is one of several possible results.
+        """
         return self.rules.ordered
 
     @property
     def coverage(self) -> Coverage:
-        """How much of the release was recorded."""
+        """Which parts of the release's behaviour were recorded."""
         return COVERAGE[self.release]
 
     def with_quirks(self, quirks: Quirks) -> Target:
@@ -55,7 +57,7 @@ class Target(Struct, frozen=True, kw_only=True):
         return replace(self, quirks=quirks)
 
     def repaired(self, *quirks: Quirk) -> Target:
-        """Return a copy of the target without the named quirks, or without any quirks if no names are given."""
+        """Return a copy of the target without the named quirks. If no names are given, the copy has no quirks."""
         return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
 
 
@@ -66,10 +68,11 @@ def target(
     *,
     strict_version: bool = False,
 ) -> Target:
-    """Return the target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), changed feature gates, and quirks.
+    """Return the target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), changed feature gates, and a quirk mode.
 
-    A version that was not recorded is replaced by the nearest recorded one, with a notice; with `strict_version`, it is
-    an error. Raises UsageError for an invalid version, an unknown gate, or an unknown quirk mode.
+    If a version was not recorded, the nearest recorded version is used, with a notice. If `strict_version` is set, a
+    version that was not recorded is an error instead. Raises UsageError for an invalid version, an unknown gate, or an
+    unknown quirk mode.
     """
     changed = tuple(sorted((feature_gates or {}).items()))
     return _target(str(kubernetes_version), changed, quirks, strict_version)

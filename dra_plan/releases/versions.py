@@ -27,9 +27,9 @@ _MANY = 1_000_000_000
 
 
 class FoundRelease(NamedTuple):
-    """The recorded release that is used for a version. `known` is false if outcomes of that exact version are missing.
+    """The recorded release that is used for a version.
 
-    `asked` is the requested version without a vendor suffix.
+    `asked` is the requested version without a vendor suffix. `known` is false if exactly this version was not recorded.
     """
 
     asked: str
@@ -43,7 +43,7 @@ class FoundRelease(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The warning about a version without recorded outcomes."""
+        """The warning that the requested version has no recorded outcomes."""
         return f"{self.asked} has no recorded outcomes; the result is for {self.release}"
 
 
@@ -55,10 +55,10 @@ def newest_patch(minor: str) -> str:
 def find_release(text: str) -> FoundRelease:
     """Return the recorded release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`.
 
-    A minor version stands for its newest recorded patch release. If a patch release was not recorded, the nearest
-    recorded release of the same minor version is used, or the newer one if two are equally near. If no release of a
-    minor version was recorded, the newest patch release of the nearest minor version is used, or of the older one if
-    two are equally near. Raises UsageError for text that is not a version.
+    For a minor version, the result is the newest recorded patch release. If a patch release was not recorded, the
+    nearest recorded patch release of the same minor version is used; if two are equally near, the newer one is used. If
+    no release of a minor version was recorded, the newest patch release of the nearest recorded minor version is used;
+    if two minor versions are equally near, the older one is used. Raises UsageError for text that is not a version.
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:
@@ -91,7 +91,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 class SchedulerPart(StrEnum):
-    """A part of the scheduler. The values are its names in messages."""
+    """A part of the scheduler. The values are the names that messages use for the parts."""
 
     POD_ORDER = "the order of pods"
     NODE_CHOICE = "the choice between nodes"
@@ -103,12 +103,13 @@ class SchedulerPart(StrEnum):
 
 
 class Coverage(NamedTuple):
-    """How much of a release was recorded.
+    """Which parts of a release's behaviour were recorded.
 
-    `basis` says what the answers of the allocator are based on; it is empty if this release itself was run. `scheduler`
-    is the release whose scheduler is used instead of this one's; it is empty if this one's was recorded. `changed`
-    contains the parts of the scheduler that are known to be different in this release. `validation` is the release
-    whose API server is used instead of this one's.
+    `basis` says what the allocator's results are based on if the release itself was not recorded; otherwise, `basis` is
+    empty. `scheduler` is the release whose scheduler is used instead, if the scheduler of this release was not
+    recorded; otherwise, `scheduler` is empty. `changed` contains the parts of the scheduler that are known to be
+    different in this release. `validation` is the release whose API server is used instead of the API server of this
+    release.
     """
 
     basis: str = ""
@@ -161,11 +162,11 @@ _NOT_RECORDED: dict[str, dict[str, str]] = {
 
 
 def not_recorded(gate: str, version: str) -> str:
-    """Return what results with this gate on are based on in a minor version, or "" if they were recorded."""
+    """Return the basis of results with this gate on in a minor version, or "" if such results were recorded."""
     return _NOT_RECORDED.get(gate, {}).get(version, "")
 
 
 def not_simulated(gate: str, version: str) -> str:
-    """Return the reason why the feature of this gate is not simulated for a minor version, or "" if it is simulated."""
+    """Return the reason why a minor version's feature for this gate is not simulated, or "" if it is simulated."""
     reasons = _NOT_SIMULATED.get(gate, {})
     return reasons.get(version, reasons.get("", ""))

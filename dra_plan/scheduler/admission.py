@@ -44,7 +44,7 @@ MOST_PODS_MADE = 150_000
 
 
 class Admission:
-    """Converts an input's pods and workloads into the pods that the scheduler sees, with the pods' claims."""
+    """Creates the pods and claims that the scheduler sees from an input's pods and workloads."""
 
     def __init__(
         self,
@@ -95,15 +95,15 @@ class Admission:
         return (self._claims,)
 
     def pods(self, *, without_node: bool = False) -> list[Pod]:
-        """Return the pods in the input and those that its workloads have yet to create, in scheduling order.
+        """Return the pods in the input and the pods that its workloads have not created yet, in scheduling order.
 
         If `without_node` is set, pods that have a node are left out.
 
-        In the order ARRIVAL, pods arrive one after the other: by creationTimestamp (pods without one last), then by
-        resource version, then by their position in the input. If no server wrote the times, only the position counts.
-        Pods of workloads come last. In the order NAME, all pods are listed by namespace and name when the scheduler
-        starts; the random suffix of a generated name is unknown. Raises InputError if workloads would create more than
-        `MOST_PODS_MADE` pods.
+        In the order ARRIVAL, pods arrive one after the other. The pods are sorted by creationTimestamp (pods without
+        one come last), then by resource version, then by their position in the input. If the times were not written by
+        an API server, only the position counts. Pods that workloads have not created yet come last. In the order NAME,
+        all pods are listed by namespace and name when the scheduler starts; the random suffix of a generated name is
+        unknown. Raises InputError if workloads would create more than `MOST_PODS_MADE` pods.
         """
         given = [pod for pod in self._inventory.pods if _name(pod) not in self.returning]
         in_time = self._order == ARRIVAL and times_are_a_servers(self.groups, given)
@@ -120,14 +120,17 @@ class Admission:
         return [self.admitted(pod) for pod in pods]
 
     def arranged(self, pods: Iterable[Pod]) -> list[Pod]:
-        """Return these pods of the input in scheduling order."""
+        """Return these pods in scheduling order. The pods must be in the input."""
         if self._order == NAME:
             return sorted(pods, key=_name)
         in_time = times_are_a_servers(self.groups, self._inventory.pods)
         return sorted(pods, key=_arrival) if in_time else list(pods)
 
     def yet_to_be_made(self, pods: Iterable[Pod]) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Yield the `returning` pods that their StatefulSet needs and that are not among `pods`."""
+        """Yield the `returning` pods that a StatefulSet still needs and that are not in `pods`.
+
+        Each pod comes with its workload.
+        """
         there = set(map(_name, pods)) if self.returning else ()
         for name, pod in self.returning.items():
             owner = self._index.controllers.of(pod.metadata)
@@ -190,7 +193,7 @@ class Admission:
     # Claims
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
-        """Return the pods, with their generated claims recorded in their status, and all claims.
+        """Return the pods and all claims. The status of each pod names the claims that are generated for the pod.
 
         Claims in the input come first.
         """
@@ -280,7 +283,7 @@ class _Claims:
         self._copies: Counter[ClaimKey] = Counter()
 
     def put(self, claim: ResourceClaim) -> ResourceClaim:
-        """Store the claim, and return it as it is stored."""
+        """Store the claim, and return the stored claim."""
         claim = with_uid(claim)
         key = claim_key(claim)
         if key not in self.by_key:
@@ -289,7 +292,7 @@ class _Claims:
         return claim
 
     def renamed(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim under a unique name, which is its own name, with a number appended if necessary."""
+        """Return the claim with a unique name. If the claim's own name is already used, a number is appended."""
         namespace, name = claim_key(claim)
         free = name
         while (namespace, free) in self.by_key:

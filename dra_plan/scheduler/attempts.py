@@ -30,12 +30,12 @@ from .node_refusals import NodeRefusals
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """The last attempt to schedule a pod, which failed because of the pod's claims.
+    """The last attempt to schedule a pod. The attempt failed because of the pod's claims.
 
-    `nodes` are the nodes that DynamicResources rejected or failed on. `claims` are the pod's claims that waited for
-    devices, including the claim for extended resources, and `allocated` are its claims that already had devices.
-    `all_claims` are all claims in the cluster at that time, including those in flight; attempts between which nothing
-    changed share one tuple. `cluster` is the rest of the cluster's state.
+    `nodes` are the nodes that DynamicResources rejected, or on which it failed. `claims` are the pod's claims that
+    waited for devices, including the claim for extended resources. `allocated` are the pod's claims that already had
+    devices. `all_claims` are all claims in the cluster at that time, including claims in flight. If nothing changed
+    between two attempts, both attempts share one tuple. `cluster` is the rest of the cluster's state.
     """
 
     pod: Pod
@@ -50,12 +50,12 @@ class FailedAttempt:
     """The nodes that other plugins rejected, and their statuses."""
 
     def view(self) -> View:
-        """Return the cluster as the attempt saw it."""
+        """Return the cluster in the state in which the attempt saw it."""
         return self.cluster.with_claims(self.all_claims)
 
 
 class FailedAttempts:
-    """Records the last attempt for each pod, by UID, if it failed because of the pod's claims."""
+    """Records the last attempt for each pod by UID, if the attempt failed because of the pod's claims."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -179,7 +179,7 @@ class PodRecord:
         self.skipped, self.waiting = True, why
 
     def cut_short(self) -> None:
-        """Record that time ran out before the pod was tried, or tried again."""
+        """Record that time ran out before the scheduler could try the pod, or try it again."""
         self.ran_out = True
         self.waiting = f"the time ran out before it was tried{' again' if self.attempts else ''}"
 
@@ -199,9 +199,9 @@ class PodRecord:
 
 
 class PodRecords:
-    """The records of all pods by UID, in the order in which the scheduler saw the pods.
+    """The records of all pods by UID, in the order in which the scheduler first saw the pods.
 
-    Only `of` returns a writable record.
+    A record may be changed only if it was returned by `of`.
     """
 
     def __init__(self) -> None:
@@ -210,7 +210,7 @@ class PodRecords:
         """The pods whose records were made since the cluster was forked; None if it was not."""
 
     def forked(self) -> None:
-        """Keep the present records unchanged, and write to copies from now on."""
+        """Keep the present records unchanged. From now on, changes are made to copies."""
         self._own = set()
 
     def forget(self, uids: Iterable[str]) -> None:
@@ -219,7 +219,7 @@ class PodRecords:
             self.by_uid.pop(uid, None)
 
     def of(self, pod: Pod) -> PodRecord:
-        """Return the pod's record, which is created on first use."""
+        """Return the pod's record. The record is created when it is first used."""
         uid = pod_uid(pod)
         found = self.by_uid.get(uid)
         if found is None:

@@ -48,13 +48,16 @@ class FailureHandler:
         """The number of errors, by pod UID."""
 
     def handle(self, item: QueuedPod, result: CycleResult) -> None:
-        """Record the failure, set or clear the nomination as the cycle decided, and put the pod back into the queue."""
+        """Record the failure and put the pod back into the queue.
+
+        The pod's nomination is set or cleared, as the cycle decided.
+        """
         self._note(item, result)
         self._queue.put_back(item, failed_with_error=result.unexplained)
         self._count(item, result)
 
     def handle_member(self, item: QueuedPod, result: CycleResult, *, changed: bool) -> None:
-        """Handle the failure of a pod that was tried together with its group.
+        """Handle the failure of a pod that was tried together with the other pods in its group.
 
         `changed` says whether the cluster has changed since the attempt.
         """
@@ -63,7 +66,7 @@ class FailureHandler:
         self._count(item, result)
 
     def is_given_up(self, uid: str) -> bool:
-        """Return whether the pod is not tried again because it has failed with too many errors."""
+        """Return whether the pod is no longer tried because too many attempts ended with an error."""
         return self._all_errors[uid] >= MOST_ERRORS_OF_A_POD
 
     def _note(self, item: QueuedPod, result: CycleResult) -> None:
@@ -88,9 +91,9 @@ class FailureHandler:
             self._all_errors[item.uid] += 1
 
     def retry(self, until: float) -> bool:
-        """Retry the first pod that failed with an error and may now have a different result.
+        """Retry the first pod whose attempt ended with an error, if a retry may have another result.
 
-        Pods whose back-off ends after `until` have to wait. Return False if there is no pod to retry.
+        A pod whose back-off ends after `until` is not retried. Return False if no pod was retried.
         """
         for item in self._queue.erring:
             if item.backoff_until > until:
@@ -111,7 +114,7 @@ TOO_FEW_BOUND = "pod group is unschedulable, too few pods of the gang could be b
 
 @dataclass(eq=False)
 class Binding:
-    """A pod with a reserved node, and how far its binding has progressed."""
+    """A pod for which a node is reserved, and the progress of its binding."""
 
     item: QueuedPod
     framework: Framework
@@ -129,7 +132,7 @@ class Binding:
 
 @dataclass(eq=False)
 class BoundTogether:
-    """The bindings of a gang. At least `least` of its pods, including those already `bound`, are bound together.
+    """The bindings of a gang. At least `least` of its pods, including the pods that are already `bound`, bind together.
 
     Upstream binds each pod separately.
     """
@@ -144,7 +147,8 @@ class BoundTogether:
 class BindingCycle:
     """Runs the binding cycle, which completes the bindings of pods.
 
-    It never sleeps. A binding that waits is examined again when something may have changed.
+    The binding cycle never sleeps. If a binding has to wait, the binding is examined again when something may have
+    changed.
     """
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:
@@ -155,15 +159,18 @@ class BindingCycle:
         self._bindings: list[Binding] = []
 
     def parts(self) -> Iterable[object]:
-        """Return the bindings that are not yet complete, which a fork of the simulation has to save."""
+        """Return the incomplete bindings, which a fork of the simulation has to save."""
         return self._bindings
 
     def add(self, binding: Binding) -> None:
-        """Accept a pod with a reserved node. `run` then binds the pod."""
+        """Accept a pod for which a node is reserved. `run` then binds the pod."""
         self._bindings.append(binding)
 
     def run(self, binding: Binding) -> None:
-        """Bind the pod as far as possible: announce the node, wait for permission, prepare the binding, and bind."""
+        """Continue the binding of a pod as far as possible.
+
+        The steps are: announce the node, wait for permission, prepare the binding, and bind the pod.
+        """
         if binding.gang is not None and not binding.gang.settled:
             self._run_together(binding.gang)
         elif (binding.gang is None or binding in self._bindings) and self._prepare(binding):
@@ -222,7 +229,7 @@ class BindingCycle:
             self.run(binding)
 
     def pass_time(self, until: float) -> bool:
-        """Let time pass until the next Permit deadline, at most until `until`, and continue the decided bindings.
+        """Let time pass until the next deadline of Permit, but not beyond `until`, and continue the decided bindings.
 
         Return False if nothing changed.
         """

@@ -24,11 +24,10 @@ TIES = (FIRST, RANDOM)
 
 @dataclass(frozen=True)
 class Chance:
-    """How ties are broken, the seed for this, and the order of nodes.
+    """How ties are broken, the seed of the random choices, and the order of nodes.
 
-    The order 0 sorts nodes by name; others shuffle them.
-
-    Raises UsageError for an unknown way to break ties.
+    The order 0 sorts nodes by name; every other order shuffles the nodes. Raises UsageError for an unknown way to break
+    ties.
     """
 
     ties: str = FIRST
@@ -40,13 +39,13 @@ class Chance:
             raise UsageError(f"unknown ties {self.ties!r}: use one of {', '.join(TIES)}")
 
     def picker(self) -> Callable[[Sequence[int]], int]:
-        """Return a function that picks one of the indices of the best nodes."""
+        """Return a function that picks one index from the indices of the best nodes."""
         if self.ties == FIRST:
             return winner
         return random.Random(self.seed).choice
 
     def arranged(self, nodes: Iterable[Node]) -> list[Node]:
-        """Return the nodes in order. The relative order of two nodes does not depend on other nodes."""
+        """Return the nodes in order. The relative order of two nodes does not depend on the other nodes."""
         if not self.order:
             return by_name(nodes)
         return sorted(nodes, key=lambda node: random.Random(f"{self.order}/{node.metadata.name}").random())

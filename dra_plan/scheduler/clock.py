@@ -24,7 +24,7 @@ def parse_time(text: str | None) -> float | None:
 
 
 def format_time(seconds: float) -> str:
-    """Return the time as RFC 3339 in UTC with whole seconds, which is metav1.Time's format."""
+    """Return the time in RFC 3339 format in UTC, with whole seconds. This is the format of metav1.Time."""
     return _written(math.floor(seconds))
 
 
@@ -35,7 +35,10 @@ def _written(seconds: int) -> str:
 
 
 def known_time(moment: float, start: float) -> str:
-    """Return the moment as RFC 3339, or "" if the input of the simulation that began at `start` had no times."""
+    """Return the moment in RFC 3339 format, or "" if the simulation started at START.
+
+    The simulation starts at START if its input had no times.
+    """
     return "" if start == START else format_time(moment)
 
 
@@ -53,9 +56,9 @@ class Clock:
 
 
 def latest(times: Iterable[str | None]) -> float:
-    """Return the latest of the given times, or START if none of them can be parsed.
+    """Return the latest of the given times, at which the simulation starts.
 
-    The simulation starts at this time.
+    If none of the times can be parsed, return START.
     """
     known = [moment for moment in map(parse_time, set(times)) if moment is not None]
     return max(known, default=START)

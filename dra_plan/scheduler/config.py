@@ -160,7 +160,7 @@ _GATED = ((plugin_names.GANG_SCHEDULING, "gang_scheduling"),)
 
 
 def gated(features: Features) -> list[str]:
-    """Return the plugins that feature gates add to the default profile."""
+    """Return the plugins that enabled feature gates add to the default profile."""
     return [name for name, feature in _GATED if getattr(features, feature)]
 
 
@@ -247,7 +247,7 @@ def _preemption(args: Args, handle: Handle) -> DefaultPreemption:
 
 
 def seconds(text: Any, default: float) -> float:
-    """Convert a Go duration (`1h30m`, `10s`, `500ms`) or a number of nanoseconds to seconds."""
+    """Return a duration in seconds. The duration is in Go's format (`1h30m`, `10s`, `500ms`) or in nanoseconds."""
     if text is None:
         return default
     if isinstance(text, int | float):
@@ -308,14 +308,14 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class PluginEntry(_Struct, frozen=True):
-    """An entry that enables or disables a plugin, with the plugin's weight in scores (0 means 1)."""
+    """A plugin that is enabled or disabled, with the weight of its scores (0 means 1)."""
 
     name: str
     weight: int = 0
 
 
 class PluginSet(_Struct, frozen=True):
-    """The plugins enabled in addition to the defaults, and the defaults that are disabled.
+    """The plugins that are enabled in addition to the defaults, and the defaults that are disabled.
 
     `*` disables all defaults.
     """
@@ -325,7 +325,7 @@ class PluginSet(_Struct, frozen=True):
 
 
 class Plugins(_Struct, frozen=True):
-    """The plugin sets of a profile, one for each extension point."""
+    """The plugins of a profile, with one plugin set for each extension point."""
 
     multi_point: PluginSet = PluginSet()
     queue_sort: PluginSet = PluginSet()
@@ -342,7 +342,7 @@ class Plugins(_Struct, frozen=True):
     post_bind: PluginSet = PluginSet()
 
     def of(self, point: str) -> PluginSet:
-        """Return the plugin set of an extension point, which is given by its name in the configuration."""
+        """Return the plugin set of an extension point. `point` is the name in the configuration."""
         found: PluginSet = getattr(self, "".join(f"_{c.lower()}" if c.isupper() else c for c in point))
         return found
 
@@ -355,7 +355,7 @@ class PluginConfig(_Struct, frozen=True):
 
 
 class Profile(_Struct, frozen=True):
-    """The plugins for the pods that request the scheduler with this name."""
+    """The plugins for pods that request the scheduler with this name."""
 
     scheduler_name: str = DEFAULT_SCHEDULER
     percentage_of_nodes_to_score: int | None = None
@@ -371,7 +371,7 @@ class ManagedResource(_Struct, frozen=True):
 
 
 class ExtenderConfig(_Struct, frozen=True):
-    """The configuration of an extender, with its address and the calls that it handles."""
+    """The configuration of an extender: its address, and the calls that it handles."""
 
     url_prefix: str = msgspec.field(name="urlPrefix")
     filter_verb: str = ""
@@ -387,7 +387,7 @@ class ExtenderConfig(_Struct, frozen=True):
 
 
 class Configuration(_Struct, frozen=True):
-    """A KubeSchedulerConfiguration. `percentage_of_nodes_to_score` is the default for its profiles."""
+    """A KubeSchedulerConfiguration. Its `percentage_of_nodes_to_score` is the default for its profiles."""
 
     api_version: str = API_VERSION
     kind: str = KIND
@@ -397,7 +397,7 @@ class Configuration(_Struct, frozen=True):
 
 
 def check_kind(document: Mapping[str, Any]) -> None:
-    """Check that the document is a configuration of the supported version. Raises UsageError if it is not."""
+    """Check that the document is a configuration in the supported version. Raises UsageError if it is not."""
     kind, version = document.get("kind"), document.get("apiVersion")
     if kind != KIND or version != API_VERSION:
         raise UsageError(f"not a scheduler configuration: {version} {kind}; expected {API_VERSION} {KIND}")
@@ -439,7 +439,7 @@ def _merge(defaults: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEnt
 
 
 def enabled_plugins(profile: Profile, gated: Sequence[str] = ()) -> list[str]:
-    """Return every plugin that the profile enables at any point, except those that are not simulated.
+    """Return every plugin that the profile enables at any extension point. Plugins that are not simulated are left out.
 
     `gated` are the plugins that feature gates add after the defaults.
     """
@@ -460,8 +460,8 @@ def arrange(
 ) -> tuple[dict[str, list[Plugin]], dict[str, int]]:
     """Return the plugins of each extension point, in order, and the weights of their scores.
 
-    Plugins that are enabled for both a point and multi-point come first, then the other plugins of multi-point, then
-    the other plugins of the point.
+    For each point, the plugins that are enabled both for the point and for multiPoint come first. The other plugins of
+    multiPoint come next, and the other plugins of the point come last.
     """
     multi = _multi_point(profile, gated)
     points: dict[str, list[Plugin]] = {}
@@ -497,7 +497,7 @@ def arguments(profile: Profile) -> dict[str, Args]:
 
 
 def percentages(configuration: Configuration) -> dict[str, int]:
-    """Return percentageOfNodesToScore for each profile. 0 means that it depends on the number of nodes."""
+    """Return percentageOfNodesToScore for each profile. 0 means that the percentage depends on the number of nodes."""
     default = configuration.percentage_of_nodes_to_score or 0
     return {
         p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score

@@ -42,9 +42,10 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 
 def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "", post_filter: str = "") -> str:
-    """Return the message `0/N nodes are available: ...`, with the reasons sorted as text, each with its count.
+    """Return the message `0/N nodes are available: ...`. Each reason comes with its number of nodes.
 
-    If all nodes have the same reason from a PreFilter plugin, the message has only this reason.
+    The reasons are sorted as text. If a PreFilter plugin rejects all nodes for one reason, the message has only this
+    reason.
     """
     counts: Counter[str] = Counter()
     if not pre_filter:
@@ -55,7 +56,7 @@ def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "
 
 
 def counted_fit_error(total: int, counts: Mapping[str, int], *, pre_filter: str = "", post_filter: str = "") -> str:
-    """Return the message `0/N nodes are available: ...` from the number of nodes that have each reason."""
+    """Return the message `0/N nodes are available: ...`. `counts` is the number of nodes for each reason."""
     text = f"0/{total} nodes are available:"
     reasons = [pre_filter] if pre_filter else sorted(f"{count} {reason}" for reason, count in counts.items() if count)
     if reasons:
@@ -72,10 +73,10 @@ _LEAST_PERCENTAGE = 5
 
 
 def nodes_to_find(total: int, percentage: int) -> int:
-    """Return how many feasible nodes are enough, so that no more are searched for.
+    """Return the number of feasible nodes after which the scheduler stops searching.
 
-    For fewer than 100 nodes, this is the number of nodes. For more nodes it is a percentage (0 means the default), but
-    at least 100.
+    For fewer than 100 nodes, the result is the number of nodes. For more nodes, the result is a percentage of the nodes
+    (0 means the default percentage), but at least 100.
     """
     if total < LEAST_FEASIBLE:
         return total
@@ -91,7 +92,7 @@ _FEW = 100
 
 
 def best_of(scores: Sequence[int]) -> list[int]:
-    """Return the indices at which the score is highest."""
+    """Return the indices of the highest score."""
     highest = max(scores)
     number = scores.count(highest)
     if number > _FEW:
@@ -129,12 +130,12 @@ class BestNodes(Sequence[str]):
 
 
 def winner(best: Sequence[int]) -> int:
-    """Return the index of the node that is chosen among the best nodes, which is the root of a binary heap.
+    """Return the index of the node that is chosen from the best nodes. The chosen node is the root of a binary heap.
 
-    Go's container/heap builds the heap from the bottom. An element is replaced only by a strictly greater one, and of
-    two equal children the left one moves up. So the root is the best element that comes first when the tree of indices
-    is traversed from the root, left before right. The binary digits of index + 1, except the first digit, describe the
-    path from the root.
+    Go's container/heap builds the heap from the bottom. An element is replaced only by a strictly greater element, and
+    of two equal children the left one moves up. The root is therefore the first best element in a traversal of the tree
+    of indices from the root, left before right. The binary digits of index + 1, except for the first digit, describe
+    the path from the root.
     """
     return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
 
@@ -148,7 +149,7 @@ _EXTENDER_SCALE = 10
 
 @dataclass(slots=True)
 class CycleResult:
-    """The result of a scheduling cycle. Either `node` or `message` is set, but not both."""
+    """The result of a scheduling cycle. Either `node` or `message` is set, but never both."""
 
     node: str = ""
     message: str = ""
@@ -170,7 +171,7 @@ class CycleResult:
 
 
 class Cycle:
-    """Runs the scheduling cycles of a profile's framework. It remembers the node at which the next cycle starts."""
+    """Runs the scheduling cycles of a framework, and stores the node at which the next cycle starts."""
 
     def __init__(
         self,
@@ -187,7 +188,7 @@ class Cycle:
         """The function that builds the record of an attempt that finds no node."""
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
-        """Find a node for the pod and reserve it. If a later step fails, everything is released."""
+        """Find a node for the pod and reserve the node. If a later step fails, all reservations are released."""
         result, chosen = self.find(framework, state, pod, percentage)
         if chosen is not None:
             self._take(framework, state, pod, chosen, result)
@@ -196,9 +197,10 @@ class Cycle:
     def find(
         self, framework: Framework, state: CycleState, pod: Pod, percentage: int, *, makes_room: bool = True
     ) -> tuple[CycleResult, NodeInfo | None]:
-        """Return the result and the best node, which is not yet reserved, or the reason why there is none.
+        """Return the result of the cycle and the best node. The node is not reserved yet.
 
-        PostFilter runs only if `makes_room` is set.
+        If there is no such node, the result contains the reason, and None takes the place of the node. PostFilter runs
+        only if `makes_room` is set.
         """
         nodes = self._handle.cluster.in_order
         if not nodes:
@@ -421,7 +423,7 @@ def _plugins(statuses: Mapping[str, Status]) -> frozenset[str]:
 
 
 def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
-    """Describe a failure that came after a node was chosen. A rejection is worded as if this were the only node."""
+    """Describe a failure after a node was chosen. A rejection is worded as if this were the only node."""
     result.best = ()
     if status.rejected:
         result.message = fit_error(1, {node: status})
@@ -433,6 +435,6 @@ def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
 def describe_binding_failure(status: Status, result: CycleResult) -> None:
     """Describe a failure in PreBind or Bind.
 
-    The message is only the failure's own text, and no plugin rejects the pod.
+    The message is only the text of the failure. No plugin is recorded as the cause of a rejection.
     """
     result.message, result.failed_with_error, result.unexplained = status.message, not status.rejected, True

@@ -11,7 +11,7 @@ from dra_plan.api.core import Pod
 
 
 class Action(IntFlag):
-    """The kind of change of an object. An update names the part that changed."""
+    """The kind of a change of an object. For an update, the action says which part of the object changed."""
 
     ADD = 1
     DELETE = 2
@@ -63,9 +63,9 @@ HintFunction = Callable[[Pod, Any, Any], Hint]
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """A plugin's interest in an event (ClusterEventWithHint).
+    """An event that a plugin is interested in (upstream: ClusterEventWithHint).
 
-    Without a hint function, every such event queues the pod.
+    If there is no hint function, every event of this kind queues the pod.
     """
 
     resource: Resource
@@ -78,7 +78,7 @@ class Interest:
 
 @dataclass(slots=True)  # not frozen: that takes three times as long, and there are several events for each pod
 class Event:
-    """A change of an object, with the object before and after the change, and its name for the trace."""
+    """A change of an object. It consists of the object before and after the change, and its name for the trace."""
 
     resource: Resource
     action: Action
@@ -96,7 +96,7 @@ class Event:
 
     @property
     def object_name(self) -> str:
-        """Return NAMESPACE/NAME of the object, or only its name if it has no namespace."""
+        """The name of the object as NAMESPACE/NAME, or only its name if it has no namespace."""
         metadata = (self.new or self.old).metadata
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else str(metadata.name)
 
@@ -114,13 +114,13 @@ class Wake:
 
 
 def concerns(interest: Interest, event: Event) -> bool:
-    """Return whether the event is of the kind that the interest names."""
+    """Return whether the interest is in events of this kind."""
     # plain numbers: flags are combined a hundred times for each pod, and make new flags each time
     return interest.resource in (event.resource, Resource.ALL) and int.__and__(interest.action, event.action) != 0
 
 
 def wakes(interest: Interest, event: Event, pod: Pod) -> bool:
-    """Return whether the plugin with this interest considers the event worth another attempt for the pod."""
+    """Return whether the plugin with this interest would retry the pod after the event."""
     if not concerns(interest, event):
         return False
     return interest.hint is None or interest.hint(pod, event.old, event.new) is Hint.QUEUE

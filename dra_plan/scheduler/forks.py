@@ -14,19 +14,19 @@ from typing import Any, Protocol
 
 
 class Forked(Protocol):
-    """The root of all parts whose state a fork saves."""
+    """The root object. All parts that a fork saves can be reached from the root object."""
 
     def parts(self) -> Iterable[object]:
-        """Return the parts that have state of their own. If a part has this method, its parts are saved as well.
+        """Return the parts that have a state of their own. If a part has this method, its parts are saved too.
 
-        A part may name fields that are `not_kept`. It may also name `counters`, which other objects compare and which
-        therefore never return to an earlier number. If the part has methods `forked`, `reverted` and `committed`, they
-        are called at the end of the operation of this name.
+        A part may name fields that are `not_kept`. A part may also name `counters`, which never return to an earlier
+        number, because other objects compare them. If a part has the methods `forked`, `reverted` and `committed`, each
+        is called at the end of the operation with this name.
         """
 
 
 class Forks:
-    """The open forks of one simulation, each inside the previous one. Only a simulation at rest can be forked."""
+    """The open forks of one simulation, each inside the previous fork. Only a simulation at rest can be forked."""
 
     def __init__(self, root: Forked) -> None:
         self._root = root
@@ -39,19 +39,19 @@ class Forks:
         _tell(kept, "forked")
 
     def revert(self) -> None:
-        """Return to the state at the last fork, and close this fork."""
+        """Return to the state at the last fork, and close the fork."""
         kept = self._open.pop()
         for each in kept:
             each.put_back()
         _tell(kept, "reverted")
 
     def commit(self) -> None:
-        """Close the last fork, and keep the changes made since."""
+        """Close the last fork, and keep the changes since the fork started."""
         _tell(self._open.pop(), "committed")
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Return a context in which the simulation is forked. At the end of the context, all changes are reverted."""
+        """Return a context in which the simulation is forked. When the context ends, all changes are reverted."""
         self.fork()
         try:
             yield
@@ -85,7 +85,7 @@ class _Kept:
         self._fields = {name: (value, _copied(value)) for name, value in _fields(part)}
 
     def put_back(self) -> None:
-        """Give the part its fields back: the same containers with the same contents."""
+        """Restore the part's fields: the same containers as before, with the same contents as before."""
         part, counters = self.part, getattr(self.part, "counters", ())
         for name in [name for name, _ in _fields(part) if name not in self._fields]:
             delattr(part, name)

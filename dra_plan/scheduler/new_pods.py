@@ -30,7 +30,7 @@ PARALLEL = "Parallel"
 def is_ordered(workload: AnyWorkload) -> bool:
     """Return whether the workload creates its pods one by one, which is the default for a StatefulSet.
 
-    Each pod is then created when all earlier pods are ready.
+    Such a workload creates a pod only after all earlier pods are ready.
     """
     return (
         isinstance(workload, Workload)
@@ -47,11 +47,11 @@ def new_pods(
     *,
     is_ready: Callable[[Pod], bool] | None = None,
 ) -> Iterator[Pod]:
-    """Yield the pods that the workload still has to create. `pods` are its existing pods.
+    """Yield the pods that the workload still has to create. `pods` are the pods that it already has.
 
     Names that are `taken` in the workload's namespace are not used again. If `is_ready` is given, a StatefulSet creates
-    its pods in order, each when all earlier pods are ready (podManagementPolicy OrderedReady). Otherwise, all pods are
-    created at once.
+    its pods one by one, each after all earlier pods are ready (podManagementPolicy OrderedReady). Otherwise, all pods
+    are created at once.
     """
     if is_over(workload):
         return
@@ -104,7 +104,7 @@ def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) 
 def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
     """Return whether a pod of the DaemonSet may run on the node.
 
-    It may if the node matches the pod's node terms and node name, and if the pod tolerates the node's taints.
+    The node must match the pod's node terms and node name, and the pod must tolerate the node's taints.
     """
     spec = pod_spec(workload)
     if spec.node_name not in ("", node.metadata.name):
@@ -118,7 +118,7 @@ def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
 def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
     """Return a pod of the workload.
 
-    A Deployment's pod names the Deployment as its controller, without a ReplicaSet between.
+    The controller of a Deployment's pod is the Deployment itself. No ReplicaSet is created.
     """
     owner = OwnerReference(
         api_version=workload.api_version,
@@ -138,7 +138,7 @@ def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
 
 
 def daemon_node(pod: Pod) -> str:
-    """Return the node for which a DaemonSet's pod is intended: its own node, or the node in its required node terms."""
+    """Return the node that a DaemonSet's pod is for: the pod's node, or the node in its required node terms."""
     required = required_terms(pod)
     for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
         for field in term.match_fields:

@@ -21,7 +21,7 @@ from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, St
 
 
 class NodeRefusal(NamedTuple):
-    """The rejection of a node by a plugin, with the reasons and their subjects."""
+    """The rejection of a node by a plugin, with the reasons and the obstacles that they describe."""
 
     plugin: str
     reasons: tuple[Reason, ...]
@@ -33,8 +33,8 @@ class NodeRefusals:
     """The reasons why a pod is rejected on each node, by node name.
 
     The scheduler's message counts only the first rejection of each node. If `of_all` is set, the pod was rejected
-    before any node was examined, so this is the only reason for every node; `besides` are then the other plugins that
-    were called and would also reject each node.
+    before any node was examined, and this rejection is the only one for each node. `besides` then contains the other
+    plugins that were called and that would also reject each node.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
@@ -53,10 +53,10 @@ Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
 def refusals_of(
     framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis, *, besides: bool = False
 ) -> NodeRefusals:
-    """Return the reasons why the pod was rejected on each node in the cycle that has just failed.
+    """Return the reasons why the pod was rejected on each node. Call this function right after the failed cycle.
 
-    The cluster must not have changed since then. If `besides` is set, the other plugins are called even if one plugin
-    rejected all nodes.
+    The cluster must not have changed after the cycle. If `besides` is set, the other plugins are called even if one
+    plugin rejected all nodes.
     """
     plugins = framework.filters(state)
     if diagnosis.pre_filter:

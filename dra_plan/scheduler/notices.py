@@ -31,12 +31,12 @@ _GENERIC = "GenericWorkload"
 
 
 def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Target) -> list[Notice]:
-    """Return notices about gates that are on in the cluster but off in the simulation, and about incomplete gangs."""
+    """Return notices about incomplete gangs, and about gates that are on in the cluster but off in the simulation."""
     return [*gate_notices(inventory, target), *_in_part(cluster)]
 
 
 def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
-    """Yield notices about gates that the input shows to be on.
+    """Yield notices about gates that are on in the cluster, as the input shows.
 
     The API server stores some fields only if their gate is on.
     """
@@ -52,7 +52,10 @@ def gate_notices(inventory: Inventory, target: Target) -> Iterator[Notice]:
 
 
 def gates_of_groups(inventory: Inventory) -> dict[str, str]:
-    """Return the gates for pod groups that must be on, each with the stored object that shows this."""
+    """Return the gates for pod groups that must be on.
+
+    Each gate comes with a stored object that shows that the gate is on.
+    """
     named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
     signs: dict[str, str] = {}
     if named or inventory.pod_groups:
@@ -273,7 +276,7 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
 
 @dataclass(frozen=True)
 class GroupSummary:
-    """A group, with the status that the scheduler would have written, and how many pods it has."""
+    """A group with the status that the scheduler would have written, and the number of its pods."""
 
     namespace: str
     name: str

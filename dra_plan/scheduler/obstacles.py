@@ -26,12 +26,18 @@ from dra_plan.scheduler.framework.status import (
     VolumeUnfit,
 )
 
+STORAGE = "storage"
+"""The resource that claims on volumes request."""
+
 MOST_FOUND = 4
 """The number of label values listed for the nodes."""
 
 
 def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
-    """Return the obstacle that all these nodes have, with the values that differ between nodes."""
+    """Return the obstacle that all these nodes have in common, or None if the obstacle cannot be described.
+
+    The obstacle contains the values that differ between the nodes.
+    """
     match same[0]:
         case ResourceShort(resource, asked):
             return _resource(resource, asked, [one for one in same if isinstance(one, ResourceShort)], nodes)
@@ -73,8 +79,8 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
                 selector=selector,
                 varies=_varies(same),
             )
-        case VolumeUnfit(claim, volume):
-            return NodeObstacle(kind="Volume", claim=claim, volume=volume)
+        case VolumeUnfit(claim, volume, asked):
+            return _volume(claim, volume, asked, [one.left for one in same if isinstance(one, VolumeUnfit)])
         case VolumeInUse(claim, disk, pod):
             return NodeObstacle(kind="VolumeInUse", claim=claim, volume=disk, pod=pod, varies=_varies(same))
         case VolumesFull(driver, asked):
@@ -100,6 +106,19 @@ def _resource(resource: str, asked: int, same: Sequence[ResourceShort], nodes: M
         room=amount_text(resource, room) if room >= 0 else "",
         never=0 <= room < asked,
         near=_near_resource(resource, nodes) if room == 0 else "",
+    )
+
+
+def _volume(claim: str, volume: str, asked: int, left: Sequence[int]) -> NodeObstacle:
+    if not asked:
+        return NodeObstacle(kind="Volume", claim=claim, volume=volume)
+    return NodeObstacle(
+        kind="Volume",
+        claim=claim,
+        resource=STORAGE,
+        need=amount_text(STORAGE, asked),
+        left=amount_text(STORAGE, max(left)),
+        left_from=amount_text(STORAGE, min(left)) if min(left) != max(left) else "",
     )
 
 

@@ -39,9 +39,9 @@ equally."""
 
 
 def fullest_first(devices: Sequence[PoolDevice], state: AllocatedState) -> Sequence[PoolDevice]:
-    """Return the devices, starting with shared devices that are in use.
+    """Return the devices. Shared devices that are in use come first.
 
-    Of these, the device with the smallest free fraction comes first.
+    Among the shared devices in use, the device with the smallest free fraction comes first.
     """
     if not any(device.id in state.aggregate for device in devices):
         return devices
@@ -58,7 +58,7 @@ def _share_left(device: PoolDevice, state: AllocatedState) -> float:
 
 @dataclass(frozen=True)
 class Policy:
-    """A scheduling policy: its description, its scoring plugin, NodeResourcesFit's arguments, and the device order."""
+    """A scheduling policy: a description, a scoring plugin, arguments of NodeResourcesFit, and a device order."""
 
     name: str
     summary: str
@@ -90,7 +90,7 @@ POLICIES = {
 
 
 def named(name: str) -> Policy:
-    """Return the policy with that name. Raises UsageError if there is none."""
+    """Return the policy with this name. Raises UsageError if no policy has this name."""
     if name not in POLICIES:
         near = nearest(name, POLICIES)
         hint = f" (did you mean {near!r}?)" if near else ""
@@ -99,9 +99,9 @@ def named(name: str) -> Policy:
 
 
 def configured(policy: Policy, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the decoded KubeSchedulerConfiguration with the policy added to each profile.
+    """Return the decoded KubeSchedulerConfiguration after the policy has been added to each profile.
 
-    Return None for the default configuration.
+    None stands for the default configuration.
     """
     if policy.plugin is None and not policy.strategy:
         return document
@@ -133,7 +133,7 @@ def _with(policy: Policy, profile: dict[str, Any]) -> dict[str, Any]:
 
 
 def registered(policy: Policy, mix: Mix, others: Registry | None = None) -> Registry:
-    """Return the registry with the policy's plugin added. The plugin scores nodes by the mix of pods."""
+    """Return the registry after the policy's plugin has been added. The plugin scores nodes for the mix of pods."""
     made = Registry(others or {})
     plugin = policy.plugin
     if plugin is not None:

@@ -24,12 +24,15 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 
 
 def no_victims(node: str) -> str:
-    """Return the message for a node that is considered for preemption but has no pods to evict."""
+    """Return the message for a node that is considered for preemption but has no pods that can be evicted."""
     return f'expected at least one victim pod on node "{node}"'
 
 
 def select_victims(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo) -> Candidate | Status:
-    """Return the fewest, least important pods whose removal lets the pod fit. `state` and `node` are modified."""
+    """Return the fewest and least important pods whose removal makes room for the pod.
+
+    `state` and `node` are modified.
+    """
     trial = handle.trial
     priority = handle.cluster.info(pod).priority
     potential = [info for info in node.pods.values() if info.priority < priority]
@@ -75,10 +78,10 @@ def _spare(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo, info: Po
 def dry_run(
     handle: Handle, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], wanted: int
 ) -> tuple[list[Candidate], dict[str, Status]]:
-    """Return candidates for preemption, and the rejections of the other nodes.
+    """Return the candidates for preemption, and the rejections of the other nodes.
 
-    The search ends when `wanted` candidates are found and at least one of them violates no budgets. Upstream begins at
-    a random node; this function begins at the first node.
+    The search ends when `wanted` candidates have been found and at least one of them violates no budgets. Upstream
+    begins at a random node; this function begins at the first node.
     """
     candidates: list[Candidate] = []
     statuses: dict[str, Status] = {}
@@ -109,7 +112,7 @@ REASON = "PreemptionByScheduler"
 def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
     """Delete the pod, or mark it as being deleted if its kubelet terminates it later.
 
-    If the pod waits at Permit, it is rejected in the name of the plugin instead.
+    If the pod waits at Permit, the pod is instead rejected on behalf of the plugin.
     """
     waiting = handle.waiting.get(victim.uid)
     if waiting is not None:

@@ -28,7 +28,10 @@ _Key = TypeVar("_Key")
 
 
 class PodHeap:
-    """Pods by UID, the one with the smallest key first. The key of a pod is fixed when the pod is added."""
+    """Pods by UID. The pod with the smallest key comes first.
+
+    The key of a pod is set when the pod is added, and never changes.
+    """
 
     def __init__(self) -> None:
         self._items: dict[str, tuple[tuple[float, ...], QueuedPod]] = {}
@@ -45,7 +48,7 @@ class PodHeap:
         return [item for _, item in sorted(self._items.values(), key=lambda entry: entry[0])]
 
     def get(self, uid: str) -> QueuedPod | None:
-        """Return the pod with this UID, or None if it is not here."""
+        """Return the pod with this UID, or None if it is not in the heap."""
         entry = self._items.get(uid)
         return entry[1] if entry is not None else None
 
@@ -55,7 +58,7 @@ class PodHeap:
         heapq.heappush(self._heap, (key, item.uid))
 
     def remove(self, uid: str) -> QueuedPod | None:
-        """Remove the pod with this UID, wherever it is, and return it. Its entry in the heap is skipped later."""
+        """Remove the pod with this UID and return it, or return None if it is not in the heap."""
         entry = self._items.pop(uid, None)
         return entry[1] if entry is not None else None
 
@@ -83,14 +86,14 @@ class _Refusers(NamedTuple):
     pending: frozenset[str]
 
     def all_in(self, plugins: frozenset[str]) -> bool:
-        """Return whether the pod's plugins include all of these plugins."""
+        """Return whether `plugins` contains all plugins in this set."""
         return self.rejected_by <= plugins and self.pending <= plugins
 
 
 class ParkedPods:
     """Pods that wait for an event, by UID, in the order in which they were added.
 
-    While a pod is here, the plugins that rejected it do not change.
+    While a pod waits here, the set of plugins that rejected it does not change.
     """
 
     def __init__(self) -> None:
@@ -106,11 +109,11 @@ class ParkedPods:
         return uid in self._items
 
     def get(self, uid: str) -> QueuedPod | None:
-        """Return the pod with this UID, or None if it is not here."""
+        """Return the pod with this UID, or None if it does not wait here."""
         return self._items.get(uid)
 
     def values(self) -> Iterable[QueuedPod]:
-        """Return all pods, including gated ones."""
+        """Return all pods, including gated pods."""
         return self._items.values()
 
     @property
@@ -120,7 +123,7 @@ class ParkedPods:
 
     @property
     def refusers(self) -> Iterable[_Refusers]:
-        """The distinct sets of plugins that rejected pods, without gated pods."""
+        """The different sets of plugins that rejected pods. Gated pods are left out."""
         return self._alike.keys()
 
     def refused(self, by: _Refusers) -> Iterable[QueuedPod]:
@@ -128,7 +131,10 @@ class ParkedPods:
         return self._alike[by].values()
 
     def users(self, names: Iterable[str], by: _Refusers) -> Iterator[QueuedPod]:
-        """Yield the pods rejected by exactly these plugins that may use claims with these names, without duplicates."""
+        """Yield the pods that exactly these plugins rejected and that may use a claim with one of these names.
+
+        Each pod is yielded once.
+        """
         found = {uid: item for name in names for uid, item in self._users.get(name, {}).items()}
         return (item for uid, item in found.items() if self._where[uid] == by)
 
@@ -146,7 +152,7 @@ class ParkedPods:
                 self._users.setdefault(name, {})[uid] = item
 
     def pop(self, uid: str) -> QueuedPod | None:
-        """Remove the pod with this UID and return it, or return None if it is not here."""
+        """Remove the pod with this UID and return it, or return None if it does not wait here."""
         item = self._items.pop(uid, None)
         if item is None:
             return None
@@ -160,7 +166,7 @@ class ParkedPods:
         return item
 
     def restate(self, uid: str, info: PodInfo) -> None:
-        """Replace the information about a changed pod. The pod keeps its position."""
+        """Replace the information about a pod that has changed. The pod keeps its position."""
         item = self._items[uid]
         before, item.info = item.info.claim_names, info
         if self._where[uid] is not None:
@@ -235,12 +241,12 @@ class SchedulingQueue:
 
     @property
     def gated(self) -> list[QueuedPod]:
-        """The pods that have never entered the active queue, or that are kept from entering it again."""
+        """The pods that never entered the active queue, and the pods that are kept from entering it again."""
         return self._unschedulable.gated
 
     @property
     def to_be_tried(self) -> list[QueuedPod]:
-        """The pods that would be tried, immediately or after their backoff, if nothing else happened."""
+        """The pods that would be tried now or after their backoff if nothing else happened."""
         return [item for place in self._places for item in place.values()]
 
     @property
@@ -259,17 +265,17 @@ class SchedulingQueue:
     # Adding and removing
 
     def add(self, info: PodInfo) -> QueuedPod:
-        """Add a new pod. It becomes active, unless a PreEnqueue plugin gates it."""
+        """Add a new pod. The pod becomes active, unless a PreEnqueue plugin gates it."""
         self._arrivals += 1
         item = QueuedPod(info, self._clock.now, self._arrivals)
         self._enter(item, self._active)
         return item
 
     def pop(self) -> QueuedPod | None:
-        """Remove and return the next pod to try.
+        """Remove the next pod to be tried from the queue, and return it.
 
-        This is the first active pod or, if there is none, the first pod that is backing off. Return None if there is
-        neither.
+        The next pod is the first active pod. If there are no active pods, it is the first pod that backs off. If no pod
+        backs off either, return None.
         """
         self._flush_backoff()
         place = self._active if len(self._active) else self._backoff
@@ -281,9 +287,9 @@ class SchedulingQueue:
         return item
 
     def take(self, uids: Iterable[str]) -> list[QueuedPod]:
-        """Remove and return the pods with these UIDs that are queued and not gated.
+        """Remove the pods with these UIDs from the queue, and return them. Gated pods stay in the queue.
 
-        They are then tried together with another pod.
+        The returned pods are then tried together with another pod.
         """
         found = []
         for uid in uids:
@@ -312,7 +318,7 @@ class SchedulingQueue:
                 self._enter(item, self._active)
 
     def release_errors(self, items: Iterable[QueuedPod]) -> None:
-        """Retry these pods, which failed with an error. Time passes until the first of them may be tried."""
+        """Retry these pods, whose attempts ended with an error. Time passes until the first of them may be tried."""
         for item in items:
             self._clock.advance_to(item.backoff_until)
             self._error_backoff.remove(item.uid)
@@ -343,9 +349,10 @@ class SchedulingQueue:
     # After an attempt
 
     def put_back(self, item: QueuedPod, *, failed_with_error: bool) -> None:
-        """Put back a pod whose attempt failed.
+        """Put a pod back into the queue after a failed attempt.
 
-        After an error, the pod backs off. After a rejection, it waits for an event, unless one came during the attempt.
+        After an error, the pod backs off. After a rejection, the pod waits for an event, unless an event came during
+        the attempt.
         """
         replay, item.replay = item.replay, []
         self._end(item, failed_with_error=failed_with_error)
@@ -358,12 +365,10 @@ class SchedulingQueue:
         self._unschedulable.put(item)
 
     def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
-        """Put back a pod of a group whose attempt failed.
+        """Put a pod in a group back into the queue after a failed attempt.
 
-        The pod backs off and is retried without waiting for an event.
-
-        However, if nothing has `changed` since the attempt began, a retry would have the same result, so the pod waits
-        for any event.
+        The pod backs off, and is then retried without waiting for an event. However, if nothing has `changed` since the
+        attempt began, a retry would have the same result, so the pod waits for any event.
         """
         item.replay = []
         self._end(item, failed_with_error=failed_with_error)
@@ -389,7 +394,7 @@ class SchedulingQueue:
     # Events
 
     def handle(self, event: Event) -> None:
-        """Retry the pods that an event may have made schedulable."""
+        """Retry the pods that may have become schedulable because of an event."""
         for item in self._in_flight.values():
             item.replay.append(event)
         self._end_idling()
@@ -454,7 +459,7 @@ class SchedulingQueue:
     def binding_failed(self, event: Event, uid: str) -> None:
         """Handle the failed binding of the pod with this UID.
 
-        For all other pods, it is as if this pod had been deleted.
+        For all other pods, the effect is the same as if this pod had been deleted.
         """
         self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
@@ -467,7 +472,7 @@ class SchedulingQueue:
     def member_came(self, event: Event, uids: Iterable[str]) -> None:
         """Handle the creation of a pod in a group.
 
-        Gated pods of the group, which have these `uids`, may now become active.
+        `uids` are the gated pods in the group. These gated pods may now become active.
         """
         for uid in uids:
             item = self._unschedulable.get(uid)
@@ -489,7 +494,7 @@ class SchedulingQueue:
             self._awake(item, event, plugin)
 
     def update(self, info: PodInfo, event: Event | None) -> None:
-        """Update a waiting pod. It is retried if the change may help."""
+        """Update a waiting pod. The pod is retried if the change may help."""
         item = self.find(info.uid)
         if item is None:
             return

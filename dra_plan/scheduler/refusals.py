@@ -36,9 +36,8 @@ from .simulation import Simulation
 class Refusals:
     """The reasons why a pod does not fit on each node, by node name in scheduling order.
 
-    A node that fits has no reasons.
-
-    `claims` are the pod's claims that wait for devices, and `allocated` are its claims that already have devices.
+    A node on which the pod fits has no reasons. `claims` are the pod's claims that wait for devices. `allocated` are
+    the pod's claims that already have devices.
     """
 
     of_nodes: dict[str, tuple[Status, ...]]
@@ -47,7 +46,7 @@ class Refusals:
 
 
 def refusals(simulation: Simulation, pod: Pod) -> Refusals:
-    """Return the reasons why the pod does not fit on each node of the current cluster. The cluster is not changed."""
+    """Return the reasons why the pod does not fit on each node in the current cluster. The cluster is not changed."""
     cluster = simulation.cluster
     nodes = list(cluster.nodes.values())
     framework = simulation.frameworks.get(cluster.info(pod).profile)
@@ -89,9 +88,9 @@ def _claims(
 
 @dataclass(frozen=True)
 class CopyTemplate:
-    """What one copy consists of: a pod, or all pods of a gang.
+    """The contents of one copy: a pod, or all pods in a gang.
 
-    Each copy has its own names and, for a gang, its own pod group.
+    The objects in each copy have new names. Each copy of a gang has its own pod group.
     """
 
     pods: tuple[Pod, ...]
@@ -99,7 +98,7 @@ class CopyTemplate:
 
     @property
     def never_starts(self) -> bool:
-        """Return whether the copy is a gang that has fewer pods than it needs."""
+        """Whether the copy is a gang that has fewer pods than the gang needs."""
         return self.group is not None and len(self.pods) < self.group.min_count
 
     def made(self, number: int) -> tuple[PodGroup | None, list[Pod]]:
@@ -120,9 +119,9 @@ def _of_group(pod: Pod, group: str) -> Pod:
 
 @dataclass
 class Copies:
-    """The outcome for copies: the pods that were bound, in order, and the first pod that was not bound (if any).
+    """The outcome for copies: the pods that were bound, in order, and the first pod that was not bound, or None.
 
-    A copy has `size` pods, and counts if all of them are bound.
+    A copy has `size` pods. A copy counts only if all of its pods are bound.
     """
 
     size: int = 1
@@ -135,9 +134,9 @@ class Copies:
         return len(self.bound) // self.size
 
     def add(self, simulation: Simulation, records: Sequence[PodRecord]) -> bool:
-        """Record the outcome for the next copy, and return whether all its pods are bound.
+        """Record the outcome for the next copy, and return whether all pods in the copy are bound.
 
-        If they are not, one of the pods without a node becomes the rejected pod.
+        If they are not all bound, one of the pods without a node becomes the rejected pod.
         """
         if len(records) == self.size and all(record.node for record in records):
             self.bound += records
@@ -151,9 +150,9 @@ class Copies:
 
 
 def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int]]) -> int:
-    """Return the index of the template to copy next.
+    """Return the index of the template that is copied next.
 
-    This is the first template of which the smallest part of its share has been copied.
+    For each template, a part of its share has been copied. The first template with the smallest part is next.
     """
     shares = [copies.number / share for copies, (_, share) in zip(found, templates, strict=True)]
     return shares.index(min(shares))
@@ -162,11 +161,11 @@ def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int
 def create_in_proportion(
     simulation: Simulation, templates: Sequence[tuple[CopyTemplate, int]], limit: int
 ) -> list[Copies]:
-    """Create at most `limit` copies in a running simulation, each after the previous copy is bound.
+    """Create at most `limit` copies in a running simulation. Each copy is created after the previous copy is bound.
 
-    Each template is paired with the number of its copies in a set. The creation ends at the first copy that is
-    rejected. A copy counts as bound if it is bound when nothing changes any more, even if other pods are evicted for
-    it.
+    Each template is paired with the number of its copies in a set. No more copies are created after a copy is rejected.
+    A copy counts only if it is still bound when nothing changes any more. Copies count even if other pods were evicted
+    for them.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
@@ -182,10 +181,10 @@ def create_in_proportion(
 
 
 def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int) -> list[PodRecord]:
-    """Return the outcomes for a rejected gang's pods if they arrive one by one, up to the first that finds no node.
+    """Return the outcomes for the pods of a rejected gang if they arrive one by one and without a group.
 
-    They arrive as pods without a group, in the order in which the scheduler tried the pods of the gang's copy with this
-    number. Earlier pods stay on their nodes.
+    `number` is the number of the gang's copy. The pods arrive in the order in which the scheduler tried them, until a
+    pod gets no node. The last outcome is the outcome for this pod. Earlier pods stay on their nodes.
     """
     group, made = template.made(number)
     known = simulation.scheduler.groups.records.by_key
@@ -203,7 +202,7 @@ def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int
 
 
 def copy_of(template: Pod, number: int) -> Pod:
-    """Return a new pending pod like the template, with a name of its own and without claims."""
+    """Return a new pending pod like the template. It has a new name and no claims."""
     metadata = template.metadata
     named = ObjectMeta(
         name=f"{metadata.name}-{number}",
@@ -223,7 +222,7 @@ def copy_of(template: Pod, number: int) -> Pod:
 
 
 class NodeRules:
-    """The nodes of a query, and the reasons why plugins exclude pods from them."""
+    """The nodes of a query, and the reasons why plugins exclude pods from these nodes."""
 
     def __init__(self, nodes: Iterable[Node], target: Target) -> None:
         self._nodes = list(nodes)
@@ -242,9 +241,9 @@ class NodeRules:
         )
 
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
-        """Return the nodes from which one of the pods is excluded, with the plugins that exclude it.
+        """Return the nodes from which at least one of the pods is excluded, with the plugins that exclude the pod.
 
-        Most nodes exclude no pods. Pods that the plugins treat alike get the same dict object.
+        Most nodes exclude no pods. If the plugins cannot distinguish the pods, the same dict object is returned again.
         """
         pods = list(pods)
         keys = tuple(self._key(pod) for pod in pods)

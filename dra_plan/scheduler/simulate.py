@@ -57,7 +57,7 @@ def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
     """Apply the differences between two inputs to the simulation.
 
-    The order is nodes, devices, volumes, claims, pod groups, pods.
+    The changes are applied in this order: nodes, devices, volumes, claims, pod groups, pods.
     """
     later = LaterState(simulation, before, after)
     later.pass_time()
@@ -71,7 +71,7 @@ def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None
 
 
 class LaterState:
-    """The differences between two inputs. Its methods apply each kind of difference to a simulation."""
+    """The differences between two inputs. Each method applies one kind of difference to a simulation."""
 
     def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
         self._simulation = simulation
@@ -79,7 +79,7 @@ class LaterState:
         self._before, self._after = before, after
 
     def pass_time(self) -> None:
-        """Advance the clock to the newest time in the later input. By then, every backoff has ended."""
+        """Advance the clock to the newest time in the later input. All backoffs have ended by then."""
         clock = self._simulation.clock
         times = [pod.metadata.creation_timestamp for pod in self._after.pods]
         times += [claim.metadata.creation_timestamp for claim in self._after.claims]
@@ -89,7 +89,7 @@ class LaterState:
     # Nodes
 
     def nodes(self) -> None:
-        """Apply nodes that are added, changed or removed."""
+        """Add, change and remove nodes as in the later input."""
         old, new = _index(self._before.nodes), _index(self._after.nodes)
         if old == new:
             return
@@ -107,7 +107,10 @@ class LaterState:
     # Devices
 
     def devices(self) -> None:
-        """Apply changed slices, classes and taint rules. A changed rule is treated as an update of the slices."""
+        """Change slices, classes and taint rules as in the later input.
+
+        A changed rule counts as an update of the slices.
+        """
         before, after, cluster = self._before, self._after, self._cluster
         changed = [
             before.slices != after.slices,
@@ -137,9 +140,9 @@ class LaterState:
     # Volumes
 
     def volumes(self) -> None:
-        """Apply changed volumes, volume claims, and the other storage objects.
+        """Change volumes, volume claims and the other storage objects as in the later input.
 
-        Objects that do not change in the input stay as they are in the simulation.
+        An object that is equal in both inputs keeps its state in the simulation.
         """
         for kind, holder in TABLES.items():
             old, new = _index(getattr(self._before, holder)), _index(getattr(self._after, holder))
@@ -150,9 +153,9 @@ class LaterState:
     # Claims
 
     def claims(self) -> None:
-        """Apply claims that are added, changed or removed.
+        """Add, change and remove claims as in the later input.
 
-        If a claim's status does not change in the input, it stays as it is in the simulation.
+        If the status of a claim is equal in both inputs, the claim keeps its status in the simulation.
         """
         old, new = _index(self._before.claims), _index(self._after.claims)
         for key, claim in old.items():
@@ -178,7 +181,7 @@ class LaterState:
     # Pods
 
     def pods(self) -> None:
-        """Apply pods that are removed, changed or added, with their generated claims."""
+        """Remove, change and add pods as in the later input, with their generated claims."""
         order, features = self._simulation.order, self._simulation.target.features
         ordered = self._simulation.ordered
         admission = Admission(self._after, order, features, ordered=ordered)
@@ -243,7 +246,7 @@ class LaterState:
         self._cluster.put_claim(replace(claim, status=freed))
 
     def change_pod(self, was: Pod, now: Pod, current: Pod) -> None:
-        """Apply the change of a pod in the later input. A node that the pod got in the simulation is kept."""
+        """Change a pod as in the later input. If the pod got a node in the simulation, it keeps the node."""
         if current.spec.node_name:
             self._changed_on_node(was, now, current)
             return
@@ -290,7 +293,7 @@ def _node_change(old: Node, new: Node) -> Action:
 
 
 def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
-    """Return which changes of the pod plugins may be interested in, or 0 if there are none."""
+    """Return the changes of the pod that may concern plugins, or 0 if there are none."""
     action = Action(0)
     if was.metadata.labels != now.metadata.labels:
         action |= Action.UPDATE_POD_LABEL
@@ -319,7 +322,7 @@ class Eviction:
 
 @dataclass
 class SimulationResult:
-    """The outcome for every pod and claim. `pods` are in the order in which the scheduler saw them."""
+    """The outcome for every pod and claim. `pods` are in the order in which the scheduler first saw the pods."""
 
     target: Target
     api_server: str
@@ -343,12 +346,12 @@ class SimulationResult:
         return [record for record in self.pods if not record.node]
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Return whether the pod has no node because a search for one was cut short."""
+        """Return whether the pod has no node because the search for a node was cut short."""
         return not record.node and (record.ran_out or bool(self.undecided.get(record.pod.key)))
 
 
 def simulate(simulation: Simulation, then: Iterable[Inventory] = (), *, tells: bool = True) -> SimulationResult:
-    """Schedule all pods until nothing changes any more, and again after each later state of the cluster.
+    """Schedule all pods until nothing changes any more. Repeat this for each later state of the cluster.
 
     The result has notices only if `tells` is set.
     """
@@ -364,14 +367,14 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = (), *, tells: b
 def eviction_count(simulation: Simulation) -> int:
     """Return the number of preemptions.
 
-    Pods with the same name that are preempted one after another count separately.
+    If several pods with the same name are preempted one after another, each of them counts.
     """
     plugins: list[DefaultPreemption] = simulation.plugins_of(DefaultPreemption)
     return sum(len(plugin.evictions) for plugin in plugins) + len(simulation.scheduler.groups.evictions)
 
 
 def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
-    """Yield all preemptions in the order of the decisions. Several pods, one after another, may have the same name."""
+    """Yield all preemptions in the order of the decisions. A name may occur several times, for different pods."""
     for plugin in simulation.plugins_of(DefaultPreemption):
         for preemptor, victim, node in plugin.evictions:
             yield Eviction(victim.key, preemptor.key, node)
@@ -380,7 +383,7 @@ def decided_evictions(simulation: Simulation) -> Iterator[Eviction]:
 
 
 def evictions_of(simulation: Simulation) -> list[Eviction]:
-    """Return the preempted pods in the order of the decisions, each with the first pod that preempted it."""
+    """Return the preempted pods in the order of the decisions. Each comes with the first pod that preempted it."""
     first: dict[str, Eviction] = {}
     for each in decided_evictions(simulation):
         first.setdefault(each.victim, each)
@@ -388,7 +391,7 @@ def evictions_of(simulation: Simulation) -> list[Eviction]:
 
 
 def result_of(simulation: Simulation, *, tells: bool = True) -> SimulationResult:
-    """Return the current outcome for every pod and claim. It has notices only if `tells` is set."""
+    """Return the present outcome for every pod and claim. The result has notices only if `tells` is set."""
     evictions = evictions_of(simulation)
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     kept = simulation.scheduler.records

@@ -123,7 +123,7 @@ class Scheduler:
         return self.queue, self.records, self.cycle, self._failures, self.bindings, self.groups, *recorded
 
     def enqueue(self, pod: Pod) -> None:
-        """Queue a pod that needs a node. Pods that name another scheduler are ignored."""
+        """Queue a pod that needs a node. A pod that names another scheduler is ignored."""
         info = self.handle.cluster.info(pod)
         record = self.records.of(pod)
         if info.profile not in self.frameworks:
@@ -140,9 +140,9 @@ class Scheduler:
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
     def run(self, *, to_refusal: bool = False) -> None:
-        """Schedule pods until nothing changes any more, enough pods are bound, or the time is up.
+        """Schedule pods until nothing changes any more, enough pods are bound, or the time limit is reached.
 
-        If `to_refusal` is set, stop at the first pod that is not scheduled; the next run continues from there.
+        If `to_refusal` is set, stop at the first pod that is not scheduled. The next run continues from there.
         """
         refusals = self.refusals
         while not to_refusal or self.refusals == refusals:
@@ -272,13 +272,14 @@ class Simulation:
 
     The input is not changed, and the same input always has the same outcome.
 
-    `config` is a decoded KubeSchedulerConfiguration. `plugins` are factories in addition to those of installed
-    packages, and `extenders` replace those in the configuration. `api_server` is one of `API_SERVERS`, and `order` is
-    the order in which the input's pods arrive, one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
-    If `makes` is set, workloads' pods and pods' claims exist from the start; otherwise, other code creates them. If
-    `ordered` is set, StatefulSets that create pods in order start with one pod. `common` is shared with simulations of
-    related inputs, and `view` is the target's view of the input if it already exists. `chance` breaks ties and orders
-    nodes, and `device_order` orders the devices of a node. Raises UsageError for a configuration that can't be used.
+    `config` is a decoded KubeSchedulerConfiguration. `plugins` are factories in addition to the factories in installed
+    packages, and `extenders` replace the extenders in the configuration. `api_server` is one of `API_SERVERS`. `order`
+    is the order in which the input's pods arrive, and is one of `admission.ORDERS`. Only pods that are `chosen` are
+    scheduled. If `makes` is set, the pods of workloads and the claims of pods exist from the start; otherwise, other
+    code creates them. If `ordered` is set, StatefulSets that create pods in order start with one pod. `common` is
+    shared with simulations of related inputs, and `view` is the target's view of the input, if it already exists.
+    `chance` breaks ties and orders the nodes, and `device_order` orders the devices of a node. Raises UsageError for a
+    configuration that can't be used.
     """
 
     def __init__(
@@ -416,14 +417,14 @@ class Simulation:
         _ = self.cluster.claims.state  # found once, and changed by each fork
 
     def can_become(self, inventory: Inventory) -> bool:
-        """Return whether the given state of the input differs from this one only in objects that `become` exchanges."""
+        """Return whether another state of the input differs from this state only in objects that `become` exchanges."""
         here = self.inventory
         return all(getattr(here, each) is getattr(inventory, each) for each in _FIXED)
 
     def become(self, inventory: Inventory, chosen: Callable[[Pod], bool]) -> None:
-        """Turn this simulation into one of another state of the input, which is not started yet.
+        """Turn this simulation into a simulation of another state of the input. The simulation is not started yet.
 
-        The simulation must be a fork of one that stands by.
+        This simulation must be a fork of a simulation for which `stand_by` was called.
         """
         before, known = self._admission, {id(pod) for pod in self.inventory.pods}
         staying = {id(pod) for pod in inventory.pods}
@@ -462,7 +463,10 @@ class Simulation:
         self.run()
 
     def run(self) -> None:
-        """Schedule until nothing changes any more. StatefulSets that create pods in order create their next pods."""
+        """Schedule until nothing changes any more.
+
+        StatefulSets that create pods in order then create their next pods.
+        """
         self.scheduler.run()
         if not self.ordered_sets:
             return
@@ -494,7 +498,10 @@ class Simulation:
         return is_ready(pod) or bool(pod.spec.node_name and self.scheduler.records.of(pod).attempts)
 
     def yet_to_be_made(self) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Yield the pods of the input that were removed and that their ordered StatefulSet has not recreated yet."""
+        """Yield the pods that were in the input, were removed, and have not been recreated yet.
+
+        Only pods of StatefulSets that create pods in order are included. Each pod comes with its workload.
+        """
         return self._admission.yet_to_be_made(self.cluster.pods.values())
 
     def admit_all(self) -> None:
@@ -512,7 +519,7 @@ class Simulation:
             self.cluster.add_group(group)
 
     def admit(self, pod: Pod) -> None:
-        """Accept a new pod. The pod is on a node, needs a node, or does not concern the scheduler."""
+        """Accept a new pod. The pod is on a node, needs a node, or is not handled by the scheduler."""
         if pod.spec.node_name:
             self.scheduler.records.of(pod).node = pod.spec.node_name
         elif ended(pod):
@@ -523,11 +530,11 @@ class Simulation:
             self.scheduler.enqueue(pod)
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the pod as the API server stores it, with its priority and preemption policy."""
+        """Return the pod in the form in which the API server stores it, with its priority and preemption policy."""
         return self._admission.admitted(pod)
 
     def arrive(self, pod: Pod) -> PodRecord:
-        """Create a pod now, with its claims. Its record is filled in when the scheduler has run."""
+        """Create a pod and its claims now. The pod's record is complete when the scheduler has run."""
         pod, claims = self._admission.arriving(pod)
         for claim in claims:
             self.cluster.put_claim(claim)
@@ -536,14 +543,14 @@ class Simulation:
         return self.scheduler.records.of(pod)
 
     def arrive_group(self, group: PodGroup) -> None:
-        """Create a pod group now, with its claims."""
+        """Create a pod group and its claims now."""
         group, claims = self._admission.arriving_group(group)
         for claim in claims:
             self.cluster.put_claim(claim)
         self.cluster.add_group(group)
 
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
-        """Return all plugins of a class in all profiles."""
+        """Return all plugins of this class in all profiles."""
         known = self._plugins.get(kind)
         if known is None:
             found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
@@ -552,7 +559,7 @@ class Simulation:
 
     @property
     def dynamic_resources(self) -> list[DynamicResources]:
-        """The DynamicResources plugin of each profile that has this plugin."""
+        """The DynamicResources plugins of all profiles that have this plugin."""
         return self.plugins_of(DynamicResources)
 
 

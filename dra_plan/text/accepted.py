@@ -43,7 +43,10 @@ _SETTINGS: Schema = {
 
 
 def kinds() -> list[str]:
-    """Return the names of all schemas: Kubernetes objects as APIVERSION/KIND, newest version first, and settings."""
+    """Return the names of all schemas.
+
+    They are Kubernetes objects as APIVERSION/KIND, with the newest version first, and the settings.
+    """
     from dra_plan.manifests.kinds import every
     from dra_plan.scheduler import config
 

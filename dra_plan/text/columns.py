@@ -38,10 +38,10 @@ def _safe(cell: str) -> str:
 class Table:
     """A table with headers and rows.
 
-    The first `grouped` columns identify the row: a terminal leaves them blank where they repeat the row above, and a
-    narrow terminal turns them into headings. The columns numbered in `flexible` shrink on a narrow terminal. Before
-    that, the `spare` columns are moved below the rows, in this order; zeros are then not shown, and cells that are
-    equal in all rows are shown once.
+    The first `grouped` columns identify the row. A terminal leaves a cell in these columns blank if the cell repeats
+    the cell above, and a narrow terminal turns these columns into headings. The columns numbered in `flexible` shrink
+    on a narrow terminal. Before they shrink, the `spare` columns are moved below the rows, in the order of `spare`;
+    zeros are then not shown, and cells that are equal in all rows are shown once.
     """
 
     headers: Sequence[str]
@@ -93,7 +93,7 @@ WIDEST = 160
 def plain(parts: Sequence[Part]) -> str:
     """Return the parts as text, separated by blank lines.
 
-    A row is one line, and only very wide tables have short cells.
+    A row is one line. Cells have their short forms only in very wide tables.
     """
     return "\n".join(map(_plain, parts))
 
@@ -166,7 +166,7 @@ def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
 
 
 def wrapped(lines: Iterable[str], width: int) -> list[str]:
-    """Return the lines as they are wrapped on a terminal of this width."""
+    """Return the lines as a terminal of this width wraps them."""
     screen = Screen(width, colour=False)
     return [part for line in lines for part in _on(screen, line, heading=False)]
 
@@ -204,7 +204,7 @@ LEAST_ALIKE = 2
 def rows(total: Mapping[str, str]) -> dict[str, dict[int, str]]:
     """Return the counters that are slots, grouped by the prefix of their names and then by number.
 
-    A counter is a slot if its total is 1 and the names of similar counters have consecutive numbers.
+    A counter is a slot if its total is 1 and the counters with the same prefix have consecutive numbers.
     """
     found: dict[str, dict[int, str]] = {}
     for name, amount in total.items():

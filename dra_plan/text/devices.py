@@ -34,7 +34,7 @@ Refused = RemovedDevices | PassedOver | DeviceCheck
 
 
 def removed(of: Refused) -> str:
-    """Return the reason why a check removed devices, in words that follow the number of devices."""
+    """Return the reason why a check removed devices. The text follows the number of devices in a sentence."""
     return _REMOVED[of.code](of)
 
 
@@ -130,7 +130,10 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
 
 
 def request_lines(story: NodeStory) -> Lines:
-    """Yield the requests that cannot be satisfied even alone. Requests with the same checks and results are merged."""
+    """Yield the requests that cannot be satisfied even alone.
+
+    Requests with the same checks and results are merged.
+    """
     for of, others in alike(failing(story)):
         yield f"{words.capital(words.problem(of))}."
         if others:
@@ -141,7 +144,7 @@ def request_lines(story: NodeStory) -> Lines:
 def failing(story: NodeStory) -> list[StoryRequest]:
     """Return the requests that cannot be satisfied even alone.
 
-    An alternative is included only if all others fail too.
+    An alternative is included only if all other alternatives fail too.
     """
     stuck: dict[tuple[str, str], bool] = {}
     for of in story.requests:
@@ -154,7 +157,10 @@ _NO_CLAIM = ClaimName(namespace="", name="")
 
 
 def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRequest]]]:
-    """Group the requests with the same checks and results. Each group is given by its first request and the others."""
+    """Group the requests with the same checks and results.
+
+    Each group consists of its first request and a list of the other requests.
+    """
     groups: dict[str, tuple[StoryRequest, list[StoryRequest]]] = {}
     for of in requests:
         same = str(replace(of, claim=_NO_CLAIM, request="", alternative=False))
@@ -180,12 +186,12 @@ def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
 
 
 def devices_spread(of: RequestDevices) -> str:
-    """Return the number of devices on the nodes of the group, as a range if it differs."""
+    """Return the number of devices on each node of the group, as a range if the nodes differ."""
     return _on_these(words.devices_differ(of))
 
 
 def left_spread(of: RequestDevices) -> str:
-    """Return the number of devices left on the nodes of the group, as a range if it differs."""
+    """Return the number of devices that are left on each node of the group, as a range if the nodes differ."""
     return _on_these(words.left_differs(of))
 
 
@@ -194,13 +200,13 @@ def _on_these(found: str) -> str:
 
 
 def removed_spread(removed: RemovedDevices) -> str:
-    """Return the number of devices that a check removes, as a range if it differs between nodes."""
+    """Return the number of devices that a check removes on each node, as a range if the nodes differ."""
     least, most = removed.count_from, removed.count_to
     return _on_these(f"{least} to {most}" if least != most else "")
 
 
 def finding_lines(removed: RemovedDevices) -> Iterator[str]:
-    """Yield the parts of a selector that are decisive, and the values that the devices have instead."""
+    """Yield the decisive parts of a selector, each with the values that the devices have instead."""
     total = sum(finding.count for finding in removed.selectors or ())
     everywhere = " (on all these nodes)" if total > removed.count else ""
     for finding in removed.selectors or ():
@@ -327,7 +333,7 @@ def _selector(of: SelectorDetail, device: str) -> Iterator[str]:
 
 
 def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
-    """Return the devices that the claims get, by driver. If there are many, their number is added."""
+    """Return the devices that the claims get, by driver. If there are many devices, their number is added."""
     names: dict[str, list[str]] = {}
     for claim in claims:
         for result in claim.allocation.devices.results:

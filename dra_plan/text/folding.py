@@ -17,8 +17,8 @@ FEWEST = 3
 def device_cell(devices: Iterable[str], node: str = "") -> Folded:
     """Return a cell with devices as DRIVER/POOL/DEVICE.
 
-    Its short form is `DRIVER: gpu-0..gpu-7 (8)`, with the pool unless the pool has the name of the node. `node` is the
-    node that the row names.
+    Its short form is `DRIVER: gpu-0..gpu-7 (8)`. The short form names the pool unless the pool has the name of the
+    node. `node` is the node that the row names.
     """
     devices = list(devices)
     return Folded(", ".join(devices), by_pool(devices, node))

@@ -16,7 +16,7 @@ D_contra = TypeVar("D_contra", bound=PrintedDocument, contravariant=True)
 
 
 class Format(NamedTuple, Generic[D_contra]):
-    """A function that returns the text to print for a document, for a terminal if one is given.
+    """A function that returns the text to print for a document. If a terminal is given, the text is laid out for it.
 
     Long texts come in parts.
     """

@@ -34,11 +34,10 @@ class Verdict(Enum):
 class Gate(NamedTuple):
     """The conditions that a result must meet.
 
-    By default, every claim set must fit on a node and every pod must be bound.
-
-    `min_copies` is the number of copies of each owner that must fit, and `min_nodes` is the number of nodes on which
-    each claim set must fit. If `require_fit` is set, undecided results count as failed, and so do inputs that lack
-    something in use. If `no_warnings` is set, every warning counts as a failure.
+    By default, every claim set must fit on a node and every pod must be bound. `min_copies` is the number of copies of
+    each owner that must fit, and `min_nodes` is the number of nodes on which each claim set must fit. If `require_fit`
+    is set, undecided results count as failed, and so do results for an input that lacks something in use. If
+    `no_warnings` is set, every warning counts as a failure.
     """
 
     require_fit: bool = False
@@ -84,7 +83,10 @@ class Judge(NamedTuple, Generic[D]):
 
 
 def refusals_of(document: PrintedDocument) -> list[ApiServerRefusal]:
-    """Return what the API server rejects according to the document. Documents without this field reject nothing."""
+    """Return the API server's rejections in the document.
+
+    If the document has no field for rejections, there are none.
+    """
     found: Refusals = getattr(document, "refusals", UNSET)
     return list(found or ())
 

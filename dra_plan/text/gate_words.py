@@ -28,7 +28,10 @@ def failure(gate: Gate, judge: Judge[D], document: D) -> str:
 
 
 def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
-    """Return a line for each way in which claim sets failed, with the names of these claim sets."""
+    """Return a line for each way in which claim sets failed.
+
+    The line names the claim sets that failed in this way.
+    """
     usual = Gate()
     refused, undecided, few = [], [], []
     for claim_set in claim_sets:
@@ -49,7 +52,7 @@ def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
 
 
 def undecided_cause(names: Sequence[str], what: str) -> list[str]:
-    """Return a line that says that all of these are undecided, which `--require-fit` rejects.
+    """Return a line that says that all of these names are undecided. `--require-fit` rejects undecided results.
 
     The list is empty if there are no names.
     """
@@ -57,7 +60,10 @@ def undecided_cause(names: Sequence[str], what: str) -> list[str]:
 
 
 def cause(names: Sequence[str], what: str, one: str, many: str) -> list[str]:
-    """Return a line that says that all of these failed in the same way. The list is empty if there are no names."""
+    """Return a line that says that all of these names failed in the same way.
+
+    The list is empty if there are no names.
+    """
     if not names:
         return []
     return [f"{counted(len(names), what)} {one if len(names) == 1 else many}: {listed(list(names))}"]

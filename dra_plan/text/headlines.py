@@ -38,7 +38,10 @@ def with_gates(of: OwnerVerdict, then: GatedVerdict) -> str:
 
 
 def without_gates(alike: Sequence[OwnerVerdict]) -> str:
-    """Return the verdict without these gates, to follow the name, such as `it would be bound to gpu-2 now`."""
+    """Return the verdict without the gates that seem to be on in the cluster.
+
+    The text follows the name of the owner, such as `it would be bound to gpu-2 now`.
+    """
     said = _HEADLINES[alike[0].verdict](_Whose(alike)).lstrip(": ").removesuffix(".")
     return said if said.startswith(("its ", "all ")) else f"{'they' if len(alike) > 1 else 'it'} {said}"
 
@@ -64,11 +67,12 @@ class _Whose:
 
 def _would_bind(whose: _Whose) -> str:
     of = whose.of
+    when = "once its volumes exist" if any(one.provisioner_pods for one in of.volume_claims) else "now"
     if whose.is_pod:
-        return f" would be bound to {whose.nodes} now."
+        return f" would be bound to {whose.nodes} {when}."
     if of.kind == "ResourceClaim":
         return ": its devices are free."
-    return f": {_its_pods(of)} would be bound now{f', to {of.node_name}' if of.pods == 1 else ''}."
+    return f": {_its_pods(of)} would be bound {when}{f', to {of.node_name}' if of.pods == 1 else ''}."
 
 
 def _would_preempt(whose: _Whose) -> str:
@@ -190,7 +194,7 @@ def _set(of: OwnerVerdict) -> str:
 
 
 def admission(of: OwnerVerdict) -> str:
-    """Return which controller removes the scheduling gates, if it is known, and in which queue the pod waits."""
+    """Return which controller removes the scheduling gates, if this is known, and the queue in which the pod waits."""
     if not all(gate.startswith(KUEUE) for gate in of.held):
         return ""
     return f", until Kueue admits it from local queue {of.queue}" if of.queue else ", until Kueue admits it"

@@ -13,7 +13,7 @@ MOST_ROWS = 200
 
 
 def fragment(parts: Sequence[Part]) -> str:
-    """Return the parts one after another as HTML. It contains no markup except what is generated here."""
+    """Return the parts one after another as HTML. All markup in it is generated here; text is escaped."""
     return f"<div>{''.join(line for part in parts for line in _part(part))}</div>"
 
 

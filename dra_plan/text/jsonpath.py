@@ -30,12 +30,12 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """A step to all items of a list or all values of a map, written `.*` or `[*]`."""
+    """A step to all items of a list or to all values of a map, written `.*` or `[*]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """A step to the value and everything below it, written `..`."""
+    """A step to a value and to everything below the value, written `..`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class _TemplateParser:
         return nodes
 
     def nodes(self, *, inside_range: bool) -> tuple[Node, ...]:
-        """Return the nodes up to the end of the template, or up to just before an `{end}`."""
+        """Return the nodes up to the end of the template, or up to (but not including) an `{end}`."""
         found: list[Node] = []
         while self.at < len(self.source):
             if not self.peek("{"):
@@ -225,7 +225,10 @@ class _TemplateParser:
         return found
 
     def quoted(self) -> str:
-        """Parse a quoted text; a backslash escapes n, t, r and any other character for itself."""
+        """Parse a quoted text.
+
+        A backslash escapes n, t and r; any other character after a backslash stands for itself.
+        """
         quote, text = self.source[self.at], ""
         self.at += 1
         while self.at < len(self.source):
@@ -240,7 +243,7 @@ class _TemplateParser:
         raise self.fail("quote is not closed")
 
     def path(self) -> Query:
-        """Parse `$`, `@` or nothing, then steps; a name may come first without its dot."""
+        """Parse `$`, `@` or nothing, and then steps. The first step may be a name without its dot."""
         start = self.at
         from_root = self.skip("$")
         if not from_root and not self.skip("@") and not self.peek(".") and not self.peek("["):
@@ -271,7 +274,7 @@ class _TemplateParser:
         return Wildcard() if self.skip("*") else Field(self.name())
 
     def name(self) -> str:
-        r"""Parse a field name; a backslash takes the next character literally (`kubernetes\.io/arch`)."""
+        r"""Parse a field name. A backslash makes the next character literal (`kubernetes\.io/arch`)."""
         name = ""
         while self.at < len(self.source) and self.source[self.at] not in _ENDS_NAME:
             if self.skip("\\") and self.at >= len(self.source):

@@ -20,7 +20,7 @@ def _table(made: Table) -> str:
 
 
 def escaped(line: str) -> str:
-    """Return text that Markdown shows literally. Text between backticks is still shown as code."""
+    """Return the text so that Markdown shows it literally. Text between backticks is still shown as code."""
     parts = line.split("`")
     if len(parts) % 2 == 0:
         return _escaped(line)

@@ -22,7 +22,7 @@ CUT_SHORT = "a search was cut short (--max-steps)"
 
 
 def why_not_known(outcomes: Iterable[str]) -> str:
-    """Return why results are undecided: because input is missing (Unknown), or because searches were cut short."""
+    """Return why results are undecided: input is missing (the outcome Unknown), or searches were cut short."""
     reasons = (words.UNKNOWN if outcome == "Unknown" else CUT_SHORT for outcome in outcomes)
     return ", or ".join(dict.fromkeys(reasons)) or CUT_SHORT
 
@@ -38,12 +38,12 @@ def why_undecided(document: PrintedDocument) -> str:
 
 
 def unsettled_words(reason: str) -> str:
-    """Return `never settles: REASON`, or that chance decides when the cluster settles."""
+    """Return `never settles: REASON`, or say that chance decides when the cluster settles."""
     return f"{'settles only by chance' if reason.startswith(BY_CHANCE) else 'never settles'}: {reason}"
 
 
 def fits_nowhere(outcome: str) -> str:
-    """Return the words for a claim set or pod that does not fit, which depend on whether this is certain."""
+    """Return the words for a claim set or pod that does not fit. They depend on whether this is certain."""
     return {"Undecided": "undecided", "Unknown": "not known"}.get(outcome, "fits nowhere")
 
 
@@ -54,7 +54,7 @@ NAMES = 4
 def node_list(names: Sequence[str], *, every: bool = False) -> str:
     """Return node names for a cell.
 
-    Unless `every` is set, these are the first few names and the number of the others.
+    Unless `every` is set, the text has only the first few names and the number of other nodes.
     """
     if every or len(names) <= NAMES + 1:
         return ", ".join(names)
@@ -92,7 +92,7 @@ def object_name(label: str) -> str:
 
 
 class NamedDevice(Protocol):
-    """An object that identifies a device, such as an allocation result or a selector match."""
+    """An object that names a device, such as an allocation result or a selector match."""
 
     @property
     def driver(self) -> str:
@@ -113,14 +113,17 @@ def device_name(named: NamedDevice) -> str:
 
 
 def consumed(result: DeviceRequestAllocationResult) -> str:
-    """Return the capacity that a share consumes as NAME=AMOUNT, or `admin` for admin access, which consumes nothing."""
+    """Return the capacity that a share consumes as NAME=AMOUNT.
+
+    For admin access, which consumes nothing, return `admin`.
+    """
     if result.admin_access:
         return "admin"
     return ", ".join(f"{name}={amount}" for name, amount in (result.consumed_capacity or {}).items())
 
 
 def target(document: PrintedDocument) -> str:
-    """Return a line with the edits, the simulated release, and the release's defects that affected the result."""
+    """Return a line with the edits, the simulated release, and the defects of the release that affected the result."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
     defects = f"; known bugs that affect this result: {', '.join(met)}" if met else ""
     changed = sentence(document.what_if or ())
@@ -163,7 +166,7 @@ def _held(edits: Sequence[AppliedEdit]) -> Iterator[str]:
 def held(hold: HeldDrain, *, later: bool = False) -> str:
     """Return the budgets that hold up a drain, and how many pods they allow to leave.
 
-    If `later` is set, this is after other drains; otherwise, it is now.
+    If `later` is set, the drain comes after other drains. Otherwise, it begins now.
     """
     names = " and ".join(f"{hold.namespace}/{name}" for name in hold.budgets)
     pods = _count(len(hold.pods), "pod")

@@ -12,6 +12,7 @@ from dra_plan.documents.node_obstacles import (
     FoundLabel,
     NodeObstacle,
     NodeRefusalReason,
+    NodeShare,
     RefusingNodes,
     ResourceUser,
     ShortAlternative,
@@ -30,8 +31,23 @@ def obstacle(of: NodeObstacle) -> str:
     return _WORDS[of.kind](of)
 
 
+def in_common(of: NodeObstacle) -> str:
+    """Return what an obstacle is on all its nodes, without what differs between them."""
+    return obstacle(structs.replace(of, users=[], holders=[], removed=[], on=""))
+
+
+def share(of: NodeObstacle, one: NodeShare) -> str:
+    """Return what one of the nodes has left, and who has the rest."""
+    if of.kind == "Devices":
+        told = "; ".join(map(_removed, one.removed))
+        return f"{one.left if one.left != '0' else 'none'} available{f' ({told})' if told else ''}"
+    having = [f"{words.listed(one.holders)} {_has(one.holders)} the rest"] if one.holders else []
+    told = words.listed([*having, *(_user(user, of) for user in one.users)])
+    return f"{_amount(of, one.left)} free{f' ({told})' if told else ''}"
+
+
 def in_short(of: RefusingNodes) -> str:
-    """Return the subjects of all reasons that the nodes have, in a few words.
+    """Return the subjects of all reasons why the nodes reject the pod, in a few words.
 
     If a reason has no subject, the scheduler's words are used.
     """
@@ -46,7 +62,7 @@ def _untold(reason: NodeRefusalReason) -> str:
 
 
 def of_node(of: RefusingNodes, labels: Mapping[str, str]) -> str:
-    """Return all reasons of one of the nodes, with the node's own labels."""
+    """Return all reasons why one of the nodes rejects the pod, with the node's own labels."""
     told = [_of_node(one, labels) for one in of.about] + [_untold(one) for one in of.reasons if not one.about]
     return "; ".join(dict.fromkeys(told))
 
@@ -158,12 +174,13 @@ def _devices(of: NodeObstacle) -> str:
     said = words.cell(of.devices) if of.devices is not None else ""
     if of.together is not None and of.devices is not None:
         said = conflict(of.together, f"on {of.on}: " if of.on else "") or said
-    if of.devices is not None and of.removed and of.devices.left is not None:
+    if of.devices is not None and (of.removed or of.each) and of.devices.left is not None:
         told = "; ".join(map(_removed, of.removed))
         least = f"{of.devices.left_from} to " if of.devices.left_from is not None else ""
         first = f"on {of.on}: " if of.on else ""
         left = f"{least}{of.devices.left or 'none'}"
-        said = f"{of.devices.request} needs {of.devices.need}, {left} available ({first}{told})"
+        said = f"{of.devices.request} needs {of.devices.need}, {left} available"
+        said += f" ({first}{told})" if told else ""
     said += "".join(f"; {_alternative(one)}" for one in of.alternatives)
     for each in of.missing_drivers:
         said = f"driver {each.driver} publishes none here, but for {words.counted(each.nodes, 'other node')}"
@@ -279,7 +296,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
 
 
 def taken_ports(alike: Sequence[NodeObstacle]) -> str:
-    """Return which host ports are taken, and by which pods. All the ports must be taken by the same pods."""
+    """Return the host ports that are taken, and the pods that take them. The same pods must take all of these ports."""
     first, ports = alike[0], [f"{one.port}/{one.protocol}" for one in alike]
     taken = "host port {} is taken" if len(ports) == 1 else "host ports {} are taken"
     by = f"pods {words.listed(first.holders)}" if first.varies else f"pod {first.pod}"
@@ -339,7 +356,14 @@ def _spread(of: NodeObstacle) -> str:
 def _volume(of: NodeObstacle) -> str:
     if of.volume:
         return f"the volume of claim {of.claim} cannot be used there"
+    if of.need:
+        left = f"at most {_of_storage(of, of.left)}" if of.left_from else _of_storage(of, of.left)
+        return f"claim {of.claim}: needs {words.need(of.resource, of.need)} of storage, {left} free"
     return f"claim {of.claim} cannot get a volume there"
+
+
+def _of_storage(of: NodeObstacle, left: str) -> str:
+    return words.amount(of.resource, of.need, left)
 
 
 def _volume_in_use(of: NodeObstacle) -> str:

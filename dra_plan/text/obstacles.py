@@ -25,7 +25,10 @@ from dra_plan.text.words import scheduler_says
 
 
 def lines(of: NotTogether) -> Lines:
-    """Yield the requests, constraints and claims that conflict, with details, and then the amounts that are short."""
+    """Yield the requests, constraints and claims that conflict, with details.
+
+    Then yield the amounts that are too small.
+    """
     for said, below in _told(of.elements):
         yield f"- {said}"
         yield from indented(below, 4)
@@ -96,7 +99,7 @@ def slot_lines(of: Sequence[SeenCounterSet]) -> Iterator[str]:
 
 
 def element(of: BlockingElement) -> str:
-    """Return the text for a request, constraint, counter or claim that is part of a conflict."""
+    """Return the text for a request, constraint, counter or claim that takes part in a conflict."""
     if isinstance(of, BlockingRequest):
         return f"{words.request(of)}{_passing(of)}"
     if isinstance(of, BlockingClaim):
@@ -111,7 +114,7 @@ def element(of: BlockingElement) -> str:
 
 
 def conflict(of: NotTogether, where: str = "") -> str:
-    """Return, in one line, what cannot be met together, what is free, and who has the rest.
+    """Return, in one line, what cannot be met together, what is free, and who uses the rest.
 
     An example is `gpu and nic need the same pcieRoot; gpu can have "pci0000:20", nic can have "pci0000:10" (in use by
     ...)`. `where` is the beginning of sentences about a single node. The line is empty if nothing is known.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
+from dra_plan.claims.owners import CRASHING
 from dra_plan.documents.claim_sets import UnplannedOwner
 from dra_plan.documents.stories import DriverPod, UnreadyPod
 from dra_plan.documents.verdicts import OwnerVerdict, PodEvent
@@ -14,9 +16,9 @@ STARTING = ("ContainerCreating", "PodInitializing")
 
 
 def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[str]:
-    """Yield what keeps a pod from starting on its node. If this is unknown, yield a command that shows it.
+    """Yield the reasons why a pod does not start on its node, or a command that shows the reason if it is unknown.
 
-    For a StatefulSet that waits for a pod, this pod comes first.
+    If a StatefulSet waits for a pod, this pod comes first.
     """
     if of.held_by == "Order":
         yield from (f"Pod {one.pod} on {one.node} is not ready{_why(one)}." for one in of.unready_pods)
@@ -33,7 +35,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
 
 
 def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
-    """Yield a sentence about pods of DaemonSets that are not ready, if a driver publishes no devices."""
+    """Yield a sentence about DaemonSet pods that are not ready, if a driver publishes no devices."""
     if of is None or not of.unready_pods or of.held_by == "Order":
         return
     by_reason: dict[str, list[str]] = {}
@@ -41,6 +43,19 @@ def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
         by_reason.setdefault(_why(one), []).append(f"{one.pod} on {one.node}")
     told = [f"{words.listed(names)}{why}" for why, names in by_reason.items()]
     yield f"Pods of DaemonSets that are not ready: {words.listed(told)}."
+
+
+def unready_sentence(of: UnreadyPod) -> str:
+    """Return why a pod is not ready, with the command that shows what its container logged, if it crashes."""
+    if not of.node:
+        return f"Its pod {of.pod} is Pending."
+    if not of.container:
+        return f"Its pod {of.pod} on {of.node} is not ready."
+    if of.reason != CRASHING:
+        return f"Container {of.container} of its pod {of.pod} does not start{_why(of)}."
+    namespace, _, name = of.pod.partition("/")
+    logs = shlex.join(["kubectl", "logs", "-n", namespace, name, "-c", of.container, "--previous"])
+    return f"Container {of.container} of its pod {of.pod} crashes{words.in_brackets(of.message)}: {logs}"
 
 
 def _why(of: UnreadyPod) -> str:

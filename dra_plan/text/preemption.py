@@ -12,5 +12,8 @@ _NO_HELP = re.compile(
 
 
 def without(message: str) -> str:
-    """Return the scheduler's message without the part about preemption, if preemption could not help on any node."""
+    """Return the scheduler's message.
+
+    The part about preemption is left out if preemption could not help on any node.
+    """
     return _NO_HELP.sub("", message)

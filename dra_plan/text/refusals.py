@@ -15,7 +15,7 @@ MOST = 5
 
 
 def headline(refusals: Refusals) -> str:
-    """Return the number of rejected objects as the beginning of a sentence, or "" if there are none."""
+    """Return the number of rejected objects as the beginning of a sentence, or "" if no objects are rejected."""
     refused = len({one.object for one in refusals or ()})
     return f"The API server rejects {counted(refused, 'object')}" if refused else ""
 

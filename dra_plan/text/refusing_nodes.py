@@ -10,21 +10,26 @@ from dra_plan.api.quantity import parse
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes
 from dra_plan.documents.verdicts import DEVICES, AloneVerdict, OwnerVerdict
 from dra_plan.text import words
-from dra_plan.text.node_obstacles import obstacle, taken_ports
+from dra_plan.text.columns import indented
+from dra_plan.text.node_obstacles import in_common, obstacle, share, taken_ports
 
 MOST_NAMES = 2
 """The number of nodes that a line names."""
+
+MOST_SHARES = 8
+"""The number of nodes that have lines of their own below the lines for their kinds."""
 
 UNEXAMINED = "devices do not fit (--node NODE says why on one of these nodes)"
 """The words for nodes that are not among those whose devices were examined closely."""
 
 
 def node_lines(
-    of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False
+    of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False, most_shares: int = 0
 ) -> Iterator[str]:
-    """Yield a line for each group of nodes that reject the pod, beginning with the nodes that are closest to fitting.
+    """Yield a line for each group of nodes that reject the pod. The nodes that are closest to fitting come first.
 
-    `without_devices` says that the input does not show the devices.
+    `without_devices` says that the input does not show the devices. If a few nodes differ only in what other pods leave
+    of them, up to `most_shares` of these nodes have their own lines.
     """
     if of.of_all_nodes:
         claims = of.volume_claims if isinstance(of, OwnerVerdict) else []
@@ -34,7 +39,11 @@ def node_lines(
             yield words.scheduler_says(reason.message)
         return
     yield from group_lines(
-        of.nodes, asks_for_devices=asks_for_devices, without_devices=without_devices, excluded=_Excluded(of)
+        of.nodes,
+        asks_for_devices=asks_for_devices,
+        without_devices=without_devices,
+        excluded=_Excluded(of),
+        most_shares=most_shares,
     )
 
 
@@ -44,13 +53,17 @@ def group_lines(
     asks_for_devices: bool = True,
     without_devices: bool = False,
     excluded: _Excluded | None = None,
+    most_shares: int = 0,
 ) -> Iterator[str]:
-    """Yield a line for each group of nodes, in the given order. Groups that have the same reasons share a line."""
+    """Yield a line for each group of nodes, in the given order. Groups that have the same reasons share a line.
+
+    The lines of single nodes are below the line of their group.
+    """
     others = not all(any(one.is_reserved for one in group.about) for group in groups)
     examined = [group for group in groups if not _is_unexamined(group)]
     is_sample = any(one.devices is not None for group in examined for one in group.about)
     say = _of_sample if is_sample else phrase
-    alike: dict[str, list[str]] = {}
+    alike: dict[tuple[str, ...], list[str]] = {}
     for group in [*examined, *filter(_is_unexamined, groups)]:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
         reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
@@ -58,11 +71,32 @@ def group_lines(
         reasons.sort(key=lambda one: not any(each.is_of_volume for each in one.about))
         if excluded is not None:
             reasons = [one for one in map(excluded.without, reasons) if one is not None]
-        told = (reserved if others else []) or [say(one) for one in reasons if not _is_echo(one, group)]
+        below = () if without_devices else _shares(group)
+        below = below if len(below) <= most_shares else ()
+        most_shares -= len(below)
+        told = (reserved if others else []) or [
+            say(one, common=bool(below)) for one in reasons if not _is_echo(one, group)
+        ]
         if not told:
             continue
-        alike.setdefault(f"{'devices fit; ' if fit else ''}{'; '.join(told)}", []).extend(group.nodes)
-    yield from (f"{who(nodes)}: {said}" for said, nodes in alike.items())
+        said = f"{'devices fit; ' if fit else ''}{'; '.join(told)}"
+        alike.setdefault((said, *below), []).extend(group.nodes)
+    for (said, *of_nodes), nodes in alike.items():
+        yield f"{words.counted(len(nodes), 'node') if of_nodes else who(nodes)}: {said}"
+        yield from indented(of_nodes)
+
+
+def _shares(group: RefusingNodes) -> tuple[str, ...]:
+    """Return a line for each of a few nodes that differ only in what other pods leave of them."""
+    found = [one for one in group.about if one.each]
+    if any(one.never or one.kind not in ("Resource", "Devices") for one in group.about):
+        return ()
+    lines: dict[str, list[str]] = {}
+    for of in found:
+        name = f"{of.devices.request if of.devices is not None else of.resource}: " if len(found) > 1 else ""
+        for one in of.each:
+            lines.setdefault(one.node, []).append(f"{name}{share(of, one)}")
+    return tuple(f"{node}: {'; '.join(said)}" for node, said in lines.items())
 
 
 def _is_unexamined(group: RefusingNodes) -> bool:
@@ -74,8 +108,8 @@ def _is_unexplained(reason: NodeRefusalReason) -> bool:
     return reason.plugin == DEVICES and not reason.about
 
 
-def _of_sample(reason: NodeRefusalReason) -> str:
-    return UNEXAMINED if _is_unexplained(reason) else phrase(reason)
+def _of_sample(reason: NodeRefusalReason, *, common: bool = False) -> str:
+    return UNEXAMINED if _is_unexplained(reason) else phrase(reason, common=common)
 
 
 class _Excluded:
@@ -88,7 +122,7 @@ class _Excluded:
         self._conflict = conflict
 
     def without(self, reason: NodeRefusalReason) -> NodeRefusalReason | None:
-        """Return the reason without these obstacles; None if nothing else is left."""
+        """Return the reason without the excluded obstacles, or None if no obstacle is left."""
         about = [one for one in reason.about if not self._has(one)]
         return None if reason.about and not about else structs.replace(reason, about=about)
 
@@ -114,14 +148,18 @@ def who(nodes: Sequence[str]) -> str:
     return f"{words.counted(len(nodes), 'node')} ({', '.join(nodes[:MOST_NAMES])}{more})"
 
 
-def phrase(reason: NodeRefusalReason) -> str:
-    """Return the words for the reason of a rejection, which are the scheduler's message if nothing more is known."""
+def phrase(reason: NodeRefusalReason, *, common: bool = False) -> str:
+    """Return the words for the reason of a rejection. If nothing more is known, they are the scheduler's message.
+
+    If `common` is set, what differs between the nodes is left out.
+    """
+    say = in_common if common else obstacle
     if not reason.about:
         return reason.message
     ports: dict[object, list[NodeObstacle]] = {}
     for one in reason.about:
         ports.setdefault((one.pod, tuple(one.holders), one.varies) if one.kind == "Port" else id(one), []).append(one)
-    return ", ".join(obstacle(alike[0]) if len(alike) == 1 else taken_ports(alike) for alike in ports.values())
+    return ", ".join(say(alike[0]) if len(alike) == 1 else taken_ports(alike) for alike in ports.values())
 
 
 def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
@@ -134,8 +172,8 @@ def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bo
     """Return whether the explanation of devices on one node is enough.
 
     It is enough if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not
-    enough if a request has alternatives, or if devices of the right kind have too little left: the line about the nodes
-    then says it sooner.
+    enough if a request has alternatives, or if devices of the right kind have too little left: in these cases, the line
+    about the nodes says it sooner.
     """
     if len(groups) > 1 or not only_devices(groups) or any(_is_nearly(one) for group in groups for one in group.about):
         return False
@@ -143,7 +181,7 @@ def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bo
 
 
 def _is_nearly(of: NodeObstacle) -> bool:
-    return bool(of.alternatives) or any(one.step == "counter" for one in of.removed)
+    return bool(of.alternatives or of.each) or any(one.step == "counter" for one in of.removed)
 
 
 def only_devices(groups: Sequence[RefusingNodes]) -> bool:
@@ -152,7 +190,7 @@ def only_devices(groups: Sequence[RefusingNodes]) -> bool:
 
 
 def in_vain(groups: Sequence[RefusingNodes]) -> str:
-    """Return a sentence that says that waiting will not help, if even empty nodes have too little.
+    """Return a sentence that says that waiting will not help, because even empty nodes have too little.
 
     Return "" unless this is certain.
     """

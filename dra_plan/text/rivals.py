@@ -16,9 +16,9 @@ def other(pod: OtherPod) -> str:
 
 
 def room_taken(who: str, node: str, first: Sequence[OtherPod]) -> str:
-    """Return the end of a sentence, which says that the pods would fit on the node but other pods take the room.
+    """Return the end of a sentence that says that other pods take the room on the node.
 
-    `who` names the pods that would fit, and `first` are the pods that take the room.
+    `who` names the pods that would fit otherwise, and `first` are the pods that take the room.
     """
     others = words.listed([other(pod) for pod in first])
     comes = "comes first and takes the room" if len(first) == 1 else "come first and take the room"
@@ -31,7 +31,7 @@ def only_some(alone: int, pods: int) -> str:
 
 
 def contested(of: ContestedPods) -> str:
-    """Return which pods take the room of these pods, and whether all of these pods would fit otherwise."""
+    """Return which other pods take the room that these pods need, and whether all of these pods would fit otherwise."""
     more = of.would_bind_alone - of.would_bind
     if of.pods == 1:
         who = "it"

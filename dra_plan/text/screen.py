@@ -65,7 +65,7 @@ LEAST = 24
 
 
 def render(parts: Sequence[Part], screen: Screen) -> str:
-    """Return the parts, separated by blank lines. A line is wider than the terminal only if a single word is."""
+    """Return the parts, separated by blank lines. A line is wider than the terminal only if one of its words is."""
     blocks = ["\n".join(line.rstrip() for line in _lines(part, screen)) + "\n" for part in parts]
     return "\n".join(blocks)
 

@@ -40,7 +40,7 @@ SUMMED = 4
 
 
 def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[NodeStory]:
-    """Return the explanations to show. If a pod is unscheduled, those for the nodes closest to fitting come first.
+    """Return the explanations to show. For an unscheduled pod, explanations of the nodes closest to fitting come first.
 
     The devices that an unscheduled pod would get are left out.
     """
@@ -70,14 +70,14 @@ def summary_lines(absent: list[AbsentName], leading: list[LeadingReason], storie
 
 
 def is_long(leading: list[LeadingReason], stories: list[NodeStory]) -> bool:
-    """Return whether a summary helps. It does if several reasons apply to many nodes."""
+    """Return whether a summary helps. A summary helps if several reasons apply to many nodes."""
     return len(leading) > 1 and (len(stories) >= SUMMED or sum(len(story.nodes) for story in stories) > MOST_STORIES)
 
 
 def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
-    """Return the explanations to show, and a sentence about the others.
+    """Return the explanations to show, and a sentence about the other explanations.
 
-    If there are too many explanations, those with the most nodes are shown.
+    If there are too many explanations, the explanations that cover the most nodes are shown.
     """
     if len(stories) <= MOST_STORIES:
         return stories, ""
@@ -128,17 +128,17 @@ _MISSING = "class-missing"
 
 
 def error_of(of: PlannedClaimSet | ExplainedClaimSet) -> str:
-    """Return what an error on a node means for the claim set."""
+    """Return the consequence of an error on a node for the claim set."""
     return NO_CLASS if any(one.code == _MISSING for one in of.leading) else STOPS
 
 
 def who(of: ExplainedClaimSet) -> str:
-    """Return what fits on a node or does not: the pod, or the claims if there is no pod."""
+    """Return the subject that fits or does not fit on a node: the pod, or the claims if there is no pod."""
     return THE_POD if of.owner is not None else "the claim" if len(of.claims) == 1 else "the claims"
 
 
 def heading(story: NodeStory, who: str = THE_POD) -> str:
-    """Return the nodes of the explanation, and the outcome on them."""
+    """Return the nodes of the explanation, and the outcome on these nodes."""
     several = who.endswith("s")
     match story.outcome:
         case Outcome.FITS:  # the node may lack something else
@@ -158,7 +158,7 @@ _OUTCOMES = {Outcome.NODE_ERROR: "the scheduler rejects the node with an error",
 def nodes(story: NodeStory) -> str:
     """Return the names of the nodes, such as `node-1` or `node-1 and node-2`.
 
-    If the details are those of the first node, the text is `node-1 and 36 nodes like it`.
+    If the details only describe the first node, the text is `node-1 and 36 nodes like it`.
     """
     first, *rest = story.nodes
     if not rest:
@@ -246,9 +246,9 @@ _DRIVER_POD: dict[str, Callable[[DriverPod, str], str]] = {
 
 
 def lacks_lines(story: NodeStory) -> Iterator[str]:
-    """Yield what nodes perhaps lack, such as a driver, if this is not shown in another way.
+    """Yield what the nodes may lack, such as a driver, if no other line shows it.
 
-    If pods of a driver are shown, they come with the names of their nodes.
+    If pods of a driver are listed, they are listed with the names of their nodes.
     """
     yield from map(_driver_pod, story.driver_pods)
     yield from (f"{listed(story.nodes)}: {line}" for line in _lacks(structs.replace(story, driver_pods=[])))
@@ -308,7 +308,7 @@ def blocking_lines(story: NodeStory) -> Lines:
 
 
 def has_suggestions(of: ExplainedClaimSet) -> bool:
-    """Return whether there is anything to say about suggestions, even if only that none was found."""
+    """Return whether there is anything to say about suggestions. That no suggestion was found also counts."""
     if of.outcome is Outcome.UNDECIDED:
         return bool(of.suggestions)
     return of.outcome not in (Outcome.FITS, Outcome.REFUSED, Outcome.UNKNOWN) and bool(of.stories or of.suggestions)
@@ -375,9 +375,10 @@ def causes(exclusions: Iterable[NodeExclusion]) -> str:
 
 
 def room(claim_set: PlannedClaimSet) -> str:
-    """Return which excluded nodes have enough devices, if the claim set fits on no other node.
+    """Return the excluded nodes that have enough devices, if the claim set fits on no other node.
 
-    If all nodes are excluded and none has enough devices, return that all are excluded. Otherwise, return "".
+    If all nodes are excluded and none of them has enough devices, the text says that all nodes are excluded. Otherwise,
+    it is empty.
     """
     found = [node for node in claim_set.nodes if node.outcome is Outcome.FITS and node.excluded_by]
     if claim_set.fitting_nodes:

@@ -25,7 +25,7 @@ def _indented(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
 def json_parts(document: PrintedDocument) -> Iterator[str]:
     """Yield the output of `json` for a document in parts, one entry of a list after another.
 
-    The output for a fleet is long. If it is written in parts, it is never in memory as a whole.
+    The output for a fleet is long. Written in parts, it is never in memory as a whole.
     """
     names = zip(document.__struct_fields__, document.__struct_encode_fields__, strict=True)
     lists = [(name, written) for name, written in names if type(getattr(document, name)) is list]

@@ -8,6 +8,7 @@ from itertools import islice
 
 from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.suggestions import (
+    AffinityNamespacesAdded,
     AlternativeAdded,
     CapacityChanged,
     ClaimReleased,
@@ -20,6 +21,7 @@ from dra_plan.documents.suggestions import (
     NodeAdded,
     NodeAwaited,
     NodeLabelled,
+    NodeRequirementDropped,
     NodeRequirementsMerged,
     NodeSelectorChanged,
     NodeTaintMet,
@@ -47,7 +49,7 @@ _VERBS = {"guard-selector": "change", "fix-spelling": "correct", "change-value":
 
 
 def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
-    """Return changes that were tried together, and the nodes on which the pod or the claims (`who`) then fit.
+    """Return changes that were tried together, and the nodes on which `who` (the pod or the claims) then fits.
 
     If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
     """
@@ -67,9 +69,9 @@ def _said(of: TriedChanges) -> Iterator[str]:
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
-    """Return the title above the suggestions, and a remark in brackets that says which of them were tried.
+    """Return the title above the suggestions, and a remark in brackets that says which suggestions were tried.
 
-    `tried` and `untried` are numbers of suggestions. The untried ones come first.
+    `tried` and `untried` are numbers of suggestions. The untried suggestions come first.
     """
     if not tried:
         return "What may make it fit", ""
@@ -78,7 +80,10 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look if a driver's pod has a problem, so that the devices on its node are not known."""
+    """Return where to look for the problem of a driver's pod.
+
+    It is not known which devices the driver will publish on the pod's node, so this cannot be tried.
+    """
     where = f"{'for' if of.state == 'pending' else 'on'} {words.listed(of.lacking)}"
     return f"{_look_at(of, where)}: what it then publishes there is not known, so this cannot be tried"
 
@@ -111,8 +116,9 @@ def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
 def together(found: Sequence[TriedChanges], who: str = "the pod", pods: int = 1) -> list[str]:
     """Return a line for each suggestion. Suggestions that differ only in the released claim share a line.
 
-    A toleration and the removal of the same taint also share a line. The first lines say what to find out about taints
-    of devices: a device without its taint would be as usable as with a toleration, and the toleration was tried.
+    A toleration of a taint and the removal of this taint also share a line. The first lines say what to find out about
+    taints of devices. Only the toleration is tried, because a device without the taint is as usable as with a
+    toleration.
     """
     groups: dict[object, list[TriedChanges]] = {}
     for one in found:
@@ -258,6 +264,11 @@ def change(of: SuggestedChange) -> str:
             return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
         case NodeRequirementsMerged():
             return f"accept each of these values in one expression: {of.label} In [{', '.join(of.values)}]"
+        case NodeRequirementDropped():
+            return _not_required(of)
+        case AffinityNamespacesAdded():
+            namespaces = ", ".join(of.namespaces)
+            return f"set namespaces: [{namespaces}] in the pod affinity for {of.selector or 'all pods'}"
         case PodRuleRelaxed(code="honor-taints"):
             return (
                 f"spread over {of.topology_key} without the nodes that the pod does not tolerate "
@@ -283,6 +294,8 @@ def change(of: SuggestedChange) -> str:
             return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
         case ClaimTemplated():
             claim = f"claim {words.claim(of.shared)}"
+            if of.kept_by:
+                return _own_claim(of)
             return (
                 f"give each pod its own claim: create ResourceClaimTemplate {of.template} with the spec of {claim}, "
                 "and name it in the pods (resourceClaimTemplateName)"
@@ -295,6 +308,26 @@ def change(of: SuggestedChange) -> str:
             return f"release claim {words.released(of.release, of.pods)}{'' if of.pods else UNUSED}"
         case GateEnabled():
             return f"enable feature gate {of.gate}"
+
+
+def _own_claim(of: ClaimTemplated) -> str:
+    """Return how the pod gets a claim of its own instead of one that other pods keep on their node."""
+    pods = f"pod{'s' if len(of.kept_by) > 1 else ''} {words.listed(of.kept_by)}"
+    keeps = "keep" if len(of.kept_by) > 1 else "keeps"
+    where = f"{keeps} on {of.on}" if of.on else f"{'use' if len(of.kept_by) > 1 else 'uses'}"
+    return (
+        f"give the pod a claim of its own instead of claim {words.claim(of.shared)}, which {pods} {where}: create "
+        f"ResourceClaimTemplate {of.template} with the spec of the claim, and name it in the pod "
+        "(resourceClaimTemplateName)"
+    )
+
+
+def _not_required(of: NodeRequirementDropped) -> str:
+    if of.places == ["nodeSelector"]:
+        return f"drop the node selector {of.label}={of.values[0]}"
+    values = f" [{', '.join(of.values)}]" if of.values else ""
+    also = " and the node selector" if "nodeSelector" in of.places else ""
+    return f"drop {of.label} {of.operator}{values} from the required node affinity{also}"
 
 
 def _pool_awaited(of: PoolAwaited) -> str:

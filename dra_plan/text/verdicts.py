@@ -24,12 +24,20 @@ from dra_plan.documents.verdicts import (
     LeavingClaim,
     OwnerVerdict,
 )
+from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.headlines import admission, headline, none_of, with_gates, without_gates
 from dra_plan.text.naming import object_name
 from dra_plan.text.node_obstacles import label_conflict
-from dra_plan.text.refusing_nodes import in_vain, is_told_elsewhere, node_lines, only_devices, who
+from dra_plan.text.refusing_nodes import (
+    MOST_SHARES,
+    in_vain,
+    is_told_elsewhere,
+    node_lines,
+    only_devices,
+    who,
+)
 from dra_plan.text.rivals import only_some, other
 from dra_plan.text.volume_claims import volume_claim, volumes_apart
 
@@ -46,7 +54,7 @@ WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
 
 
 def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
-    """Yield the verdict, followed by what it is based on: findings, missing objects, and the obstacles on each node.
+    """Yield the verdict, and then the basis for it: findings, missing objects, and the obstacles on each node.
 
     `alike` are verdicts that differ only in names. `devices` says where the claims fit.
     """
@@ -62,9 +70,10 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield from indented(_excluding(of))
         told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
         needs = [one for one in of.volume_claims if one.name not in told]
-        yield from (f"  {volume_claim(one)}" for one in needs if one.volume and one.labels and _keeps_off(of, one.name))
+        own = [volume_claim(one, of.namespace) for one in needs if one.volume and _keeps_off(of, one)]
+        yield from (f"  {one}" for one in own)
         yield from indented(_in_the_way(of, devices))
-        yield from (f"  {volume_claim(one)}" for one in needs if not one.volume)
+        yield from (f"  {volume_claim(one, of.namespace)}" for one in needs if not one.volume and one.is_told)
     if of.with_gates is not None:
         yield from indented(_gated(alike, of.with_gates))
     if of.freed is not None:
@@ -79,10 +88,14 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  {said}"
 
 
-def _keeps_off(of: OwnerVerdict, claim: str) -> bool:
-    """Return whether the volume of the claim cannot be used on some node, or it is not known on which."""
+def _keeps_off(of: OwnerVerdict, claim: VolumeClaimNeeds) -> bool:
+    """Return whether the claim is not bound, or its volume cannot be used on some node, or it is not known on which."""
+    if claim.pending or claim.volume_missing:
+        return True
+    if of.of_all_nodes:
+        return bool(claim.labels) and (claim.nowhere or not any(one.is_open for one in of.volume_claims))
     about = [one for group in of.told_nodes for one in group.about]
-    return of.of_all_nodes or any(one.is_of_volume and one.claim == claim for one in about)
+    return bool(claim.labels) and any(one.is_of_volume and one.claim == claim.name for one in about)
 
 
 def _shared(of: SharedClaim) -> str:
@@ -115,7 +128,9 @@ def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None
     if devices is not None and is_told_elsewhere(of.nodes, devices.fitting_nodes):
         return
     is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
-    yield from node_lines(of, asks_for_devices=is_searched and not unknown, without_devices=unknown)
+    yield from node_lines(
+        of, asks_for_devices=is_searched and not unknown, without_devices=unknown, most_shares=MOST_SHARES
+    )
 
 
 def _gated(alike: Sequence[OwnerVerdict], then: GatedVerdict) -> Iterator[str]:

@@ -39,9 +39,9 @@ _HOUR, _DAY = 3600, 86400
 
 
 def when(second: float, time: str = "") -> str:
-    """Return when something happens, such as `at once` or `after 30 s`.
+    """Return the time at which something happens, such as `at once` or `after 30 s`.
 
-    After an hour or more, the date and time come first.
+    If it happens after an hour or more, the date and time come first.
     """
     if second < _HOUR:
         return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
@@ -139,7 +139,7 @@ def request_of(claim: ClaimName, name: str) -> str:
 
 
 def asking(claim: ClaimName) -> str:
-    """Return the words for a claim, such as `claim train`, or `template train` if the template is to be changed."""
+    """Return the words for a claim, such as `claim train`, or for the template to change, such as `template train`."""
     if claim.is_template_absent:
         return f"template {claim.namespace}/{claim.template} (not in the input)"
     return f"template {claim.template}" if claim.template is not UNSET else f"claim {claim.name}"
@@ -148,7 +148,7 @@ def asking(claim: ClaimName) -> str:
 def requests(of: Sequence[RequestName]) -> str:
     """Return the words for several requests, such as `requests a and b of claim train`.
 
-    Requests of several claims follow one another.
+    If the requests belong to several claims, these texts follow one another.
     """
     by_claim: dict[str, list[str]] = {}
     for one in of:
@@ -164,16 +164,19 @@ def holder(of: ClaimHolder) -> str:
     """Return a claim and the pods that use it."""
     if of.own:
         return f"{claim(of)} (requested here too)"
-    return used_claim(of, of.pods)
+    return used_claim(of, [f"{pod}, which is being deleted" if pod in of.leaving else pod for pod in of.pods])
 
 
 def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
-    """Return a claim, followed by the pods that use it if there are any."""
+    """Return the claim. If pods use the claim, their names follow."""
     return claim(of) + (f" ({'pod' if len(pods) == 1 else 'pods'} {listed(pods)})" if pods else "")
 
 
 def released(of: ClaimName, pods: list[str]) -> str:
-    """Return a claim to release and the pods that use it. It has no parentheses, because the text after it has some."""
+    """Return a claim to release and the pods that use it.
+
+    The text has no parentheses, because the text that follows it has some.
+    """
     return claim(of) + (f", held by {'pod' if len(pods) == 1 else 'pods'} {listed(pods)}" if pods else "")
 
 
@@ -204,12 +207,12 @@ def one_line(expression: str) -> str:
 
 
 def in_brackets(message: str) -> str:
-    """Return a message in one line, in brackets, as a part of a sentence. If there is no message, return ""."""
+    """Return a message on one line, in brackets, as a part of a sentence. For an empty message, return ""."""
     return f" ({one_line(message).rstrip('.')})" if message else ""
 
 
 def selector(position: int | None, class_name: str | None) -> str:
-    """Return which selector is meant, such as `selector of the request` or `selector #1 of class gpu`."""
+    """Return a phrase that identifies a selector, such as `selector of the request` or `selector #1 of class gpu`."""
     number = f" #{position}" if position else ""
     return f"selector{number} of {f'class {class_name}' if class_name else 'the request'}"
 
@@ -399,7 +402,7 @@ _PLAIN = {
 NOT_MADE = "nothing recreates it"
 
 
-BYTES = ("memory", "ephemeral-storage", "hugepages-")
+BYTES = ("memory", "ephemeral-storage", "hugepages-", "storage")
 """The resources, or how their names begin, of which people read amounts in units of bytes."""
 
 _UNITS = {
@@ -415,10 +418,10 @@ _NANO = 10**9
 
 
 def amount(resource: str, needed: str, amount: str) -> str:
-    """Return an amount in the unit that `need` chooses for the needed amount, bytes rounded down.
+    """Return an amount in the unit that `need` chooses for the needed amount. Bytes are rounded down.
 
-    Examples are `7.5Gi` for comparison with `12Gi`, and `24.88` cores with `40`. Other amounts, and amounts that would
-    be rounded to zero, are returned unchanged.
+    For example, an amount is shown as `7.5Gi` next to `12Gi`, and as `24.88` cores next to `40`. Any other amount, and
+    an amount that would be rounded to zero, is returned unchanged.
     """
     if resource == "cpu" and needed.isdecimal() and amount.endswith("m"):
         return f"{int(amount[:-1]) / 1000:.3f}".rstrip("0").rstrip(".")
@@ -431,7 +434,7 @@ def amount(resource: str, needed: str, amount: str) -> str:
 def need(resource: str, needed: str) -> str:
     """Return a needed amount. An amount of bytes with many digits is given in a larger unit, rounded up to a tenth.
 
-    It is rounded up so that it remains greater than smaller amounts in the same unit.
+    Because it is rounded up, it remains greater than smaller amounts in the same unit.
     """
     unit = _unit(resource, needed)
     if unit is None or needed.endswith(unit):

@@ -90,9 +90,9 @@ Found = Iterator[tuple[Subject, Problem]]
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPlugins:
-    """The objects that the API server's admission plugins know when an object is created.
+    """What the API server's admission plugins know when an object is created.
 
-    `namespaces` and `accounts` are None if they are unknown.
+    `namespaces` and `accounts` are None if the namespaces or service accounts are unknown.
     """
 
     namespaces: frozenset[str] | None
@@ -107,7 +107,7 @@ class AdmissionPlugins:
             yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
 
     def pod(self, path: FieldPath, spec: PodSpec, namespace: str) -> Iterator[Problem]:
-        """Check a new pod as the Priority and ServiceAccount plugins do."""
+        """Check a new pod in the same way as the admission plugins Priority and ServiceAccount."""
         yield from self._class(path, spec)
         account = spec.service_account_name
         if self.accounts is None or account in ("", _DEFAULT) or (namespace, account) in self.accounts:
@@ -146,7 +146,7 @@ class AdmissionPlugins:
 
 
 def of_inventory(inventory: Inventory) -> AdmissionPlugins:
-    """Return what the API server's admission plugins know if the cluster has these objects."""
+    """Return what the API server's admission plugins know in a cluster that consists of these objects."""
     return _admission(
         inventory.namespaces,
         inventory.priority_classes,
@@ -192,7 +192,10 @@ def _admission(
 
 
 def check(given: Input) -> Found:
-    """Yield everything in the input that would be rejected in a cluster with these objects."""
+    """Yield a problem for each object in the input that admission plugins would reject.
+
+    The cluster is assumed to consist of the objects in the input.
+    """
     admission = _of(given)
     for subject, obj in given.objects():
         if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
@@ -237,7 +240,10 @@ def _index(given: Input) -> Callable[[], Index]:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """Return the problem as a problem with the workload, if it makes the API server reject the workload's pods."""
+    """Return a problem with the workload, if the given problem makes the API server reject the workload's pods.
+
+    Other problems are returned unchanged.
+    """
     if problem.rule.severity < NO_ACCOUNT.severity:
         return problem
     return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)

@@ -52,7 +52,7 @@ _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", re.ASCII)
 
 
 def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterator[Problem]:
-    """Check a list of conditions, in which each type may occur only once."""
+    """Check a list of conditions. Each type may occur only once."""
     yield from at_most(path, conditions, CONDITIONS, "condition")
     yield from names.unique((((*path, i, "type"), condition.type) for i, condition in enumerate(conditions)), "type")
     for index, condition in enumerate(conditions):

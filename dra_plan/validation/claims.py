@@ -49,7 +49,7 @@ CONFIG_RULES = (CONFIG,)
 
 
 def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator[Problem]:
-    """Check the opaque part of a configuration entry."""
+    """Check the driver and the parameters in an entry of a claim's or class's configuration."""
     path = (*path, "opaque")
     if opaque is None:
         yield CONFIG.at(path, "missing")
@@ -160,7 +160,10 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
 
 
 def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
-    """Check the requests without a class at this path in a v1beta1 document. Not even their mode has a default."""
+    """In a v1beta1 document, check the requests at this path that do not name a class.
+
+    The API server sets no defaults for such requests, not even for their allocation mode.
+    """
     written = value_at(document, path)
     for index, request in enumerate(written if isinstance(written, list) else ()):
         if not isinstance(request, dict) or request.get("firstAvailable"):
@@ -192,7 +195,7 @@ def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
 
 
 def request_names(devices: DeviceClaim) -> list[str]:
-    """Return all names that can be referenced, which are those of requests and REQUEST/ALTERNATIVE."""
+    """Return all names that other fields can refer to: each request, and each alternative as REQUEST/ALTERNATIVE."""
     return [
         name
         for request in devices.requests
@@ -201,7 +204,7 @@ def request_names(devices: DeviceClaim) -> list[str]:
 
 
 def check_references(path: FieldPath, references: list[str], devices: DeviceClaim) -> Iterator[Problem]:
-    """Check a list of references to the claim's requests."""
+    """Check a list of references to requests of the claim."""
     known = request_names(devices)
     yield from at_most(path, references, limits.REQUESTS, "request")
     yield from names.unique((((*path, index), name) for index, name in enumerate(references)), "request")
@@ -210,7 +213,7 @@ def check_references(path: FieldPath, references: list[str], devices: DeviceClai
 
 
 def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Problem]:
-    """Check a reference to one of the known requests."""
+    """Check that `name` is in `known`, which contains the names of requests."""
     if not all(map(formats.is_dns_label, name.split("/"))):
         yield UNKNOWN_REQUEST.at(path, f"{shown(name)} is not a valid request name", nearest(name, known) or "")
     elif name not in known:
@@ -236,9 +239,9 @@ _WITH_EXACTLY = frozenset({"v1", "v1beta2"})
 
 
 def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with misplaced fields of its requests moved into `exactly`, and the problems.
+    """Return the object with misplaced fields of its requests moved into `exactly`.
 
-    If there are no problems, the object is returned unchanged.
+    There is a problem for each request with misplaced fields. If there are none, the object is returned unchanged.
     """
     path = REQUESTS.get(kind.name)
     if path is None or version not in _WITH_EXACTLY:
@@ -253,7 +256,7 @@ def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, A
 
 
 def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
-    """Return whether the v1 path leads into `exactly` of a request that is written without `exactly`."""
+    """Return whether the v1 path leads into `exactly`, but the request in the manifest is written without `exactly`."""
     at = exactly_at(kind, path)
     return at is not None and bool(_misplaced(value_at(value, path[:at])))
 
@@ -266,7 +269,7 @@ def exactly_at(kind: Kind, path: FieldPath) -> int | None:
 
 
 def flattened(kind: Kind, path: FieldPath) -> FieldPath:
-    """Return the v1 path as it is in a request that is written without `exactly`."""
+    """Return the v1 path without `exactly`. This is the path in a manifest that leaves out `exactly`."""
     at = exactly_at(kind, path)
     return path if at is None else (*path[:at], *path[at + 1 :])
 

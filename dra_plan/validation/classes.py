@@ -29,7 +29,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
-    """Yield the problems with a device class."""
+    """Check a device class."""
     spec = device_class.spec
     yield from selectors.check((*_SPEC, "selectors"), spec.selectors, target)
     yield from at_most((*_SPEC, "config"), spec.config, limits.CONFIGS, "configuration")

@@ -13,7 +13,7 @@ from .edits import CharEdit, Correction, Mending, applied
 
 
 def compared(question: Mending) -> Correction | None:
-    """Return the expression with `compareTo` wherever operators compare two quantities or two versions."""
+    """Return the expression with `compareTo` in place of each operator that compares two quantities or two versions."""
     expression = value_at(question.subject.value, question.path)
     extent = question.text.extent(question.path)
     if extent is None or not isinstance(expression, str) or not ("<" in expression or ">" in expression):

@@ -26,7 +26,7 @@ from .edits import STEP, CharEdit, Correction, Mending, ObjectText, changed, dow
 
 
 def exactly(question: Mending) -> Correction | None:
-    """Move the fields of a request into `exactly`, where they are in v1."""
+    """Move the fields of a request into `exactly`, which is their place in v1."""
     found = _request(question.path)
     value: Any = value_at(question.subject.value, found) if found else None
     if found is None or not isinstance(value, dict) or not _is_flat(question, found, value):
@@ -54,7 +54,7 @@ def _is_flat(question: Mending, path: FieldPath, request: dict[str, Any]) -> boo
 
 
 def wrapped(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request with its fields moved into `exactly`."""
+    """Return a request after its fields have been moved into `exactly`."""
     named = {"name": request["name"]} if "name" in request else {}
     return {**named, "exactly": {key: item for key, item in request.items() if key != "name"}}
 
@@ -70,7 +70,7 @@ def source(question: Mending) -> Correction | None:
 
 
 def lifted(question: Mending, path: FieldPath, name: str) -> Correction | None:
-    """Move the fields in the map `name` one level up, for each map in the list at `path`."""
+    """Move the fields in the map `name` one level up, in each entry of the list at `path` that has this map."""
     entries: Any = value_at(question.subject.value, path)
     edits: list[CharEdit] = []
     made = []
@@ -100,7 +100,7 @@ _QUOTED = (Form.SINGLE, Form.DOUBLE)
 
 
 def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
-    """Replace the text at the path, and keep its quotes. The new text must not need escaping."""
+    """Replace the text at the path, and keep the quotes around it. The new text must not need escaping."""
     extent = question.text.extent(path)
     if extent is None or extent.form not in (Form.PLAIN, *_QUOTED):
         return None
@@ -110,7 +110,7 @@ def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
 
 
 def right_type(question: Mending) -> Correction | None:
-    """Return the value with the field's type, if there is only one value that can be meant."""
+    """Return the value converted to the field's type, if only one converted value is possible."""
     kind = question.subject.kind
     schema = schema_at(kind, question.subject.version, question.path) if kind is not None else None
     extent = question.text.extent(question.path)
@@ -195,7 +195,7 @@ def _on_its_own_line(text: ObjectText, extent: Extent, name: str) -> list[CharEd
 
 
 def right_case(question: Mending) -> Correction | None:
-    """Correct the case of a key that otherwise equals a field's name, if this field is not set."""
+    """Correct the case of a key that differs from a field's name only in case. The field itself must not be set."""
     kind, path = question.subject.kind, question.path
     extent = question.text.extent(path)
     outer: Any = value_at(question.subject.value, path[:-1])
@@ -221,7 +221,7 @@ _FLAT = "v1beta1"
 
 
 def newest(question: Mending) -> Correction | None:
-    """Return the object in the version that the problem names, or None if a field would change."""
+    """Return the object in the API version that the problem names, or None if the conversion would change a field."""
     subject, kind = question.subject, question.subject.kind
     api_version = question.problem.value
     version = api_version.rpartition("/")[2]

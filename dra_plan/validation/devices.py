@@ -95,15 +95,15 @@ NODE_FIELD_RULES = (NODE_FIELDS,)
 
 
 def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
-    """Check the fields of a slice that select its nodes."""
+    """Check the fields with which a slice selects its nodes."""
     path: FieldPath = ("spec",)
     yield from _one_of(path, spec, {"perDeviceNodeSelection": spec.per_device_node_selection})
 
 
 def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
-    """Check the fields of a device that select its nodes.
+    """Check the fields with which a device selects its nodes.
 
-    `wanted` says whether the slice leaves the choice of nodes to its devices.
+    `wanted` says whether the slice leaves the selection of nodes to its devices.
     """
     if wanted:
         yield from _one_of(path, device, {})
@@ -363,9 +363,9 @@ _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 
 
 def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -> Iterator[Problem]:
-    """Check everything about a device except its counters.
+    """Check a device, except for its counters.
 
-    `own_nodes` says whether the slice leaves the choice of nodes to its devices.
+    `own_nodes` says whether the slice leaves the selection of nodes to its devices.
     """
     yield from names.dns_label((*path, "name"), device.name, "device name")
     yield from _attributes(path, device, limits)
@@ -444,7 +444,7 @@ def _strict(text: str) -> str:
 
 
 def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> Iterator[Problem]:
-    """Check the binding conditions of a published or allocated device."""
+    """Check the binding conditions of a published device or an allocated device."""
     kinds = {
         "bindingConditions": device.binding_conditions,
         "bindingFailureConditions": device.binding_failure_conditions,
@@ -502,7 +502,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
-    """Check everything about a slice. `written` is its spec as written in the manifest."""
+    """Check a slice with all of its devices. `written` is the spec of the slice as it is in the manifest."""
     spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)

@@ -21,7 +21,7 @@ from .subject import Subject
 
 
 class CharEdit(NamedTuple):
-    """A replacement of the characters from position `begin` up to, but not including, position `end` by `text`."""
+    """An edit that replaces the characters from `begin` to `end` by `text`. The character at `end` is not included."""
 
     begin: int
     end: int
@@ -29,7 +29,7 @@ class CharEdit(NamedTuple):
 
 
 def applied(text: str, edits: Iterable[CharEdit]) -> str:
-    """Return the text after all edits, which must not overlap."""
+    """Return the text after all edits have been made. The edits must not overlap."""
     parts, at = [], 0
     for edit in sorted(edits):
         parts += [text[at : edit.begin], edit.text]
@@ -38,7 +38,7 @@ def applied(text: str, edits: Iterable[CharEdit]) -> str:
 
 
 class ObjectText:
-    """The text of an object, which is a document or an item in a List."""
+    """The text of an object. The object is a whole document or an item of a List."""
 
     def __init__(self, document: DocumentText, prefix: FieldPath) -> None:
         self.text = document.lines.text
@@ -46,24 +46,24 @@ class ObjectText:
 
     @property
     def line_end(self) -> str:
-        """The characters with which lines in the text end."""
+        """The characters at the end of each line in the text."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def extent(self, path: FieldPath) -> Extent | None:
-        """Return the extent of a field of the object in the text, or None if the field is not there."""
+        """Return the extent of a field of the object in the text, or None if the text does not contain the field."""
         return self._document.extents.get((*self._prefix, *path))
 
     @property
     def whole(self) -> Extent | None:
-        """Return the extent of the whole object."""
+        """The extent of the whole object in the text."""
         return self.extent(())
 
     def keys(self, path: FieldPath) -> list[str]:
-        """Return the keys of a map in the object, in the order of the text."""
+        """Return the keys of a map in the object, in the order in which the text contains them."""
         return self._document.keys.get((*self._prefix, *path), [])
 
     def column(self, position: int) -> int:
-        """Return the number of characters before the position in its line."""
+        """Return the number of characters between the start of the line and the position."""
         return position - self.line_start(position)
 
     def line_start(self, position: int) -> int:
@@ -77,11 +77,14 @@ class ObjectText:
         return end - 1 if end > position and self.text[end - 1] == "\r" else end
 
     def key(self, name: str, like: Extent) -> str:
-        """Return a key as it is written, with quotes if the adjacent key has quotes."""
+        """Return a key in the form in which it is written to the text.
+
+        The key gets quotes if the neighbouring key has quotes.
+        """
         return f'"{name}"' if self.text[like.key_begin] == '"' else name
 
     def inner_lines(self, begin: int, end: int) -> list[int]:
-        """Return the start positions of the non-blank lines that begin between two positions."""
+        """Return the start positions of the non-blank lines that start between the two positions."""
         starts, at = [], self.text.find("\n", begin, end)
         while at >= 0:
             if at + 1 < end and self.text[at + 1 : self.line_stop(at + 1)].strip():
@@ -90,7 +93,7 @@ class ObjectText:
         return starts
 
     def is_flow(self, path: FieldPath) -> bool:
-        """Return whether a map is written in flow style, with brackets."""
+        """Return whether a map is written in YAML's flow style, with brackets."""
         extent = self.extent(path)
         return extent is not None and extent.form is Form.FLOW
 
@@ -101,7 +104,7 @@ class ObjectText:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The edits to an object's text, and the value that the field at `path` has after them."""
+    """Edits to an object's text, and the value of the field at `path` after the edits."""
 
     edits: list[CharEdit]
     path: FieldPath
@@ -110,7 +113,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """A problem to be fixed, with the object that has it."""
+    """A problem that is to be fixed, and the object with this problem."""
 
     subject: Subject
     problem: Problem
@@ -126,7 +129,7 @@ class Mending:
 
 
 def changed(value: Any, path: FieldPath, to: Any) -> Any:
-    """Return a copy of a plain value, with another value at an existing path."""
+    """Return a copy of a plain value in which the value at an existing path is replaced."""
     if not path:
         return to
     step: Any = path[0]
@@ -136,7 +139,7 @@ def changed(value: Any, path: FieldPath, to: Any) -> Any:
 
 
 def gives(text: ObjectText, value: dict[str, Any], correction: Correction) -> bool:
-    """Return whether the edited text has exactly the corrected value."""
+    """Return whether the edited text, when it is read again, has exactly the corrected value."""
     whole = text.whole
     if whole is None:
         return False
@@ -179,7 +182,10 @@ _COMMENT = re.compile(r"#[^\r\n]*")
 
 
 def down(text: ObjectText, path: FieldPath, name: str, kept: str) -> list[CharEdit] | None:
-    """Move all fields of the map at `path`, except `kept`, into a new field `name` of this map."""
+    """Return edits that move the fields of the map at `path` into a new field `name` of this map.
+
+    The field `kept` is not moved.
+    """
     keys = text.keys(path)
     extents = [extent for key in keys if (extent := text.extent((*path, key))) is not None]
     if len(extents) < len(keys) or not any(key != kept for key in keys):
@@ -258,7 +264,7 @@ def _indented(text: ObjectText, begin: int, end: int) -> list[CharEdit]:
 
 
 def up(text: ObjectText, path: FieldPath) -> list[CharEdit] | None:
-    """Move the fields of the map at `path` into the map that contains it, at the position of this map."""
+    """Return edits that move the fields of the map at `path` into the outer map, in place of the inner map."""
     outer = text.extent(path)
     inner = [text.extent((*path, key)) for key in text.keys(path)]
     fields = [extent for extent in inner if extent is not None]

@@ -26,7 +26,7 @@ NEVER_MET = unschedulable(
     "DRA230",
     "request that no device can meet",
     "The devices in the input cannot satisfy the request on any node, even if nothing else is running.",
-    "Change the request, or add the slices of nodes that have suitable devices.",
+    "Change the request or its class, or add the slices of nodes that have suitable devices.",
 )
 ALL_WAITS = warning(
     "DRA231",
@@ -65,7 +65,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all requests and constraints. If the input has no devices, there are no findings."""
+    """Check whether devices in the input can meet the requests and constraints. Without devices, nothing is checked."""
     if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]
@@ -110,10 +110,13 @@ def _unmet(given: Input, request: PlacedRequest) -> Problem | None:
     """Return why no device can ever serve the request, or not enough of them; None if that is unknown."""
     want, path = request.want, request.path
     devices, matches = given.devices, given.matches
-    by_class = matches.of([condition for condition in want.conditions if condition.class_name is not None])
+    of_class = [condition for condition in want.conditions if condition.class_name is not None]
+    by_class = matches.of(of_class)
     matching, offer = matches.of(want.conditions), matches.offer(want)
     if want.device_class is None or by_class is None or matching is None or offer is None:
         return None  # other rules report this
+    if not by_class and matches.fail(of_class):
+        return None  # the class is reported
     if not by_class:
         name = want.device_class.metadata.name
         told = none_of(len(devices), "device", "match", "the input") if devices else "the input's slices have no device"

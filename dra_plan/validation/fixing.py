@@ -26,7 +26,7 @@ from .subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A way to fix a problem: what it does, why nothing else can be meant, and the function that does it."""
+    """A way to fix a problem: what the fix does, why nothing else can be meant, and the function that makes the fix."""
 
     title: str
     certain: str
@@ -103,9 +103,9 @@ FIXES: dict[str, tuple[Fix, ...]] = {
 
 
 def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix, Correction] | None:
-    """Return the fix for a problem and its correction, or None if there is no fix.
+    """Return the fix for a problem and the correction, or None if there is no fix.
 
-    The edits of the correction result in exactly the value that it promises.
+    After the edits of the correction, the text has exactly the value that the correction promises.
     """
     known = FIXES.get(problem.rule.code)
     document = subject.place.find_text() if known else None
@@ -125,7 +125,7 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
 
 
 def entry(subject: Subject, problem: Problem, target: Target) -> CertainFix | None:
-    """Return the fix for a problem as documents show it, or None if there is no fix."""
+    """Return, in the form that documents use, the fix for a problem, or None if there is no fix."""
     found = correction(subject, problem, target)
     document = subject.place.find_text() if found is not None else None
     if found is None or document is None:
@@ -150,7 +150,7 @@ _Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class FixedSource:
-    """The text of a source before and after it is fixed."""
+    """The text of a source before and after fixes are made."""
 
     name: str
     before: str
@@ -162,7 +162,7 @@ class FixedInput:
     """The result of fixing an input.
 
     `sources` are the changed sources, `made` is the number of fixes, and `reading` is the new input. `before` is the
-    judgement of the original input, and `judgement` is that of the new input.
+    result of validation for the original input, and `judgement` is the result for the new input.
     """
 
     sources: list[FixedSource]

@@ -44,7 +44,7 @@ def is_subdomain(text: str, most: int = go_text.MAX_SUBDOMAIN) -> bool:
 
 
 def is_driver(text: str) -> bool:
-    """Return whether the text is a driver name. As for CSI, this is a subdomain that may contain capital letters."""
+    """Return whether the text is a valid driver name. It is a subdomain that may contain capital letters, as in CSI."""
     return not go_text.too_long(text, MAX_DOMAIN) and is_subdomain(_lower(text))
 
 
@@ -59,18 +59,18 @@ def is_pool(text: str) -> bool:
 
 
 def is_qualified(text: str) -> bool:
-    """Return whether selectors can use this name of an attribute or capacity.
+    """Return whether selectors can use this text as the name of an attribute or capacity.
 
-    The name must be a C identifier, optionally with a domain.
+    The name must be a C identifier. A domain may come before the identifier.
     """
     domain, slash, name = text.rpartition("/")
     return (not slash or is_driver(domain)) and len(name) <= MAX_IDENTIFIER and _IDENTIFIER.match(name) is not None
 
 
 def is_version(text: str) -> bool:
-    """Return whether the text is a semantic version. As in the API server, its numbers may have any size.
+    """Return whether the text is a semantic version. As in the API server, the numbers may have any size.
 
-    dra-plan cannot parse every version that is accepted here.
+    dra-plan itself cannot parse every version that is accepted here.
     """
     return _VERSION.fullmatch(text) is not None
 
@@ -81,24 +81,24 @@ def is_label_name(text: str) -> bool:
 
 
 def is_label_value(text: str) -> bool:
-    """Return whether the text can be the value of a label or taint. It may be empty."""
+    """Return whether the text can be the value of a label or taint. The empty text is allowed."""
     return not go_text.label_value_problems(text)
 
 
 def as_dns_label(text: str) -> str:
-    """Return the valid label that is closest to the text, or an empty string if there is none."""
+    """Return the valid DNS label that is most similar to the text, or an empty string if there is none."""
     made = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
     return made if is_dns_label(made) else ""
 
 
 def as_subdomain(text: str) -> str:
-    """Return the valid subdomain that is closest to the text, or an empty string if there is none."""
+    """Return the valid subdomain that is most similar to the text, or an empty string if there is none."""
     made = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
     return made if is_subdomain(made) else ""
 
 
 def as_qualified(text: str) -> str:
-    """Return the valid qualified name that is closest to the text, or an empty string if there is none."""
+    """Return the valid qualified name that is most similar to the text, or an empty string if there is none."""
     domain, slash, name = text.rpartition("/")
     made = re.sub(r"[^A-Za-z0-9_]+", "_", name)
     made = f"_{made}" if made[:1].isdigit() else made
@@ -119,7 +119,7 @@ _ALIKE = 0.7
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant, or None if there is none. Case is ignored."""
+    """Return the known name that was probably meant, or None if no name is similar. Case is ignored."""
     return _nearest(name, tuple(known))
 
 
@@ -134,12 +134,15 @@ def _nearest(name: str, known: tuple[str, ...]) -> str | None:
 
 
 def count(number: int, noun: str) -> str:
-    """Return the number and the noun, such as `1 device`, `2 devices` or `2 classes`."""
+    """Return the number and the noun, for example `1 device`, `2 devices` or `2 classes`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def none_of(number: int, noun: str, verb: str, whose: str = "") -> str:
-    """Return `none of the 3 devices of WHOSE VERBs`, `neither of the 2 ...` or `the only device ... does not VERB`."""
+    """Return the words for zero out of `number`.
+
+    The words are `none of the 3 devices of WHOSE VERBs`, `neither of the 2 ...` or `the only device ... does not VERB`.
+    """
     tail = f" of {whose}" if whose else ""
     if number == 1:
         return f"the only {noun}{tail} does not {verb}"
@@ -151,7 +154,7 @@ def _third(verb: str) -> str:
 
 
 def listed(names: Iterable[object], most: int = MOST_NAMED) -> str:
-    """Return the first `most` names, and the number of the other names."""
+    """Return the first `most` names. If there are more names, the number of the others follows."""
     texts = [str(name) for name in names]
     more = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
@@ -168,5 +171,5 @@ def no_extended_resource(name: str) -> str:
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """Return the message that an object is not in the input, with the names of objects of this kind in the input."""
+    """Return the message that an object is not in the input. The message lists the known objects of the same kind."""
     return f"the input has no {what}; it has {listed(sorted(known))}"

@@ -130,9 +130,9 @@ _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
 
 
 class StoredObject(NamedTuple):
-    """An object as the API server stores it.
+    """An object in the form in which the API server stores it.
 
-    `problems` has one problem for each gate that is off, at its first field.
+    For each gate that is off and drops fields, `problems` contains a problem at the first dropped field.
     """
 
     kept: Any
@@ -141,7 +141,7 @@ class StoredObject(NamedTuple):
     """Each field that is dropped, and why."""
 
     def explained(self, problem: Problem) -> Problem:
-        """Return the problem. If a field is missing because the API server drops it, the message says so."""
+        """Return the problem. If the API server drops the missing field, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
                 return with_changes(
@@ -151,7 +151,7 @@ class StoredObject(NamedTuple):
 
 
 def stored(obj: Object, target: Target) -> StoredObject:
-    """Return the object as the API server stores it."""
+    """Return the object in the form in which the API server stores it."""
     if type(obj) not in _PARTS and not isinstance(obj, DeviceTaintRule):
         return StoredObject(obj, [], {})  # other kinds have no fields with gates
     told: dict[FieldPath, str] = {}

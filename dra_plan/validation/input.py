@@ -37,7 +37,7 @@ _Object = TypeVar("_Object")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedRequest:
-    """A request, or an alternative of a request, with its place in the input."""
+    """A request or an alternative of a request, and its place in the input."""
 
     subject: Subject
     path: FieldPath
@@ -45,16 +45,16 @@ class PlacedRequest:
 
     @property
     def written(self) -> ExactDeviceRequest | DeviceSubRequest | None:
-        """The request or alternative as it is written, or None if it has none of the known forms."""
+        """The request or alternative as it is in the manifest, or None if its form is unknown."""
         request = self.want.claim.spec.devices.requests[self.want.request_index]
         return request.first_available[self.want.option_index] if request.first_available else request.exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedClaim:
-    """A claim without devices, or a claim template, with its requests.
+    """A claim template, or a claim without devices, with its requests.
 
-    Each inner list has the alternatives of a request.
+    Each inner list contains the alternatives of one request.
     """
 
     subject: Subject
@@ -65,7 +65,7 @@ class PlacedClaim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedSlice:
-    """A slice with its place in the input."""
+    """A slice and its place in the input."""
 
     subject: Subject
     slice: PoolSlice
@@ -73,7 +73,7 @@ class PlacedSlice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedPool:
-    """The newest generation of a pool, with its slices and the slices of older generations, in input order."""
+    """The newest generation of a pool with its slices, and the slices of older generations. All are in input order."""
 
     pool: Pool
     newest: list[PlacedSlice]
@@ -86,7 +86,7 @@ def _hides_devices(subject: Subject) -> bool:
 
 
 class Input:
-    """The objects in the input that can be decoded, for one target. `view` is the cluster that they form.
+    """The objects in the input that can be decoded. `view` is the cluster that the objects form, for one target.
 
     `knows_all_devices` is False if a slice was left out because its contents are unknown.
     """
@@ -110,20 +110,23 @@ class Input:
         )
 
     def of(self, kind: type[_Object]) -> Sequence[tuple[Subject, _Object]]:
-        """Return the objects of exactly this type, with their subjects, in input order."""
+        """Return the objects of exactly this type, each with its subject, in input order."""
         return self._of_type.get(kind, ())
 
     def objects(self) -> Sequence[tuple[Subject, Object]]:
-        """All objects, with their subjects, in input order."""
+        """Return all objects, each with its subject, in input order."""
         return self._objects
 
     def skipped(self, api_version: str, kind: str) -> Iterator[Subject]:
-        """Yield the objects of a kind that is not decoded."""
+        """Yield the subjects for a kind whose objects are not decoded."""
         wanted = (api_version, kind)
         return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
 
     def template_makers(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Yield the objects whose controllers create claim templates, each with its template's namespace and name."""
+        """Yield the objects whose controllers create claim templates.
+
+        Each object comes with the namespace and name of its template.
+        """
         for subject in self._skipped:
             value, metadata = subject.value, subject.value.get("metadata")
             name = made_template(value.get("apiVersion"), value.get("kind"), value)
@@ -132,7 +135,7 @@ class Input:
                 yield subject.label, (space if isinstance(space, str) and space else "default", name)
 
     def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
-        """Yield the pod specs of pods and workloads, with their paths."""
+        """Yield the pod specs of all pods and workloads, each with its path in the object."""
         for subject, obj in self._objects:
             if subject.kind is not None and subject.kind.pod_spec:
                 yield subject, subject.kind.pod_spec, pod_spec_of(obj)
@@ -141,7 +144,7 @@ class Input:
 
     @cached_property
     def pools(self) -> list[PlacedPool]:
-        """All pools, in the order of their first slices."""
+        """All pools. A pool's position is the position of its first slice."""
         gatherer, pools = self.view.gatherer, []
         subjects = [subject for subject, _ in self.of(ResourceSlice)]
         for pool_id, slices in gatherer.slices.items():
@@ -163,14 +166,14 @@ class Input:
 
     @cached_property
     def matches(self) -> Matches:
-        """The results of selectors on the devices."""
+        """The results of selectors on the input's devices."""
         return Matches(self.devices, self.target)
 
     # Requests
 
     @cached_property
     def claims(self) -> list[PlacedClaim]:
-        """The claim templates, and the claims that do not have devices yet."""
+        """The claim templates, and those claims that do not have devices yet."""
         entries = list(self._waiting())
         requests = self.view.requests(claim for _, _, claim in entries)
         return [

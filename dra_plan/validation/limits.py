@@ -27,7 +27,7 @@ RULES = (TOO_MANY, TOO_LONG)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """The limits on the size of objects in a release."""
+    """A release's limits on the size of objects."""
 
     devices: int = 128
     costly_devices: int = 64
@@ -76,9 +76,9 @@ _BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST, "1.37": 
 
 
 def limits_of(version: str, *, fractional: bool = False) -> Limits:
-    """Return the limits in a minor version such as "1.36".
+    """Return the limits of a minor version such as "1.36".
 
-    `fractional` says whether the gate DRAFractionalCapacityRange is on.
+    `fractional` says whether the feature gate DRAFractionalCapacityRange is on.
     """
     return replace(_BY_VERSION[version], thousandths=True) if fractional else _BY_VERSION[version]
 

@@ -35,9 +35,8 @@ CHEAP = 1_000
 class ChosenDevices:
     """Some of the input's devices, grouped by kind.
 
-    Kinds are in the order of their first devices, devices in input order.
-
-    Devices of one kind have equal published values, so no selector distinguishes them.
+    Kinds are in the order of their first devices, and the devices of each kind are in input order. Devices of one kind
+    have equal published values, so no selector can distinguish them.
     """
 
     kinds: Sequence[Sequence[PoolDevice]]
@@ -49,7 +48,7 @@ class ChosenDevices:
 
     @property
     def first(self) -> PoolDevice:
-        """The first device in input order."""
+        """The device that comes first in the input."""
         return self.kinds[0][0]
 
     @cached_property
@@ -68,25 +67,25 @@ class ChosenDevices:
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """The devices that a request may get."""
+    """The devices that a request can get."""
 
     devices: Sequence[PoolDevice]
 
     @cached_property
     def on_one_node(self) -> int:
-        """The maximum number of these devices that a single node can reach, as far as the devices name nodes."""
+        """The largest number of these devices that one node can reach, as far as the devices name their nodes."""
         nodes = Counter(device.slice.object.spec.node_name or device.device.node_name for device in self.devices)
         everywhere = nodes.pop(None, 0) + nodes.pop("", 0)
         return everywhere + max(nodes.values(), default=0)
 
     @cached_property
     def shared(self) -> bool:
-        """Return whether any of the devices can be allocated to several requests."""
+        """Whether at least one of the devices can be allocated to several requests."""
         return any(device.device.allow_multiple_allocations for device in self.devices)
 
 
 class ConditionOutcome(NamedTuple):
-    """The devices on which a condition is evaluated, those for which it is true, and those on which it fails."""
+    """The devices on which a condition was evaluated, those for which it is true, and those on which it fails."""
 
     asked: ChosenDevices
     holds: ChosenDevices
@@ -98,8 +97,9 @@ class ConditionOutcome(NamedTuple):
 class Matches:
     """Finds out which devices pass conditions and tolerations.
 
-    A result is None if it is unknown because a condition does not compile, because the API server rejects it for its
-    cost, or because the budget is used up. `untried` is the number of results that are unknown for the last reason.
+    A result can be unknown, and is then None. There are three reasons: a condition does not compile, the API server
+    rejects the condition because of its cost, or the budget is used up. `untried` counts the results that are unknown
+    because the budget is used up.
     """
 
     def __init__(self, devices: Sequence[PoolDevice], target: Target) -> None:
@@ -117,7 +117,10 @@ class Matches:
         return self._all.publications
 
     def hint(self, conditions: Sequence[SelectorCondition]) -> SelectorHint | None:
-        """Return what the last condition probably means, if it is false for all devices on which it is evaluated."""
+        """Return what the last condition was probably meant to be.
+
+        Return None if the condition is true for one of the devices on which it is evaluated.
+        """
         outcome = self.outcome(conditions)
         if outcome is None or outcome.holds or not outcome.asked or self._left < 0:
             return None
@@ -128,7 +131,7 @@ class Matches:
         return self._hints[key]
 
     def key(self, conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
-        """Return a key that is equal for conditions that have the same result."""
+        """Return a key that is equal for lists of conditions that have the same result."""
         return tuple(condition.expression for condition in conditions)
 
     def of(self, conditions: Sequence[SelectorCondition]) -> ChosenDevices | None:
@@ -144,7 +147,7 @@ class Matches:
         return any(outcome is not None and outcome.fails for outcome in outcomes)
 
     def offer(self, want: Want) -> Offer | None:
-        """Return the devices that match the request's selectors and whose taints the request tolerates."""
+        """Return the devices that match the request's selectors and have only tolerated taints, or None if unknown."""
         key = self.key(want.conditions), tuple(want.tolerations)
         if key not in self._offers:
             chosen = self.of(want.conditions)
@@ -160,9 +163,9 @@ class Matches:
         return self._outcomes[key]
 
     def first_failing(self, condition: SelectorCondition, devices: ChosenDevices) -> PoolDevice | None:
-        """Return a device on which the condition fails, or None if there is none.
+        """Return the first device on which the condition fails, or None if it fails on none.
 
-        Unknown results are treated as failures.
+        If the result for a device is unknown, the condition counts as failing on this device.
         """
         for device in devices.examples:
             if self._left < 0:

@@ -62,7 +62,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all selectors in classes and requests against the devices of the input."""
+    """Evaluate all selectors in classes and requests on the devices in the input."""
     judging = _Judging(given)
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")
@@ -83,7 +83,10 @@ class _Judging:
         self._known: dict[tuple[str, ...], list[Problem]] = {}
 
     def each(self, conditions: Sequence[SelectorCondition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
-        """Check each condition from the first on, on the devices for which the earlier conditions are true."""
+        """Check the conditions, beginning at position `first`.
+
+        Each condition is checked on the devices for which all earlier conditions are true.
+        """
         known: list[SelectorCondition] = []
         for position, condition in enumerate(conditions):
             outcome = self._given.matches.outcome([*known, condition])
@@ -109,7 +112,11 @@ class _Judging:
 
 def _hinted(problem: Problem, hint: SelectorHint) -> Problem:
     """Return the problem at the wrong part, with the complete intended expression, if one was found."""
-    return replace(problem, offset=hint.offset, suggestion=hint.expression or problem.suggestion)
+    return replace(
+        problem,
+        offset=problem.offset if hint.offset is None else hint.offset,
+        suggestion=hint.expression or problem.suggestion,
+    )
 
 
 def _merged(failures: list[Problem], readings: list[Problem], outcome: ConditionOutcome) -> list[Problem]:
@@ -133,7 +140,15 @@ def _failures(given: Input, condition: SelectorCondition, outcome: ConditionOutc
         message = f"fails on {where}, such as {failing.first.id}: {outcome.text}"
         # If it fails on all devices, a guard only makes it false for all devices; the names are wrong.
         better = _compared(given, condition, failing)
-        yield FAILS.at((), message, better or ("" if number == of else _mended(given, condition, failing)))
+        problem = FAILS.at((), message, better or ("" if number == of else _mended(given, condition, failing)))
+        yield replace(problem, offset=_missing(condition.expression, failing.first))
+
+
+def _missing(expression: str, device: PoolDevice) -> int | None:
+    """Return the position of the only name that the expression reads and the device lacks; None if there are others."""
+    read = [mention for mention in mentions(expression) if mention.use == "read"]
+    missing = [mention for mention in read if look_up(device, mention.reference) is None]
+    return missing[0].name.start if len({mention.reference for mention in missing}) == 1 else None
 
 
 def _compared(given: Input, condition: SelectorCondition, failing: ChosenDevices) -> str:

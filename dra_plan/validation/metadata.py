@@ -35,7 +35,7 @@ _COPIED = ("labels", "annotations")
 
 
 def check(metadata: ObjectMeta, path: FieldPath = ("metadata",)) -> Iterator[Problem]:
-    """Check the metadata at a path, except the names of the object and of its namespace."""
+    """Check the metadata at a path, except for the name and namespace of the object."""
     if not (metadata.labels or metadata.annotations or metadata.finalizers or metadata.owner_references):
         return
     for key, value in (metadata.labels or {}).items():
@@ -84,7 +84,8 @@ def _version(api_version: str) -> str:
 def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Iterator[Problem]:
     """Check the object's name, which must be a DNS subdomain, and its generateName, which may end with a dash.
 
-    If `generated` is not set, the name made from generateName is checked instead of generateName.
+    If `generated` is not set, generateName itself is not checked. The name that is generated from it is checked
+    instead.
     """
     if metadata.name:
         yield from names.subdomain((*path, "name"), metadata.name, "object name")
@@ -100,9 +101,10 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
 
 
 def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:
-    """Check the metadata in a manifest that controllers and API servers write and that planning does not read.
+    """Check metadata that controllers and API servers write and that dra-plan does not use.
 
-    `counted` says whether the API server itself counts generations of this kind, so that it ignores the given value.
+    `counted` says whether the API server counts the generation of this kind itself and therefore ignores the given
+    value.
     """
     if not isinstance(written, dict):
         return
@@ -131,7 +133,7 @@ def _managed(path: FieldPath, entry: dict[str, Any]) -> Iterator[Problem]:
 
 
 def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterator[Problem]:
-    """Check the metadata that a template's claims get. `written` is this metadata as written in the manifest."""
+    """Check the metadata that a template gives to its claims. `written` is this metadata as it is in the manifest."""
     yield from check(metadata, path)
     for name, value in (written if isinstance(written, dict) else {}).items():
         # Missing values and empty strings count as not set; empty lists and other zeros count as set.

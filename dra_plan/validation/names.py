@@ -65,12 +65,12 @@ RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL, UNREACH
 
 
 def dns_label(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """Check a required text that must be a DNS label."""
+    """Check a required text, which must be a DNS label."""
     yield from _formatted(path, text, noun, formats.is_dns_label, formats.DNS_LABEL, formats.as_dns_label)
 
 
 def subdomain(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """Check a required text that must be a DNS subdomain."""
+    """Check a required text, which must be a DNS subdomain."""
     yield from _formatted(path, text, noun, formats.is_subdomain, formats.SUBDOMAIN, formats.as_subdomain)
 
 
@@ -100,7 +100,7 @@ def _formatted(
 
 
 def is_template(text: str) -> bool:
-    """Return whether the text is a placeholder of a template, such as Helm's, that was not rendered."""
+    """Return whether the text contains a placeholder that was not rendered, for example a placeholder of Helm."""
     return "{{" in text
 
 
@@ -110,13 +110,16 @@ def _why(text: str, words: str) -> str:
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
-    """Check that a required text is not empty. Missing texts are reported by the schema rules."""
+    """Check that a required text is not empty.
+
+    A missing text is not a problem here, because the schema rules report it.
+    """
     if not text:
         yield MISSING_FIELD.at(path, "missing or empty")
 
 
 def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) -> Iterator[Problem]:
-    """Check the name of an attribute or capacity. `checked` says whether the API server checks names here."""
+    """Check the name of an attribute or capacity. `checked` says whether the API server checks names in this place."""
     if not formats.is_qualified(text):
         message = f"{shown(text)} is not a valid {noun} name: {_why(text, formats.QUALIFIED)}"
         rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME
@@ -135,7 +138,7 @@ def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
 
 
 def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Problem]:
-    """Yield a problem for each name that occurs again."""
+    """Yield a problem for each name that occurs more than once."""
     seen: set[str] = set()
     for path, name in entries:
         if name and name in seen:
@@ -144,7 +147,7 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
 
 
 def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[Problem]:
-    """Check the key of a label, taint or condition. `read` is the key after it is converted by the API server."""
+    """Check the key of a label, taint or condition. `read` is the key after the API server has converted it."""
     if not formats.is_label_name(text if read is None else read):
         yield replace(
             BAD_LABEL.at(path, no_label_name(text)),

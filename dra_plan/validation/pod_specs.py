@@ -70,7 +70,7 @@ _WEIGHTS = range(1, 101)
 
 
 def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Target) -> Iterator[Problem]:
-    """Check the pod spec at a path of an object. `written` is the object as written in the manifest."""
+    """Check the pod spec at a path of an object. `written` is the object as it is in the manifest."""
     yield from _containers(path, spec)
     if value_at(written, (*path, "ephemeralContainers")):
         yield EPHEMERAL.at((*path, "ephemeralContainers"), "can't be set when a pod is created")
@@ -222,7 +222,7 @@ def _pod_term(path: FieldPath, term: PodAffinityTerm) -> Iterator[Problem]:
 
 
 def label_selector(path: FieldPath, selector: LabelSelector | None) -> Iterator[Problem]:
-    """Check a label selector (`ValidateLabelSelector`)."""
+    """Check a label selector (upstream: `ValidateLabelSelector`)."""
     if selector is None:
         return
     for key, value in (selector.match_labels or {}).items():

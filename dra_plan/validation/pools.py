@@ -6,6 +6,7 @@ The slices that one node gathers together come first, because only these can con
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from dra_plan.allocator import AllocationError, PoolID
 from dra_plan.allocator.pools import PoolSlice, targets
@@ -25,14 +26,18 @@ from .subject import Subject
 
 
 class Sighting:
-    """Finds out which slices a node can see together, for nodes in the input and for nodes that slices name."""
+    """Finds out which slices a node can see together. Nodes in the input and nodes that slices name are considered."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Return whether a known node sees both slices, or a node that matches the selectors of both would see both."""
+        """Return whether one node can see both slices.
+
+        This is the case if a known node sees both slices, or if an unknown node that matches both node selectors would
+        see both slices.
+        """
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:
             return spec.node_name == beside.node_name
@@ -156,7 +161,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all resource pools of the input."""
+    """Check all resource pools in the input."""
     sighting = Sighting([node for _, node in given.of(Node)])
     for placed in given.pools:
         yield from _old(placed)
@@ -222,7 +227,10 @@ class _DeviceNames:
         self._shared: dict[str, list[PlacedSlice]] = {}
 
     def add(self, name: str, piece: PlacedSlice) -> tuple[PlacedSlice | None, bool]:
-        """Return a slice that already has the name, and whether a node sees both; visible slices are preferred."""
+        """Return a slice that already has a device of this name, and whether one node sees both slices.
+
+        If several slices have the name, a slice that is seen together with `piece` is preferred.
+        """
         node = piece.slice.object.spec.node_name
         known = self._pieces.setdefault(name, [])
         first = next((one for one in known if one is not piece), None)
@@ -255,6 +263,7 @@ def _counters(placed: PlacedPool, target: Target) -> Found:
     pool_wide = target.rules.counter_slices
     pool, everything = placed.pool, _sets(placed.newest)
     homes = {} if pool_wide else _homes(placed.newest)
+    alike: dict[str, list[tuple[Subject, Problem]]] = {}
     for piece in placed.newest:
         sets = everything if pool_wide else _sets([piece])
         if not sets and pool.seen < pool.expected:
@@ -267,7 +276,13 @@ def _counters(placed: PlacedPool, target: Target) -> Found:
                     message = f"counter set {shown(entry.counter_set)} is in {home}, but {target.version} {_SAME_SLICE}"
                     yield piece.subject, NO_COUNTER.at((*path, at, "counterSet"), message)
             for problem in _consumption(pool.id, path, device, sets, homes):
-                yield piece.subject, problem
+                if problem.rule is NO_COUNTER and not problem.suggestion:
+                    alike.setdefault(problem.message, []).append((piece.subject, problem))
+                else:
+                    yield piece.subject, problem
+    for message, [(subject, first), *others] in alike.items():
+        told = f"{message}; {count(len(others) + 1, 'device')} consume it" if others else message
+        yield subject, replace(first, message=told)
 
 
 _SAME_SLICE = "looks for it only in the slice of the device: move `sharedCounters` there"

@@ -95,7 +95,11 @@ class _ChargedPods:
         ]
 
     def problems(self) -> Iterator[Problem]:
-        """Yield what exceeds a quota: the pod, one of its claims, all its claims, or all of the workload's pods."""
+        """Yield the problems with what exceeds a quota.
+
+        A quota can be exceeded by the pod, by one of its claims, by all its claims together, or by all pods of the
+        workload.
+        """
         found = list(self._of_pod())
         if not found:
             found = list(self._of_claims())

@@ -39,7 +39,7 @@ from .subject import MOST_SHOWN, Subject
 
 @dataclass(slots=True)
 class Reading:
-    """What was read: the objects in input order, their texts (for comments), and all sources."""
+    """What was read: the objects in input order, their texts (which contain comments), and all sources."""
 
     subjects: list[Subject] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
@@ -50,13 +50,13 @@ class Reading:
     """The reasons why documents cannot be read."""
 
     def whole(self) -> Reading:
-        """Return the reading if nothing was left out. Otherwise, raise `ManifestErrors`."""
+        """Return the reading itself. Raises `ManifestErrors` if a document was left out."""
         if self.faults:
             raise ManifestErrors(self.faults)
         return self
 
     def cluster(self) -> Inventory:
-        """Return only the objects that show the cluster's release, which are ClusterInfo objects and Nodes."""
+        """Return an inventory with only the ClusterInfo and Node objects, which show the cluster's release."""
         nodes = {one.name: one.obj for one in self.subjects if isinstance(one.obj, Node)}
         return Inventory(nodes=list(nodes.values()), cluster_info=self._cluster_info())
 
@@ -79,8 +79,8 @@ def read(
 ) -> Reading:
     """Return all objects in the paths. The sources in `before` are read first.
 
-    A document that cannot be read is left out and listed in `unread`. Raises `ManifestErrors` for a file that cannot be
-    read, or if there is nothing to read.
+    A document that cannot be read is left out and listed in `unread`. Raises `ManifestErrors` if a file cannot be read,
+    or if there is nothing to read.
     """
     names = [os.fspath(path) for path in paths]
     if stdin is None and STDIN in names:
@@ -144,7 +144,7 @@ def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
 
 
 def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
-    """Return all objects in a text, which findings call `name`.
+    """Return all objects in a text. Findings refer to the text as `name`.
 
     Documents that cannot be read are listed in `unread`.
     """
@@ -156,7 +156,7 @@ def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
 
 
 def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default") -> list[Subject]:
-    """Return the subjects of plain objects that are not in a file. Raises `ManifestErrors` for malformed Lists."""
+    """Return subjects for plain objects that are not in a file. Raises `ManifestErrors` if a List is malformed."""
     report = Report()
     subjects = [_subject(item, namespace) for value in values for item in unwrap(dict(value), Place(""), report)]
     if report.faults:
@@ -165,9 +165,9 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
 
 
 def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
-    """Return the subject for an object of an inventory, made from its text, or None if the text is not stored.
+    """Return the subject for an object in an inventory, or None if the inventory does not store the object's text.
 
-    Its place is only the position where the object begins.
+    The subject is created from the text. The subject's place is only the position where the object begins.
     """
     if not written.data:
         return None

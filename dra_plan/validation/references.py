@@ -101,7 +101,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Check all references between objects in the input."""
+    """Check all references from objects in the input to other objects."""
     yield from _classes(given)
     yield from _extended(given)
     known = _KnownClaims.of(given)
@@ -254,9 +254,9 @@ def _admin(given: Input) -> Found:
 
 
 def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
-    """Check that a namespace allows the admin access at a path.
+    """Check that the namespace allows the admin access that the field at `path` requests.
 
-    `labels` are the labels of the namespaces in the input.
+    `labels` contains the labels of the namespaces in the input.
     """
     if namespace not in labels:
         message = f'namespace {namespace} is not in the input; it needs the label {ADMIN_ACCESS}: "true"'

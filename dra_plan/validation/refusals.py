@@ -42,10 +42,10 @@ _MARK = b'"\0"'
 
 
 class ApiServerRefusals:
-    """The objects in an inventory that the API server rejects, and why. Each object is checked only once.
+    """The objects in an inventory that the API server rejects, and the reasons. Each object is checked only once.
 
-    `runtime_config` selects the versions that the API server serves; `{}` means the stable versions, and None means
-    every version that the target can serve.
+    `runtime_config` selects the API versions that the API server serves; `{}` means the stable versions, and None means
+    all versions that the target can serve.
     """
 
     def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
@@ -61,11 +61,11 @@ class ApiServerRefusals:
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
-        """Return the findings that the API server enforces for the object, everything that it needs, and its pods.
+        """Return the findings that make the API server reject the object, an object that it needs, or its pods.
 
-        The object's own findings come first. Those for its controllers in the input follow, and then those for claims,
-        templates and classes, in the order in which the object names them. The result is empty if the API server
-        accepts all of these, as far as the input shows.
+        The object's own findings come first. The findings for its controllers in the input follow, and then the
+        findings for claims, templates and classes, in the order in which the object names them. The result is empty if
+        the input shows no reason for a rejection.
         """
         found = [finding for each in self._about(asked) for finding in self._findings(each)]
         return tuple(dict.fromkeys([*found, *self._of_claims_to_come(asked)]))

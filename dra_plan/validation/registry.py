@@ -89,7 +89,7 @@ ALL = "DRA"
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The rules that are selected, and the rules that are ignored for files that match a shell pattern."""
+    """The rules that are selected, and the rules that are ignored in files that match a shell pattern."""
 
     select: tuple[str, ...] = (ALL,)
     ignore: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class RuleSelection:
             check(code)
 
     def counts(self, finding: Finding) -> bool:
-        """Return whether the finding is reported."""
+        """Return whether the selection reports the finding."""
         chosen, refused = _longest(self.select, finding.code), _longest(self.ignore, finding.code)
         return chosen > refused and not self._is_spared(finding)
 
@@ -116,13 +116,13 @@ class RuleSelection:
 
 
 def check(code: str) -> None:
-    """Check that the text is the prefix of a rule's code. Raises UsageError if it is not."""
+    """Check that at least one rule has a code that begins with the text. Raises UsageError if there is none."""
     if problem := unknown_code(code):
         raise UsageError(problem)
 
 
 def unknown_code(code: str) -> str:
-    """Return the message for a text that no rule's code begins with, or an empty string if a code begins with it."""
+    """Return an error message if no rule's code begins with the text; otherwise, return ""."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):
@@ -149,9 +149,9 @@ _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
 class SparedLines(NamedTuple):
-    """A range of lines in which rules with these code prefixes are suppressed.
+    """A range of lines in which the rules with these code prefixes are suppressed.
 
-    Lines count from 1, and both ends are included.
+    The first line is line 1. The range includes its first and its last line.
     """
 
     first: int
@@ -159,13 +159,13 @@ class SparedLines(NamedTuple):
     codes: tuple[str, ...]
 
     def spares(self, finding: Finding) -> bool:
-        """Return whether the finding is suppressed by its line and code."""
+        """Return whether the finding is in these lines and its code is suppressed."""
         held = any(self.first <= line <= self.last for line in (finding.line, finding.field_line))
         return held and finding.code.startswith(self.codes)
 
 
 class CommentMistake(NamedTuple):
-    """A comment that suppresses less than it seems to, and the reason. The line counts from 1."""
+    """A comment that suppresses less than it seems to suppress, and the reason. The first line is line 1."""
 
     file: str
     line: int
@@ -201,7 +201,7 @@ def spared_by(text: str) -> list[SparedLines]:
 
 
 def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the mistake of each comment that is meant to suppress findings but does not work.
+    """Yield the line and the mistake for each comment that is meant to suppress findings but does not work.
 
     A comment that names an unknown code is also a mistake.
     """

@@ -80,7 +80,7 @@ def check_containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """Check the resource requests of the pod as a whole (`validatePodResources`)."""
+    """Check the resource requests of the pod as a whole (upstream: `validatePodResources`)."""
     resources = spec.resources
     if resources is None:
         return
@@ -98,7 +98,7 @@ def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def is_huge(name: str) -> bool:
-    """Return whether the resource is huge pages of any size."""
+    """Return whether the resource is a huge-page resource. The size of the pages does not matter."""
     return name.startswith(_HUGE)
 
 
@@ -135,7 +135,7 @@ def _container_resource(path: FieldPath, name: str) -> Iterator[Problem]:
 
 
 def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
-    """Check the amount of a resource (`ValidateResourceQuantityValue`)."""
+    """Check the amount of a resource (upstream: `ValidateResourceQuantityValue`)."""
     value = _quantity(written)
     if value is None:
         return
@@ -221,7 +221,10 @@ def _request(container: Container, name: str) -> Quantity | None:
 
 
 def check_quota(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check the limits of a ResourceQuota as written in the manifest (`ValidateResourceQuotaSpec`)."""
+    """Check the limits of a ResourceQuota in the form in which the manifest has them.
+
+    Upstream's function is `ValidateResourceQuotaSpec`.
+    """
     hard = value_at(value, ("spec", "hard"))
     for name, limit in (hard if isinstance(hard, dict) else {}).items():
         if not isinstance(name, str):

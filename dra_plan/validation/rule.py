@@ -13,7 +13,10 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, Source
 
 
 class Severity(IntEnum):
-    """The severity of a finding. The order of the values decides which findings `--fail-on` includes."""
+    """The severity of a finding.
+
+    Severities are ordered. `--fail-on` includes findings of the given severity or a higher severity.
+    """
 
     INFO = 1
     WARNING = 2
@@ -36,11 +39,14 @@ class Rule:
     """The component that rejects a violation; None if the rule is advice, or follows from other objects."""
 
     def entry(self) -> RuleEntry:
-        """Return the rule as documents show it."""
+        """Return the rule in the form that documents use."""
         return RuleEntry(code=self.code, severity=str(self.severity), title=self.title, why=self.why, fix=self.fix)
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
-        """Return a problem with the field at `path` in v1. `suggestion` is the corrected text, if there is one."""
+        """Return a problem with the field at `path`. `suggestion` is the corrected text, if there is one.
+
+        The path is the path in v1.
+        """
         return Problem(self, path, message, suggestion)
 
 
@@ -48,7 +54,7 @@ class Rule:
 class Problem:
     """A violation of a rule by an object.
 
-    The path is that in v1; the path in the manifest is found when it is reported.
+    The path is the path in v1. When the problem is reported, the path is converted to the path in the manifest.
     """
 
     rule: Rule
@@ -69,35 +75,38 @@ class Problem:
     """The selector that does not compile."""
 
     def called(self, field: str) -> Problem:
-        """Return the problem with `field` as the API server's name for the field."""
+        """Return the problem with `field` as the name that the API server uses for the field."""
         return replace(self, field=field)
 
 
 def refused(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that the API server enforces on writes, or that kubectl's strict decoding enforces earlier."""
+    """Return a rule that the API server enforces when an object is written.
+
+    kubectl's strict decoding may enforce the rule before the API server does.
+    """
     return Rule(code, Severity.ERROR, title, why, fix, "APIServer")
 
 
 def unschedulable(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that the scheduler enforces. If it is violated, pods stay pending or devices are not used."""
+    """Return a rule that the scheduler enforces. After a violation, pods stay pending or devices are not used."""
     return Rule(code, Severity.ERROR, title, why, fix, "Scheduler")
 
 
 def error(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule that is only violated by mistake, although nothing rejects the object."""
+    """Return a rule that is violated only by mistake. Neither the API server nor the scheduler enforces the rule."""
     return Rule(code, Severity.ERROR, title, why, fix)
 
 
 def warning(code: str, title: str, why: str, fix: str, refused_by: Refuser | None = None) -> Rule:
-    """Return a rule that is probably violated by mistake.
+    """Return a rule whose violation is probably a mistake.
 
-    `refused_by` is the component that rejects the object, if any does.
+    `refused_by` is the component that rejects the object, or None if the object is accepted.
     """
     return Rule(code, Severity.WARNING, title, why, fix, refused_by)
 
 
 def info(code: str, title: str, why: str, fix: str) -> Rule:
-    """Return a rule whose findings are only useful information."""
+    """Return a rule whose findings are useful information, not mistakes."""
     return Rule(code, Severity.INFO, title, why, fix)
 
 
@@ -107,12 +116,11 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation of a rule, and its position.
+    """A violation of a rule, and its position in the input.
 
-    Lines and columns count from 1, and the end is exclusive; 0 means unknown.
-
-    `file` is the name that the user gave (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, and `field` is
-    the path as in the manifest. `suggestion` is the corrected text, or empty if there is none.
+    The first line and the first column have the number 1, the end is exclusive, and 0 means unknown. `file` is the name
+    that the user gave (`-` for standard input). `object` is `KIND NAMESPACE/NAME`. `field` is the path as it is in the
+    manifest. `suggestion` is the corrected text, or "" if there is none.
     """
 
     rule: Rule
@@ -140,7 +148,7 @@ class Finding:
         return self.rule.severity
 
     def entry(self) -> FindingEntry:
-        """Return the finding as documents show it, but without the fix, which is unknown here."""
+        """Return the finding in the form that documents use. The fix is left out, because it is not known here."""
         return FindingEntry(
             code=self.code,
             severity=str(self.severity),

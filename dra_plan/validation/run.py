@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
+from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
+from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.interpreter import uncollected
 from dra_plan.releases import Target
 
@@ -23,10 +25,10 @@ _TOGETHER = (references, admission, quotas, pools, matching, fitness, taint_rule
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of validation. `objects` is the number of objects checked.
+    """The result of validation. `objects` is the number of objects that were checked.
 
     `spared` is the number of findings that comments or settings suppressed. `untried` is the number of selectors that
-    were not tried on all devices, because this would cost more than a check may spend.
+    were not tried on all devices, because this would have cost more than a check may spend.
     """
 
     findings: tuple[Finding, ...]
@@ -48,11 +50,11 @@ def judge(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> Judgement:
-    """Return every reported finding, in input order.
+    """Return all findings that are reported, in input order.
 
-    If `ignore_unknown` is set, fields that are in no schema are not reported. Objects that are also in `against` are
-    validated as updates. `runtime_config` selects the served versions; None means every version that the release can
-    serve.
+    If `ignore_unknown` is set, fields that are not in any schema are not reported. An object that is also in `against`
+    is validated as an update. `runtime_config` selects the API versions that the API server serves; None means all
+    versions that the release can serve.
     """
     comments = Comments(reading.texts)
     with uncollected():
@@ -69,6 +71,29 @@ def judge(
     return Judgement(findings, broken, spared, len(reading.subjects), given.matches.untried, comments.mistakes)
 
 
+def _is_generated(claim: ResourceClaim) -> bool:
+    return POD_CLAIM_ANNOTATION in (claim.metadata.annotations or {})
+
+
+def _once(found: Iterable[tuple[Subject, Problem]], given: Input) -> Iterator[tuple[Subject, Problem]]:
+    """Yield the problems without those of generated claims that a template in the namespace has as well.
+
+    Kubernetes generates the claims from their templates, and only the templates can be corrected.
+    """
+    generated = {subject for subject, claim in given.of(ResourceClaim) if _is_generated(claim)}
+    templates = {subject for subject, _ in given.of(ResourceClaimTemplate)}
+    of_claims: list[tuple[Subject, Problem]] = []
+    known: set[tuple[str, Problem]] = set()
+    for subject, problem in found:
+        if subject in generated:
+            of_claims.append((subject, problem))
+            continue
+        if subject in templates:
+            known.add((subject.namespace, replace(problem, path=problem.path[1:])))
+        yield subject, problem
+    yield from ((subject, problem) for subject, problem in of_claims if (subject.namespace, problem) not in known)
+
+
 def _place(finding: Finding) -> tuple[int, int, str]:
     return finding.line, finding.column, finding.code
 
@@ -81,7 +106,7 @@ def _findings(
     found = chain(objects.check(subjects, target, config), *(rules.check(given) for rules in _TOGETHER))
     if against:
         found = updates.as_updates(found, subjects, against, target)
-    for subject, problem in found:
+    for subject, problem in _once(found, given):
         if not subject.follows_from_fault(problem):
             meant = selectors.hinted(problem, given.matches.published, target) if problem.expression else problem
             yield subject, meant, subject.finding(meant)

@@ -152,7 +152,7 @@ _MEND_SHOWN = 6
 
 
 def header_problems(header: Header) -> Iterator[Problem]:
-    """Yield the reasons why the kind of an object is unknown."""
+    """Yield the problems that make the kind of an object unknown."""
     if header.api_version in (None, "") and header.kind in (None, ""):
         yield NO_HEADER.at((), "has neither apiVersion nor kind, and so is no manifest")
         return
@@ -164,25 +164,25 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
-    """Return the problem with an apiVersion whose group is known, but whose version was never published."""
+    """Return the problem with an apiVersion that was never published, although its group is known."""
     return next(removed(api_version), None) or wrong_version(
         UNKNOWN_VERSION, f"there is no {kind.name} in {api_version}", kind.api_version
     )
 
 
 def removed(api_version: str) -> Iterator[Problem]:
-    """Yield the problem with an object of the first DRA API, which is not fixed by changing only its version."""
+    """Yield the problem with an object of the first DRA API. A change of the apiVersion alone does not fix it."""
     if message := kinds.removed(api_version):
         yield UNKNOWN_VERSION.at(("apiVersion",), message)
 
 
 def wrong_version(rule: Rule, message: str, better: str) -> Problem:
-    """Return a problem with the apiVersion. `better` is the correct apiVersion, or empty."""
+    """Return a problem with the apiVersion. `better` is the correct apiVersion, or "" if it is unknown."""
     return replace(rule.at(("apiVersion",), message, f"apiVersion: {better}" if better else ""), value=better)
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
-    """Yield a problem if no API server can know the apiVersion and kind, whatever is installed in it."""
+    """Yield a problem if no API server can know this kind in this apiVersion, not even with extensions."""
     if kinds.removed(api_version):
         yield from removed(api_version)
         return
@@ -195,12 +195,15 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def undecodable(reason: str) -> Problem:
-    """Return the problem that an object cannot be decoded, for a reason that no other rule of this group explains."""
+    """Return the problem that an object cannot be decoded. `reason` is not explained by any other schema rule."""
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
 def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
-    """Yield every problem with the schema of the version in which the object is written, as found by decoding."""
+    """Yield the schema problems that were found when the object was decoded.
+
+    The object is compared with the schema of the version in which it is written.
+    """
     for path, message, hint in decoded.wrong:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)
     for path in decoded.missing:
@@ -264,7 +267,10 @@ def _is_claim_source(path: FieldPath, kind: Kind) -> bool:
 
 
 def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the object with the pod claims of releases before 1.31 in the current form, and the problems with them."""
+    """Return the object with the pod's claims in the current form, and a problem for each claim in the older form.
+
+    The older form was used before Kubernetes 1.31.
+    """
     if not kind.pod_spec:
         return value, []
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))

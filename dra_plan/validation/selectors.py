@@ -81,7 +81,7 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
 
 
 def hinted(problem: Problem, published: Publications, target: Target) -> Problem:
-    """Return the problem. If its expression does not compile, what was probably meant is added."""
+    """Return the problem. If its expression does not compile, the probably intended expression is added."""
     if problem.rule is not DOES_NOT_COMPILE or not problem.expression:
         return problem
 
@@ -223,7 +223,7 @@ _EFFECTS = ("None", "NoSchedule", "NoExecute")
 
 
 def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
-    """Check the device selector of a taint rule, in which each given name must have a valid format."""
+    """Check the device selector of a taint rule. Each name in the selector must have a valid format."""
     if given is not None and given.driver is not None:
         yield from names.driver((*path, "driver"), given.driver)
     if given is not None and given.pool is not None:

@@ -32,20 +32,20 @@ _ENTRY = re.compile(r"[a-z0-9.-]+/[a-z0-9]+(/[a-z]+)?\Z")
 
 
 def is_versioned(kind: Kind) -> bool:
-    """Return whether releases differ in the versions of the kind, or may leave one of them out."""
+    """Return whether releases differ in the versions of this kind, or a release may not serve some of the versions."""
     return kind.group == DRA or kind.name in _COULD
 
 
 def could_serve(kind: Kind, target: Target) -> tuple[str, ...]:
-    """Return the versions of the kind that the target can serve, the newest first."""
+    """Return the versions of the kind that the target can serve. The newest version comes first."""
     known = _COULD.get(kind.name)
     return ("v1", "v1beta2", "v1beta1") if known is None else known[target.version]
 
 
 def served(kind: Kind, target: Target, config: RuntimeConfig | None) -> tuple[str, ...]:
-    """Return the versions of the kind that are served with this `--runtime-config`; None means all versions.
+    """Return the versions of the kind that the API server serves with this `--runtime-config`.
 
-    By default, only stable versions are served (KEP-3136).
+    If `config` is None, all versions are served. By default, only stable versions are served (KEP-3136).
     """
     could = could_serve(kind, target)
     if config is None:
@@ -65,9 +65,10 @@ def _is_on(kind: Kind, version: str, newest: str, target: Target, config: Runtim
 
 
 def parse(options: list[str] | None) -> dict[str, bool]:
-    """Return the values of `--runtime-config`, which is written as for kube-apiserver: `api/beta=true,GROUP/VERSION`.
+    """Return the values of `--runtime-config` options, which are in kube-apiserver's format.
 
-    If a key is repeated, its last value counts. Raises UsageError for other forms.
+    For example, `api/beta=true,GROUP/VERSION` has two keys. If a key is repeated, its last value is used. Raises
+    UsageError for other forms.
     """
     config: dict[str, bool] = {}
     for item in (part.strip() for option in options or () for part in option.split(",")):

@@ -30,9 +30,9 @@ _BEFORE = 80
 
 
 class MarkedText(NamedTuple):
-    """The characters of a source that a finding marks, and the line on which they begin.
+    """The text of a source that a finding marks, and the line on which the text begins.
 
-    Lines and columns count from 1, and ends are not included.
+    The first line and the first column have the number 1, and ends are not included.
     """
 
     line: int
@@ -48,7 +48,10 @@ class MarkedText(NamedTuple):
 
 
 def mark(document: DocumentText, prefix: FieldPath, path: FieldPath, problem: Problem, root: object) -> MarkedText:
-    """Return the text to mark for a problem with the field at `path` of the object `root`, which is at `prefix`."""
+    """Return the text that is marked for a problem with the field at `path` of the object `root`.
+
+    `prefix` is the path of the object in the document.
+    """
     text, lines = document.lines.text, document.lines
     nearest = document.nearest((*prefix, *path))
     if nearest is None:
@@ -124,9 +127,9 @@ def _marked(lines: LinedText, begin: int, end: int, start: int) -> MarkedText:
 
 
 class Subject(msgspec.Struct, frozen=True, eq=False):
-    """An object with its place in the input. `obj` is None if the object cannot be decoded.
+    """An object and its place in the input. `obj` is None if the object cannot be decoded.
 
-    `kind` is None if objects of this kind are skipped.
+    `kind` is None if dra-plan does not use objects of this kind.
     """
 
     value: dict[str, Any]
@@ -151,18 +154,21 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_flat(self) -> bool:
-        """Whether the object's version has the fields of `exactly` directly in the request, and devices in `basic`."""
+        """Whether the version has the fields of `exactly` directly in the request, and device fields in `basic`."""
         return self.version in FLAT_VERSIONS
 
     def follows_from_fault(self, problem: Problem) -> bool:
-        """Return whether the problem is with a field that cannot be decoded, with a part of it, or with its parent."""
+        """Return whether the problem is only a consequence of a field that cannot be decoded.
+
+        This is the case if the problem is with the field, with a part of the field, or with a parent of the field.
+        """
         if not self.faults or problem in self.problems:
             return False
         path = problem.path if problem.written else self.as_written(problem.path)
         return any(path[: len(fault)] == fault or path == fault[:-1] for fault in self.faults)
 
     def as_written(self, path: FieldPath) -> FieldPath:
-        """Return the path of a v1 field in the version in which the object is written."""
+        """Return the path of a v1 field in the API version in which the object is written."""
         if self.kind is None or not self.is_flat:
             if self.kind is not None and is_flat(self.value, self.kind, path):
                 return flattened(self.kind, path)
@@ -189,7 +195,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return path
 
     def finding(self, problem: Problem) -> Finding:
-        """Return the problem as a finding, with its place in the input."""
+        """Return the problem as a finding with its place in the input."""
         path = problem.path if problem.written else self.as_written(problem.path)
         document = self.place.find_text()
         found = Finding(

@@ -63,9 +63,11 @@ _AS_A_WHOLE: tuple[FieldPath, ...] = (("spec", "selectors"), ("spec", "config"))
 def as_updates(
     found: Iterable[tuple[Subject, Problem]], subjects: Sequence[Subject], against: Iterable[Subject], target: Target
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Yield the problems with subjects, some of which are updates of objects in `against`.
+    """Yield the problems with subjects.
 
-    For updates, problems that the old objects already have are left out, and changes that are not allowed are added.
+    If `against` contains a subject's object, the subject is an update of this object.
+
+    For an update, problems that the old object already has are left out, and changes that are not allowed are added.
     """
     old = {subject.key: subject for subject in against if _is_named(subject)}
     pairs = {subject: old[subject.key] for subject in subjects if _is_named(subject) and subject.key in old}

@@ -94,7 +94,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(workload: AnyWorkload, template_path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check a workload as written in the manifest, except the pod spec in its template at `template_path`."""
+    """Check a workload as it is in the manifest, except for the pod spec in the template at `template_path`."""
     template = pod_template(workload)
     if isinstance(workload, CustomWorkload):
         return
@@ -191,7 +191,7 @@ def _numbers(written: Mapping[str, Any], path: FieldPath, fields: tuple[str, ...
 
 
 def check_other(obj: Object) -> Iterator[Problem]:
-    """Check a disruption budget or a priority class. Objects of other kinds have no problems here."""
+    """Check a disruption budget or a priority class. Nothing is checked for objects of other kinds."""
     if isinstance(obj, PodDisruptionBudget):
         yield from _budget(obj)
     elif isinstance(obj, PriorityClass):

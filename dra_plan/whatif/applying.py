@@ -24,10 +24,10 @@ _LOOKUPS = ("origins", "as_written", "template_makers", "texts")
 
 @dataclass(frozen=True)
 class Apply:
-    """An edit that writes objects like `kubectl apply`: it creates new objects and replaces existing ones.
+    """An edit that creates new objects and replaces existing objects, as `kubectl apply` does.
 
-    Fields that the API server sets are kept if the manifest lacks them. These are the status, the UID, the creation
-    time and, for a pod, the node. Other fields that the manifest omits are not merged from the cluster.
+    Some fields are kept if the manifest does not have them, because the API server sets them: the status, the UID, the
+    creation time and, for a pod, the node. The values of all other missing fields are lost.
     """
 
     objects: Inventory
@@ -94,11 +94,12 @@ def _is_default(status: Object | None) -> bool:
 class Restart:
     """An edit that restarts every pod. All running pods are evicted and become pending under the same names.
 
-    This includes pods without a controller, which their owner recreates. Pods of DaemonSets and static pods stay.
+    Pods without a controller are evicted too, because the user is expected to recreate them. DaemonSet pods and static
+    pods are not evicted.
     """
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster in which every pod that can move has lost its node."""
+        """Return the cluster after every pod that can move has been evicted from its node."""
         running = [pod for pod in inventory.pods if pod.spec.node_name and not ended(pod)]
         leaving = [pod for pod in running if not (belongs_to_node(pod) or pod.metadata.deletion_timestamp)]
         bare = [pod for pod in leaving if not comes_back(pod)]

@@ -31,7 +31,7 @@ def _applied(obj: Any, was: Any) -> AppliedEdit:
 
 @dataclass(frozen=True)
 class Label:
-    """An edit that sets labels on a node. A value of None removes the label, like `kubectl label NODE KEY-`."""
+    """An edit that sets labels on a node. A value of None removes the label, as `kubectl label NODE KEY-` does."""
 
     node: str
     labels: Mapping[str, str | None]
@@ -56,8 +56,8 @@ class Label:
 class Scale:
     """An edit that sets the number of replicas of the workload KIND/NAME or KIND/NAMESPACE/NAME.
 
-    For a Job, this is the parallelism. Additional replicas are pending pods. If there are fewer replicas than before,
-    all running pods stay, because the controller chooses which of them to delete.
+    For a Job, the number is the parallelism. Additional replicas are pending pods. If the number is lower than before,
+    all running pods stay, because only the controller can choose which pods it deletes.
     """
 
     workload: str
@@ -82,7 +82,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class TaintDevice:
-    """An edit that taints a device as if its driver had published the taint.
+    """An edit that adds a taint to a device as if the device's driver had published the taint.
 
     The taint replaces any taint with the same key and effect.
     """

@@ -39,7 +39,7 @@ from dra_plan.near import nearest
 class Edited:
     """The cluster after an edit.
 
-    Lists of the inventory that the edit does not change are the same objects as before the edit.
+    Lists that the edit does not change are the same Python objects as in the inventory before the edit.
     """
 
     inventory: Inventory
@@ -58,7 +58,7 @@ class Edit(Protocol):
 
 
 def node_named(inventory: Inventory, name: str) -> Node:
-    """Return the node with this name. Raises UsageError if there is none; the message names a similar node."""
+    """Return the node with this name. Raises UsageError for an unknown name; the message suggests a similar name."""
     for node in inventory.nodes:
         if node.metadata.name == name:
             return node
@@ -66,13 +66,13 @@ def node_named(inventory: Inventory, name: str) -> Node:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
-    """Return the error for an unknown name, with a similar name if there is one."""
+    """Return the error for an unknown name. The message suggests a similar name, if there is one."""
     near = nearest(name, known)
     return UsageError(f"unknown {what} {name!r}" + (f" (did you mean {near!r}?)" if near else ""))
 
 
 def with_node(inventory: Inventory, changed: Node) -> list[Node]:
-    """Return the nodes, in which the changed node replaces the node with the same name."""
+    """Return all nodes after the changed node has replaced the node with the same name."""
     name = changed.metadata.name
     return [changed if node.metadata.name == name else node for node in inventory.nodes]
 
@@ -82,7 +82,7 @@ def with_node(inventory: Inventory, changed: Node) -> list[Node]:
 
 @dataclass(frozen=True)
 class Cordon:
-    """An edit that makes a node unschedulable, like `kubectl cordon`."""
+    """An edit that makes a node unschedulable, as `kubectl cordon` does."""
 
     node: str
 
@@ -96,7 +96,7 @@ class Cordon:
 
 
 def cordoned(node: Node) -> Node:
-    """Return the node, marked as unschedulable and with the taint for this."""
+    """Return the node marked as unschedulable, with the taint that the node controller then adds."""
     taints = [taint for taint in node.spec.taints if (taint.key, taint.effect) != (UNSCHEDULABLE.key, "NoSchedule")]
     return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True, taints=[*taints, UNSCHEDULABLE]))
 
@@ -111,7 +111,7 @@ _LEFT_TO_NODES = ("DaemonSet", "Node")
 
 @dataclass(frozen=True)
 class Departed:
-    """The cluster without the pods that left, and what happened to their claims."""
+    """The cluster without the pods that left, and the changes to the claims of these pods."""
 
     inventory: Inventory
     claims_gone: list[ObjectName]
@@ -119,7 +119,7 @@ class Departed:
 
 
 def belongs_to_node(pod: Pod) -> bool:
-    """Return whether the pod stays on its node in a drain, because it is a DaemonSet pod or a static pod."""
+    """Return whether a drain leaves the pod on its node, because the pod is a DaemonSet pod or a static pod."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind in _LEFT_TO_NODES
 
@@ -127,9 +127,9 @@ def belongs_to_node(pod: Pod) -> bool:
 def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
     """Return the cluster after these pods have left. If `index` is given, it is the index of the inventory's claims.
 
-    Claims that the pods control are deleted with them. Other claims are no longer reserved for the pods; a claim
-    without users then loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes
-    empty).
+    Claims that the pods control are deleted with the pods. Other claims are no longer reserved for the pods. If nothing
+    uses such a claim any more, the claim loses its devices (KEP-4381: the claim controller deallocates when
+    `status.reservedFor` becomes empty).
     """
     if not pods:
         return Departed(inventory, [], [])
@@ -155,12 +155,11 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
 
 
 def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
-    """Return the cluster after these pods have left, with a replacement for each pod that comes back.
+    """Return the cluster after these pods have left, with a replacement for each pod that is recreated.
 
-    If `index` is given, it is the index of the inventory's claims.
-
-    Replacements are as old as the youngest pod. They are recorded as `returning`, because they do not exist immediately
-    if StatefulSets create their pods in order. If `recreates` is set, the user recreates bare pods.
+    `index` is the index of the inventory's claims. Replacements are as old as the youngest pod. They are recorded as
+    `returning`, because they may not exist immediately: a StatefulSet may create its pods in order. If `recreates` is
+    set, the user recreates pods that have no controller.
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
@@ -176,13 +175,13 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreat
 
 
 def comes_back(pod: Pod) -> bool:
-    """Return whether a controller will recreate the pod and has not done so yet."""
+    """Return whether a controller still has to recreate the pod."""
     controller = pod.metadata.controller
     return controller is not None and counts_for(pod, controller.kind)
 
 
 def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
-    """Return the namespaces and names of the claims that are deleted together with the pods."""
+    """Return the namespaces and names of the claims that are deleted together with these pods."""
     controlled, generated = index.dependent_claims, index.generated_claims
     found = {(c.metadata.namespace, c.metadata.name) for pod in pods for c in controlled.of(pod)}
     for pod in pods:
@@ -203,7 +202,7 @@ class _Users:
         self._short = {pod.metadata.name for pod in pods}
 
     def freed(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim without these users, or the same object if they do not use it."""
+        """Return the claim without the pods that left. If none of these pods uses the claim, return the same object."""
         status = claim.status
         if status is None or not status.reserved_for:
             return claim
@@ -227,7 +226,8 @@ class _Users:
 def successor(pod: Pod, time: str | None) -> Pod:
     """Return the pod that a controller creates in place of the given pod.
 
-    It has the same name, so that it can be followed, and is as old as `time`. It does not have a node or claims yet.
+    The new pod keeps the name of the given pod, so that results can be compared. `time` is the new pod's creation time.
+    The new pod does not have a node or claims yet.
     """
     metadata = structs.replace(
         pod.metadata,
@@ -240,9 +240,10 @@ def successor(pod: Pod, time: str | None) -> Pod:
 
 
 def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
-    """Return claims for the replacement of a pod whose template is missing, if the old claims from it are in the input.
+    """Return claims for a pod's replacement, in place of claims from templates that are missing from the input.
 
-    A claim's spec never changes, so the old claim shows the contents of the template when the claim was created.
+    Each claim has the spec of the pod's old claim. The spec of a claim never changes, so an old claim shows what its
+    template contained when the claim was created.
     """
     heir = successor(pod, None)
     made = []
@@ -258,7 +259,7 @@ def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
 
 
 def pod_name(pod: Pod) -> ObjectName:
-    """Return the pod's name as documents show it."""
+    """Return the pod's name in the form that documents use."""
     return ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name)
 
 
@@ -270,9 +271,9 @@ MOST_NAMED = 3
 
 
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
-    """Return the warning that the effect of an event on pods that are missing from the input is unknown.
+    """Return the warning that pods missing from the input may be affected by an event.
 
-    The pods are given as NAMESPACE/NAME. The warning says how to include them.
+    The warning names the pods, which are given as NAMESPACE/NAME, and says how to include the pods in the input.
     """
     them, are, whose = ("it", "a pod", "its") if len(pods) == 1 else ("them", "pods", "their")
     rest = len(pods) - MOST_NAMED
@@ -294,12 +295,12 @@ def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notic
 
 @dataclass(frozen=True)
 class Drain:
-    """An edit that drains a node, like `kubectl drain --ignore-daemonsets --force`.
+    """An edit that drains a node, as `kubectl drain --ignore-daemonsets --force` does.
 
-    Pods with a controller are recreated as pending pods, with new claims from their templates. Bare pods are gone.
-    DaemonSet pods and static pods stay, because they are deleted only with the node. Disruption budgets do not delay
-    the drain, but the entry lists the budgets for which kubectl would wait. Claims that are reserved for pods missing
-    from the input keep their devices.
+    Pods with a controller are recreated as pending pods, with new claims from their templates. Pods without a
+    controller are deleted. DaemonSet pods and static pods stay on the node. The drain does not wait for disruption
+    budgets, but the result lists the budgets for which kubectl would wait. Claims keep their devices if they are
+    reserved for pods that are missing from the input.
     """
 
     node: str
@@ -334,7 +335,7 @@ def _notices(node: Node, ending: Iterable[Pod], index: Index, event: tuple[str, 
 
 
 def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
-    """Return the budgets for which `kubectl drain` would wait if these pods have to leave."""
+    """Return the budgets for which `kubectl drain` would wait before it evicts these pods."""
     return [
         HeldDrain(
             namespace=hold.namespace,
@@ -349,13 +350,13 @@ def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
 def is_bare(pod: Pod) -> bool:
     """Return whether no controller would recreate the pod.
 
-    Pods that have finished or are being deleted do not count.
+    The result is False for a pod that has finished or is being deleted.
     """
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
 def bare_pod_notice(pod: Pod, event: str) -> Notice:
-    """Return the warning that an event, such as "NODE is drained", deletes the pod permanently."""
+    """Return the warning that an event permanently deletes the pod. An example of an event is "NODE is drained"."""
     message = f"no controller recreates this pod: it is gone when {event}"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")
 
@@ -365,9 +366,9 @@ def bare_pod_notice(pod: Pod, event: str) -> Notice:
 
 @dataclass(frozen=True)
 class Evict:
-    """An edit that evicts a pod. If the pod has a controller, it is recreated as a pending pod with the same name.
+    """An edit that evicts a pod. If a controller owns the pod, the pod becomes a pending pod with the same name.
 
-    Disruption budgets do not delay the eviction.
+    The eviction does not wait for disruption budgets.
     """
 
     namespace: str
@@ -404,11 +405,11 @@ def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
 
 @dataclass(frozen=True)
 class Bind:
-    """An edit that binds a pod to a node, and reserves the pod's claims for it.
+    """An edit that binds a pod to a node and reserves the pod's claims for the pod.
 
-    `claims` are all claims that the pod uses, each with its allocation; claims in the input are replaced by these, and
-    other claims are new. The status of `pod` names the claims that are generated for it. The edit does not check
-    whether the pod fits.
+    `claims` are all claims that the pod uses, each with its allocation. If the input has a claim of the same name, the
+    claim is replaced; otherwise, it is added. The status of `pod` names the claims that are generated for the pod. The
+    edit does not check whether the pod fits on the node.
     """
 
     pod: Pod
@@ -441,12 +442,13 @@ class Bind:
 
 @dataclass(frozen=True)
 class Without:
-    """An edit that removes an object, and everything that the garbage collector deletes with it.
+    """An edit that removes an object and everything that the garbage collector deletes with the object.
 
-    For a pod, this includes the claims that it controls; for a workload, the objects that it controls; for a namespace,
-    everything in it, whether there is a Namespace object or not. For a node, it includes the node-local slices and the
-    pods; controllers recreate these pods, except DaemonSet pods and static pods. `kind` is any name for the kind that
-    kubectl accepts. If there is no namespace, all namespaces are searched.
+    For a pod, these are the claims that the pod controls. For a workload, these are the objects that the workload
+    controls. For a namespace, these are all objects in the namespace, even if the input has no Namespace object. For a
+    node, these are the node-local slices and the pods; controllers recreate the pods, except for DaemonSet pods and
+    static pods. `kind` can be any name of the kind that kubectl accepts. If no namespace is given, all namespaces are
+    searched.
     """
 
     kind: str
@@ -464,7 +466,7 @@ class Without:
     def apply(self, inventory: Inventory) -> Edited:
         """Return the cluster without the object.
 
-        Raises UsageError for an unknown kind or object, and for a name that exists in several namespaces.
+        Raises UsageError if the kind or the object is unknown, or if objects in several namespaces have the name.
         """
         target = self.target(inventory)
         doomed = [target, *_dependents(target, inventory)]

@@ -35,7 +35,7 @@ _PASSING_TAINTS = "node.kubernetes.io/"
 
 @dataclass(frozen=True)
 class NodeCopy:
-    """A new node, with the slices, pods and claims that come with it."""
+    """A new node, and the new slices, pods and claims that belong to the node."""
 
     node: Node
     slices: list[ResourceSlice]
@@ -46,7 +46,7 @@ class NodeCopy:
 
 @dataclass(frozen=True)
 class NodeModel:
-    """A node to be copied, with its own slices, its storage drivers, and its own pods and their claims."""
+    """A node that can be copied, with its slices, its storage drivers, its pods, and the claims of these pods."""
 
     node: Node
     slices: list[ResourceSlice]
@@ -61,7 +61,7 @@ class NodeModel:
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
         """Return the node as a model for copies.
 
-        Raises UsageError if a pool lacks slices, or has slices of other nodes.
+        Raises UsageError if one of the node's pools lacks slices, or has slices that belong to other nodes.
         """
         name = node.metadata.name
         own = [slice_ for slice_ in inventory.slices if slice_.spec.node_name == name]
@@ -77,7 +77,7 @@ class NodeModel:
         return cls(node, slices, pods, claims, prefixed, csi_nodes)
 
     def copy(self, name: str) -> NodeCopy:
-        """Return a new node with this name, and with slices, pods and claims of its own."""
+        """Return a new node with this name, and with copies of the model's slices, pods and claims."""
         pods = [self._pod(pod, name) for pod in self.pods]
         claims = [self._claim(claim, pod, name) for pod in self.pods for claim in self._claims_of(pod)]
         slices = [self._slice(slice_, name) for slice_ in self.slices]
@@ -170,7 +170,7 @@ def _pool_id(slice_: ResourceSlice) -> PoolID:
 
 
 def not_like(node: str) -> str:
-    """Return the opening words of the error messages for a node that can't be a model for new nodes."""
+    """Return the first words of the error message for a node that can't be used as a model for new nodes."""
     return f"no node can be added like {node!r}"
 
 
@@ -232,9 +232,10 @@ MOST_ADDED = 10_000
 
 @dataclass(frozen=True)
 class AddNodes:
-    """An edit that adds `count` nodes like the node named `like`, with node-local slices of their own.
+    """An edit that adds `count` copies of a node. Each copy has node-local slices of its own.
 
-    The model is a node in the cluster or in `template`, which has the objects of a file with a node and its slices.
+    `like` is the name of the copied node. The node is in the cluster or in `template`, which has the objects of a file
+    with a node and its slices.
     """
 
     count: int
@@ -243,11 +244,10 @@ class AddNodes:
 
     @classmethod
     def of(cls, inventory: Inventory, count: int, like: str | os.PathLike[str]) -> AddNodes:
-        """Create the edit.
+        """Create the edit. `like` is the name of a node in the inventory, or of a file with one node and its slices.
 
-        `like` is the name of a node in the inventory or, if no node has this name, of a file with one node and its
-        slices. Raises UsageError if it is neither, or if the file does not have exactly one node, and InputError for a
-        file that can't be read.
+        The name of a node takes precedence. Raises UsageError if there is neither a node nor a file of this name, or if
+        the file does not have exactly one node. Raises InputError if the file can't be read.
         """
         from dra_plan.manifests.faults import NO_SUCH_PATH
         from dra_plan.manifests.sources import is_meant_as_path, is_there
@@ -263,11 +263,12 @@ class AddNodes:
         return cls(count, template.nodes[0].metadata.name, template)
 
     def apply(self, inventory: Inventory) -> Edited:
-        """Return the cluster with the nodes added at the end, under the unused names LIKE-new-1, LIKE-new-2 and so on.
+        """Return the cluster with the nodes added at the end.
 
-        Raises UsageError for an unknown node, for a number out of range, and for a model that can't be copied. A model
-        can't be copied if it sees devices in a slice that is not its own and that a copy would not see, or if one of
-        its own pools lacks slices, because the copy's pool would remain incomplete.
+        The names of the new nodes are the unused names LIKE-new-1, LIKE-new-2 and so on. Raises UsageError for an
+        unknown node, for a number out of range, and for a node that can't be copied. There are two reasons why a node
+        can't be copied. The node may see devices in a slice that is not its own and that a copy would not see. Or one
+        of the node's own pools may lack slices; the pool of each copy would then also be incomplete.
         """
         if not 1 <= self.count <= MOST_ADDED:
             raise UsageError(f"cannot add {self.count} nodes: expected 1 to {MOST_ADDED:,}")
@@ -288,9 +289,9 @@ class AddNodes:
 
 
 def model_file(path: str | os.PathLike[str]) -> Inventory:
-    """Return the objects of a file with one node and its slices.
+    """Return the objects in a file with one node and its slices.
 
-    Raises UsageError if the file has no node or several.
+    Raises UsageError if the file has no node or several nodes.
     """
     from dra_plan.manifests.load import load
 
@@ -301,7 +302,7 @@ def model_file(path: str | os.PathLike[str]) -> Inventory:
 
 
 def number_and_model(option: str, text: str) -> tuple[int, str]:
-    """Parse the value N=NODE of the option with this name. Raises UsageError for other forms."""
+    """Parse N=NODE, which is the value of the option with this name. Raises UsageError for other forms."""
     count, equals, like = text.partition("=")
     if not equals or not like or not count.isascii() or not count.isdecimal():
         raise UsageError(f"{option}: {text!r} is not N=NODE or N=FILE")

@@ -185,6 +185,30 @@ def node_requirements(objects: Objects, change: dict[str, Any]) -> None:
             term["matchExpressions"] = [merged, *others]
 
 
+def drop_node_requirement(objects: Objects, change: dict[str, Any]) -> None:
+    """What a term without requirements matches is nothing, so the terms go if one has no other requirement."""
+    gone = (change["label"], change["operator"], change.get("values", []))
+    for spec in pod_specs(objects):
+        if "nodeSelector" in change["places"] and spec.get("nodeSelector", {}).get(change["label"]) in gone[2]:
+            del spec["nodeSelector"][change["label"]]
+        affinity = spec.get("affinity", {}).get("nodeAffinity", {})
+        terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", [])
+        for term in terms if "nodeAffinity" in change["places"] else ():
+            kept = [o for o in term["matchExpressions"] if (o["key"], o["operator"], o.get("values", [])) != gone]
+            term["matchExpressions"] = kept
+            if not kept and not term.get("matchFields"):
+                affinity.pop("requiredDuringSchedulingIgnoredDuringExecution", None)
+
+
+def add_affinity_namespaces(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        near = spec.get("affinity", {}).get("podAffinity", {})
+        for term in near.get("requiredDuringSchedulingIgnoredDuringExecution", ()):
+            labels = term.get("labelSelector", {}).get("matchLabels", {})
+            if ",".join(f"{key}={value}" for key, value in labels.items()) == change["selector"]:
+                term["namespaces"] = change["namespaces"]
+
+
 def lower_request(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for container in spec["containers"]:
@@ -325,6 +349,8 @@ _APPLY = {
     "change-node-selector": node_selector,
     "use-other-nodes": node_selector,
     "merge-node-requirements": node_requirements,
+    "drop-node-requirement": drop_node_requirement,
+    "add-affinity-namespaces": add_affinity_namespaces,
     "lower-request": lower_request,
     "rename-resource": rename_resource,
     "lower-replicas": lower_replicas,

@@ -9,9 +9,16 @@ Objects = list[dict[str, Any]]
 
 
 def patched(objects: Objects, patches: list[dict[str, Any]]) -> Objects:
-    """The objects with all patches applied, each to the one object that it names."""
+    """The objects with all patches applied, each to the one object that it names, or that it creates."""
     changed = copy.deepcopy(objects)
     for told in patches:
+        made = [
+            operation["value"] for operation in told["patch"] if (operation["op"], operation["path"]) == ("add", "")
+        ]
+        if made:
+            assert not [item for item in changed if named(item) == key_of(told["object"])]
+            changed += made
+            continue
         at = place(changed, told["object"])
         for operation in told["patch"]:
             if operation["op"] == "remove" and operation["path"] == "":
@@ -23,10 +30,14 @@ def patched(objects: Objects, patches: list[dict[str, Any]]) -> Objects:
 
 def place(objects: Objects, name: dict[str, str]) -> int:
     """The position of the one object of this name."""
-    found = [at for at, item in enumerate(objects) if named(item) == (name["kind"], name["namespace"], name["name"])]
+    found = [at for at, item in enumerate(objects) if named(item) == key_of(name)]
     assert len(found) == 1, f"{name}: {len(found)} objects"
     assert objects[found[0]]["apiVersion"] == name["apiVersion"]
     return found[0]
+
+
+def key_of(name: dict[str, str]) -> tuple[str, str, str]:
+    return name["kind"], name["namespace"], name["name"]
 
 
 def named(item: dict[str, Any]) -> tuple[str, str, str]:

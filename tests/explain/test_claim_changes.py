@@ -72,7 +72,7 @@ def test_two_mistakes_are_mended_together() -> None:
     assert told(objects) == [(["lower-count", "change-node-selector"], "n1", 0)]
     one_too_few = world(2, *having("n1", *gpus(2), labels={"shape": "4x4"}))
     one_too_few[-1]["spec"]["nodeSelector"] = {"shape": "2x8"}
-    assert told(one_too_few) == []
+    assert told(one_too_few) == [(["drop-node-requirement"], "n1", 0)]
 
 
 def test_what_another_pod_takes_does_not_help() -> None:
@@ -80,7 +80,7 @@ def test_what_another_pod_takes_does_not_help() -> None:
     held = [allocated("held", "n1/gpu-0", pod="r", on="n1"), running("r", "n1", claims={"x": "held"})]
     rival = pod("q", templates={"gpu": "t"}, priority=10)
     objects = world(2, *having("n1", *gpus(2)), *held, cpu="1")
-    assert [codes for codes, *_ in told(objects)] == [["add-node"], ["release-claim"], ["lower-count"]]
+    assert [codes for codes, *_ in told(objects)] == [["lower-count"], ["add-node"], ["release-claim"]]
     assert told([*objects, rival]) == []
     assert STILL_NONE in str(Cluster.of([*objects, rival]).explain("pod/p"))
 

@@ -9,11 +9,15 @@ from tests.build import (
     claim,
     device,
     device_class,
+    gpus,
     node,
+    pod,
     request,
     reserved,
+    running,
     slice_,
 )
+from tests.explain.test_leaving import leaving
 
 CHANNEL = "channel.example.com"
 
@@ -48,3 +52,37 @@ def test_devices_in_use_are_those_that_the_request_could_mean() -> None:
     big = 'device.attributes["gpu.example.com"].size > 1'
     said = text(*objects, claim("c", request("gpu", big)))
     assert "gpu needs 1, none available (2 in use, by claim default/x (pod x))" in said
+
+
+def test_a_few_nodes_that_differ_are_told_one_by_one() -> None:
+    """By what is left, or by who has the rest; for all their obstacles, if nothing else keeps the pod off."""
+    there = [running("w", "a", cpu="6"), running("x", "b", cpu="6"), pod("p", cpu="4")]
+    said = text(node("a"), node("b"), *there)
+    by = "a: 2 free (default/w requests 6) b: 2 free (default/x requests 6)"
+    assert f"2 nodes: cpu: needs 4, 2 of 8 free {by} It requests" in said
+    tainted = {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}
+    said = text(node("a", spec=tainted), node("b", spec=tainted), *there)
+    assert "2 nodes (a, b): taint dedicated:NoSchedule; cpu: needs 4, 2 of 8 free (on a: default/w requests 6)" in said
+    said = text(node("a"), node("b"), pod("p", cpu="16"))
+    assert "2 nodes (a, b): cpu: needs 16, 8 of 8 free" in said
+
+
+def test_pods_that_are_deleted_are_marked_among_the_users_of_devices() -> None:
+    objects = [
+        *gpus("a", "b"),
+        held("x", "a", "gpu-0", "gpu-1"),
+        held("y", "b", "gpu-0"),
+        leaving("x", "a", cpu=None),
+        running("y", "b"),
+        claim("c", request("gpu", count=2)),
+        pod("p", cpu="8", claims={"c": "c"}),
+    ]
+    assert (
+        "b: cpu: needs 8, 7 of 8 free (default/y requests 1); devices: gpu needs 2, 1 available (1 in use, by "
+        "claim default/y (pod y))"
+    ) in text(*objects)
+    objects[-1] = bare_pod("p", claims={"c": "c"})
+    assert (
+        "2 nodes: devices: gpu needs 2, 0 to 1 available b: 1 available (1 in use, by claim default/y (pod y)) "
+        "a: none available (2 in use, by claim default/x (pod x, which is being deleted))"
+    ) in text(*objects)

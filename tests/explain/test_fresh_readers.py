@@ -64,9 +64,14 @@ def test_a_priority_below_all_others_is_named() -> None:
     assert "priority" not in text([*full, pod("p", cpu="2")])
 
 
-@pytest.mark.parametrize(("left", "helps"), [("820m", True), ("600m", False)])
-def test_a_request_is_lowered_to_a_third_at_most(left: str, helps: bool) -> None:
-    assert suggested([node("a", cpu=left), pod("p", cpu="2")]) == ([["lower-request"]] if helps else [])
+@pytest.mark.parametrize(
+    ("resource", "left", "helps"),
+    [("cpu", "520m", True), ("cpu", "480m", False), ("memory", "720Mi", True), ("memory", "640Mi", False)],
+)
+def test_cpu_is_lowered_to_a_quarter_at_most_and_memory_to_a_third(resource: str, left: str, helps: bool) -> None:
+    asked = {"cpu": "2", "memory": "2Gi"}
+    found = suggested([node("a", **{resource: left}), pod("p", cpu=None, requests={resource: asked[resource]})])
+    assert found == ([["lower-request"]] if helps else [])
 
 
 def of_cluster(made: Object, namespace: str = "default") -> Object:

@@ -287,10 +287,11 @@ def test_what_is_in_the_way_besides_volumes_that_refuse_all_nodes() -> None:
     assert [reason["plugin"] for reason in verdict["nodes"][0]["reasons"]] == ["VolumeBinding"]
     [group] = verdict["freed"]["nodes"]
     assert [reason["plugin"] for reason in group["reasons"]] == ["NodeAffinity", "NodeResourcesFit"]
+    unbound = "  PersistentVolumeClaim data has no volume yet: provisioner csi.example.com has to create it"
     assert text(objects, "pod/p").splitlines()[:6] == [
         "pod/default/p is Pending: no node can take it (0 of 2).",
         "  The scheduler says: pod has unbound immediate PersistentVolumeClaims",
-        "  PersistentVolumeClaim data has no volume yet (StorageClass gp3): kubectl describe pvc data says why.",
+        f"{unbound} (StorageClass gp3). Its messages: kubectl describe pvc data -n default",
         "  Without its volumes, no node could take it (0 of 2):",
         "  2 nodes (a, b): wants pool=h100, has no label pool; cpu: needs 99, 8 of 8 free",
         "  Waiting will not help: it requests 99 cpu, and no node has more than 8.",

@@ -297,13 +297,13 @@ def test_a_device_with_a_taint_that_evicts_is_no_first_choice() -> None:
     assert [first["changes"][0]["code"], second["changes"][0]["code"]] == ["lower-count", "tolerate-taint"]
 
 
-def test_a_claim_is_released_before_another_value_is_taken() -> None:
+def test_another_value_is_taken_before_a_claim_is_released() -> None:
     asked = template("t", request("gpu", 'device.attributes["gpu.example.com"].model == "big"'))
     held = [allocated("held", "a/gpu-0", pod="r", on="a"), running("r", "a", claims={"x": "held"})]
     made = slice_("a", device("gpu-0", model="big"), device("gpu-1", model="small"))
     said = text([node("a"), device_class(), asked, made, *held, pod("p", templates={"gpu": "t"})])
-    assert "\n  2. release claim default/held" in said
-    assert "\n  3. change the selector of request gpu" in said
+    assert "\n  1. change the selector of request gpu" in said
+    assert "\n  3. release claim default/held" in said
 
 
 def test_a_shared_claim_says_which_devices_it_has() -> None:

@@ -11,7 +11,9 @@ from tests.build import (
     HOST,
     ZONE,
     Object,
+    allocated,
     deployment,
+    device_class,
     generated,
     gpus,
     node,
@@ -20,6 +22,7 @@ from tests.build import (
     pod,
     priority_class,
     running,
+    slice_,
     template,
     workload,
 )
@@ -37,6 +40,15 @@ PARTLY = {
     "capacity": {"cpu": "8", "memory": "16Gi", "pods": "110", "example.com/chip": "4"},
 }
 CHIPS = {"example.com/chip": "2"}
+
+
+def terms(*alternatives: list[list[str]]) -> Object:
+    """An affinity that requires one of these terms; each is a list of expressions: key, operator, values."""
+    made = [[{"key": key, "operator": how, "values": values} for key, how, *values in one] for one in alternatives]
+    required = {"nodeSelectorTerms": [{"matchExpressions": one} for one in made]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
 TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 
 
@@ -68,7 +80,7 @@ def changes(verdict: dict[str, Any]) -> list[list[str]]:
 WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     "taint": ([node("a", spec={"taints": [TAINT]}), pod("p")], [["tolerate-node-taint"], ["remove-node-taint"]]),
     "cordon": ([node("a", spec={"unschedulable": True}), pod("p")], [["uncordon-node"]]),
-    "label": ([node("a"), pod("p", nodeSelector={"pool": "x"})], [["label-node"]]),
+    "label": ([node("a"), pod("p", nodeSelector={"pool": "x"})], [["label-node"], ["drop-node-requirement"]]),
     "near value": (
         [node("a", labels={"pool": "h100"}), pod("p", nodeSelector={"pool": "H100"})],
         [["change-node-selector"]],
@@ -76,7 +88,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     "cpu": ([node("a", cpu="4"), pod("p", cpu="6")], [["lower-request"]]),
     "spread": (
         [
-            *(node(name, labels={ZONE: name}, cpu=cpu) for name, cpu in (("a", "4"), ("b", "500m"))),
+            *(node(name, labels={ZONE: name}, cpu=cpu) for name, cpu in (("a", "4"), ("b", "400m"))),
             running("w", "a", labels={"app": "w"}),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
@@ -89,15 +101,15 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("other", "b", cpu="4"),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
-        [["add-node"], ["relax-spread"], ["remove-pods"]],
+        [["relax-spread"], ["add-node"], ["remove-pods"]],
     ),
     "spread over nodes": (
         [
-            *(node(name, labels={HOST: name}, cpu=cpu) for name, cpu in (("a", "4"), ("b", "500m"))),
+            *(node(name, labels={HOST: name}, cpu=cpu) for name, cpu in (("a", "4"), ("b", "400m"))),
             running("w", "a", labels={"app": "w"}),
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[{**SPREAD, "topologyKey": HOST}]),
         ],
-        [["add-node"], ["relax-spread"]],
+        [["relax-spread"], ["add-node"]],
     ),
     "spread over a zone of tainted nodes": (
         [
@@ -119,11 +131,11 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
-        [["add-node"], ["drop-host-port"]],
+        [["drop-host-port"], ["add-node"]],
     ),
     "anti-affinity": (
         [node("a"), running("w", "a", labels={"app": "w"}), pod("p", labels={"app": "w"}, affinity=APART)],
-        [["add-node"], ["relax-anti-affinity"]],
+        [["relax-anti-affinity"], ["add-node"]],
     ),
     "anti-affinity on both sides": (
         [
@@ -133,13 +145,61 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
         ],
         [["add-node"]],
     ),
-    "another label": ([node("a", labels={"pool": "web"}), pod("p", nodeSelector={"pool": "x9"})], []),
+    "another label": (
+        [node("a", labels={"pool": "web"}), pod("p", nodeSelector={"pool": "x9"})],
+        [["drop-node-requirement"]],
+    ),
+    "a requirement of the affinity": (
+        [node("a", labels={"pool": "web"}), pod("p", affinity=terms([["pool", "NotIn", "web"]]))],
+        [["drop-node-requirement"]],
+    ),
+    "one of two requirements, which is also selected": (
+        [
+            node("a", labels={"pool": "web", "disk": "ssd"}),
+            pod(
+                "p",
+                nodeSelector={"pool": "x9"},
+                affinity=terms(
+                    [["pool", "In", "x9"], ["disk", "Exists"]], [["pool", "In", "x9"], ["disk", "In", "hdd"]]
+                ),
+            ),
+        ],
+        [["drop-node-requirement"]],
+    ),
+    "what the program depends on": (
+        [node("a", labels={"kubernetes.io/arch": "arm64"}), pod("p", nodeSelector={"kubernetes.io/arch": "amd64"})],
+        [],
+    ),
+    "pods of another namespace, and no room there": (
+        [
+            *(node(name, cpu="4") for name in ("a", "b")),
+            running("cache", "a", cpu="2", labels={"app": "w"}, namespace="other"),
+            running("rest", "a", cpu="1"),
+            pod("p", cpu="2", affinity={"podAffinity": APART["podAntiAffinity"]}),
+        ],
+        [["lower-request", "add-affinity-namespaces"], ["remove-pods", "add-affinity-namespaces"]],
+    ),
+    "a claim that another pod keeps on a node": (
+        [
+            node("a", labels={"eks.amazonaws.com/nodegroup": "y"}),
+            node("b", labels={"eks.amazonaws.com/nodegroup": "x"}),
+            device_class(),
+            *(slice_(name, "gpu-0") for name in ("a", "b")),
+            allocated("shared", "a/gpu-0", pod="w", on="a"),
+            running("w", "a", claims={"g": "shared"}),
+            pod("p", claims={"g": "shared"}, nodeSelector={"eks.amazonaws.com/nodegroup": "x"}),
+        ],
+        [["use-claim-template"], ["drop-node-requirement"]],
+    ),
     "two": (
         [node("a", cpu="4", spec={"taints": [TAINT]}), pod("p", cpu="6")],
         [["tolerate-node-taint", "lower-request"]],
     ),
     "a fifth of the size": ([node("a", cpu="1"), pod("p", cpu="5")], []),
-    "a place": ([node("a"), pod("p", nodeSelector={"topology.kubernetes.io/zone": "x"})], []),
+    "a place": (
+        [node("a"), pod("p", nodeSelector={"topology.kubernetes.io/zone": "x"})],
+        [["drop-node-requirement"]],
+    ),
     "full, and a node for others": (
         [
             node("a", cpu="4"),
@@ -166,7 +226,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("w-c", "c", labels={"app": "w"}, metadata={"deletionTimestamp": "2026-11-27T02:45:00Z"}),
             pod("p", labels={"app": "w"}, affinity=APART),
         ],
-        [["await-node"], ["add-node"], ["relax-anti-affinity"]],
+        [["await-node"], ["relax-anti-affinity"], ["add-node"]],
     ),
     "devices of a device plugin": (
         [
@@ -190,7 +250,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             running("tiny", "a", cpu="250m"),
             pod("p", cpu="3"),
         ],
-        [["add-node"], ["remove-pods"], ["lower-request"]],
+        [["lower-request"], ["add-node"], ["remove-pods"]],
     ),
     "not ready": (
         [node("a", spec={"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}), pod("p")],
@@ -209,7 +269,7 @@ def test_what_helps_is_told_and_helps(name: str) -> None:
 
 
 def test_the_smallest_pod_leaves_and_what_belongs_to_its_node_stays() -> None:
-    [_, removed, _] = told(WORLDS["the smallest of the pods without which it fits"][0], "pod/p")["suggestions"]
+    [_, _, removed] = told(WORLDS["the smallest of the pods without which it fits"][0], "pod/p")["suggestions"]
     assert removed["changes"] == [
         {"code": "remove-pods", "pods": ["default/small"], "on": "a", "stays": "NoController"}
     ]

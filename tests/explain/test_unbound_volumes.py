@@ -7,7 +7,22 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, mounts, node, on_csi, pod, storage_class, volume, volume_claim
+from tests.build import (
+    HOST,
+    WAIT,
+    Object,
+    csi_driver,
+    mounts,
+    node,
+    on_csi,
+    placed,
+    pod,
+    storage_capacity,
+    storage_class,
+    taint,
+    volume,
+    volume_claim,
+)
 
 STATIC = storage_class("nfs", "kubernetes.io/no-provisioner", "Immediate")
 DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
@@ -57,9 +72,74 @@ def test_each_fault_of_a_volume_is_named(offered: Object, why: str) -> None:
 def test_a_released_volume_of_a_deleted_claim_of_the_same_name() -> None:
     old = {"namespace": "default", "name": "data", "uid": "older"}
     told = said(STATIC, static(claimRef=old, phase="Released"))
-    assert "it is Released, and still reserved for a deleted claim (default/data)." in told
-    assert "remove spec.claimRef from share" in told
-    assert "remove spec.claimRef" not in said(STATIC, static(claimRef={**old, "name": "other"}, phase="Released"))
+    assert "it is Released, and still reserved for a deleted claim with the same name (uid older)." in told
+    assert "remove spec.claimRef: kubectl patch pv share --type json -p" in told
+    for other in ({"name": "other"}, {"namespace": "other"}):
+        assert "remove spec.claimRef" not in said(STATIC, static(claimRef={**old, **other}, phase="Released"))
+
+
+OLD = {"namespace": "default", "name": "data", "uid": "older"}
+OWN = "which matches: the volume controller binds it."
+FREED = "remove spec.claimRef: kubectl patch pv share --type json -p '[{"
+
+
+@pytest.mark.parametrize(
+    ("offered", "why"),
+    [
+        (static(), OWN),
+        (static(claimRef={**OLD, "uid": "u-data"}), OWN),
+        (static(claimRef={**OLD, "uid": ""}, phase="Failed", accessModes=["ReadOnlyMany"]), OWN),
+        (static(labels={"a": "b"}, phase="Pending"), OWN),
+        (static(claimRef=OLD, phase="Released"), FREED),
+        (static(claimRef=OLD, phase="Bound"), "reserved for an earlier claim with the same name (uid older)."),
+        (static(claimRef={**OLD, "name": "b"}, phase="Released"), "still reserved for deleted claim default/b."),
+        (static("1Gi"), "and is not bound to it: it has 1Gi, and the claim requests 500Gi."),
+        (static(accessModes=["ReadOnlyMany"]), "and is not bound to it: it lacks an access mode of the claim."),
+        (volume("share", "500Gi", of="x"), "its class is StorageClass x, and that of the claim StorageClass nfs."),
+        (volume("share", "500Gi", of=""), "its class is none, and that of the claim StorageClass nfs."),
+        (volume("other", of="nfs"), "its volume share does not exist."),
+        (static("1Gi", zone="z"), "Volume share can only be used on nodes with topology.kubernetes.io/zone=z, and"),
+    ],
+)
+def test_a_claim_that_names_its_volume_and_is_not_bound_to_it(offered: Object, why: str) -> None:
+    """Of the volume that a claim names, neither the labels nor the phase count."""
+    named = volume_claim(
+        "data", "500Gi", of="nfs", spec={"volumeName": "share", "selector": {"matchLabels": {"c": "d"}}}
+    )
+    told = said(STATIC, offered, claim=named)
+    assert why in told
+    assert (FREED in told) == (offered["spec"].get("claimRef") == OLD)
+
+
+GONE = volume("gone", "200Gi", of="local", on="old", phase="Bound", claimRef={**OLD, "uid": "u-data"})
+LOCAL = storage_class("local", "kubernetes.io/no-provisioner")
+ANEW = "delete claim and pod and create them again"
+
+
+@pytest.mark.parametrize(
+    ("objects", "why"),
+    [
+        ([storage_class("local")], f"If it is gone for good, {ANEW} (a StatefulSet does): the new claim gets an empty"),
+        (
+            [LOCAL],
+            "no volumes (kubernetes.io/no-provisioner), and no free PersistentVolume matches the claim: if it is ",
+        ),
+        ([LOCAL, volume("free", "200Gi", of="local", on="b")], "create one of at least 200Gi first; then delete"),
+        ([LOCAL, volume("free", "100Gi", of="local", on="a")], "create one of at least 200Gi first; then delete"),
+        ([LOCAL, volume("free", "200Gi", of="x", on="a")], "create one of at least 200Gi first; then delete"),
+        ([LOCAL, volume("free", "200Gi", of="local", on="a", phase="Released")], "create one of at least 200Gi first"),
+        ([LOCAL, volume("free", "200Gi", of="local", on="a")], f"{ANEW} (a StatefulSet does): the new claim gets vol"),
+        ([storage_class("local", "d.example", "Immediate", {"zone": ["z"]})], "no node is in the allowedTopologies of"),
+        ([storage_class("other")], f"create StorageClass local first, which does not exist; then {ANEW}"),
+        ([], f"{ANEW} (a StatefulSet does), if StorageClass local creates volumes."),
+    ],
+)
+def test_a_claim_is_created_again_only_if_it_then_gets_a_volume(objects: list[Object], why: str) -> None:
+    claim = volume_claim("data", "200Gi", of="local", bound="gone")
+    told = said(GONE, *objects, claim=claim)
+    assert "and there is no such node. Bring it back, or add one." in told
+    assert why in told
+    assert f"{ANEW} (a StatefulSet does): the new claim gets" not in told or why.startswith(("If it is", ANEW))
 
 
 def test_the_closest_volumes_come_first_and_the_others_are_left_out() -> None:
@@ -74,7 +154,7 @@ def test_a_claim_without_a_class() -> None:
     assert "names no StorageClass, and none is the default (the input has ceph)." in said(ceph, claim=claim)
     ceph["metadata"]["annotations"] = DEFAULT
     assert "the volume controller gives it the default, ceph." in said(ceph, claim=claim)
-    assert "default" not in said(ceph, claim=volume_claim("data", of="")).split("Without")[0].split("data", 1)[1]
+    assert "the default" not in said(ceph, claim=volume_claim("data", of=""))
 
 
 def test_of_several_default_classes_the_newest_counts() -> None:
@@ -88,7 +168,75 @@ def test_of_several_default_classes_the_newest_counts() -> None:
 
 def test_a_class_that_creates_volumes_is_left_to_its_provisioner() -> None:
     told = said(storage_class("nfs", mode="Immediate"), static("100Gi"))
-    assert "has no volume yet (StorageClass nfs): kubectl describe pvc data says why. Volume share does not" in told
+    assert (
+        "has to create it (StorageClass nfs). Volume share does not match: it has 100Gi, and the claim requests" in told
+    )
+    assert "Its messages: kubectl describe pvc data -n default" in told
+
+
+def test_free_space_is_told_beside_what_the_claim_needs() -> None:
+    def there(name: str, size: str, **rest: Any) -> Object:
+        return storage_capacity(f"c-{name}-{size.lower()}", size, topology={"matchLabels": {HOST: name}}, **rest)
+
+    published = [there("a", "290Gi"), there("b", "900Gi", most="5Gi"), there("a", "300Gi", of="other")]
+    objects = [node("a"), node("b"), node("c", spec={"taints": [taint("t")]}), storage_class(), csi_driver()]
+    claims = [volume_claim("data", "700Gi"), volume_claim("small", "1Gi")]
+    told = Cluster.of([*objects, *claims, *published, pod("p", volumes=mounts("data", "small"))]).explain("pod/p")
+    assert "2 nodes (a, b): claim data: needs 700Gi of storage, at most 290Gi free\n" in str(told)
+    assert "PersistentVolumeClaim" not in str(told)
+    [reason] = told.to_dict()["verdicts"][0]["nodes"][0]["reasons"]
+    [about] = reason["about"]
+    assert [about[key] for key in ("resource", "need", "left", "leftFrom")] == ["storage", "700Gi", "290Gi", "5Gi"]
+
+
+def provisioner(name: str, state: str = "", *, of: str = "rbd", sidecar: str = "csi-provisioner") -> Object:
+    """A pod of a driver's controller; `state` is why its provisioner waits."""
+    own = {"name": of, "image": f"quay.io/csi/{of}:v1"}
+    made = placed(name, "a", namespace=f"{of}-ceph", containers=[own, {"name": sidecar, "image": "registry/x:v1"}])
+    waiting = {"name": sidecar, "state": {"waiting": {"reason": state}}}
+    waiting["lastState"] = {"terminated": {"exitCode": 7}}
+    made["status"] |= {"containerStatuses": [waiting], "conditions": [{"type": "Ready", "status": "False"}]}
+    return made if state else placed(name, "a", namespace=f"{of}-ceph", containers=made["spec"]["containers"])
+
+
+UNREADY = provisioner("p-1", "CrashLoopBackOff")
+CRASHES = (
+    "Container csi-provisioner of its pod rbd-ceph/p-1 crashes (its last run ended with exit code 7): "
+    "kubectl logs -n rbd-ceph p-1 -c csi-provisioner --previous"
+)
+MESSAGES = "Its messages: kubectl describe pvc data -n default"
+
+
+@pytest.mark.parametrize(
+    ("pods", "why"),
+    [
+        ([UNREADY], CRASHES),
+        (
+            [UNREADY, provisioner("p-0", "CrashLoopBackOff")],
+            "None of its pods is ready. Container csi-provisioner of its pod rbd-ceph/p-0",
+        ),
+        ([UNREADY, provisioner("p-2")], MESSAGES),  # one is enough
+        ([UNREADY, provisioner("p-2", of="cephfs")], CRASHES),
+        ([provisioner("p-1", "CrashLoopBackOff", of="cephfs")], MESSAGES),
+        ([provisioner("p-1", "CrashLoopBackOff", sidecar="csi-attacher")], MESSAGES),
+        ([provisioner("p-1", "ErrImagePull")], "of its pod rbd-ceph/p-1 does not start (ErrImagePull)."),
+        ([{**UNREADY, "status": {"phase": "Failed"}}], MESSAGES),
+        ([{**UNREADY, "status": {"phase": "Pending"}}], "Its pod rbd-ceph/p-1 on a is not ready."),
+        ([pod("p-1", namespace="rbd-ceph", containers=UNREADY["spec"]["containers"])], "Its pod rbd-ceph/p-1 is Pend"),
+    ],
+)
+@pytest.mark.parametrize("is_chosen", [False, True])
+def test_a_claim_that_waits_for_its_provisioner_names_its_pods(pods: list[Object], why: str, is_chosen: bool) -> None:
+    """A pod is the provisioner's if all telling parts of the provisioner's name are in its names or images."""
+    by = storage_class("nfs", "rbd.csi.ceph.com", WAIT if is_chosen else "Immediate")
+    chosen = {"annotations": {"volume.kubernetes.io/selected-node": "a"}} if is_chosen else {}
+    claim = volume_claim("data", of="nfs", metadata=chosen)
+    waiting = pod("p", volumes=mounts("data"))
+    told = " ".join(str(Cluster.of([node("a"), by, claim, waiting, *pods]).explain("pod/p")).split())
+    assert (
+        f"provisioner rbd.csi.ceph.com has to create {'its volume for a' if is_chosen else 'it (StorageClass'}" in told
+    )
+    assert why in told
 
 
 @pytest.mark.parametrize("fits", [True, False])

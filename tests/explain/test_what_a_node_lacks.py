@@ -62,7 +62,7 @@ def test_the_number_of_free_devices_is_that_of_the_nodes_of_the_line() -> None:
         held = [f"{name}/{device}" for device in devices[:count]]
         objects += [slice_(name, *devices), allocated(f"old-{name}", *held, pod=f"w-{name}")]
     said = text([*objects, claim("c", request(count=4)), pod("p", cpu="2", claims={"g": "c"})])
-    assert "2 nodes (a, c): devices: r needs 4, 2 to 3 available" in said
+    assert "2 nodes: devices: r needs 4, 2 to 3 available a: 3 available" in said
     assert "b: cpu: needs 2, 1 of 1 free; devices: r needs 4, 1 available" in said
 
 

@@ -107,10 +107,11 @@ def test_every_alternative_is_in_the_line_of_the_nodes() -> None:
         objects += [node(name), slice_(name, *devices), allocated(f"old-{name}", *held, pod=f"w-{name}")]
         objects += [running(f"w-{name}", name, claims={"g": f"old-{name}"})]
     said = text(*objects)
-    in_use = "on b: 1 in use, by claim default/old-b (pod w-b)"
     assert (
-        f"2 nodes (a, b): devices: gpu/old needs 2, 0 to 1 available ({in_use}); gpu/new needs 1, none matches" in said
-    )
+        "2 nodes: devices: gpu/old needs 2, 0 to 1 available; gpu/new needs 1, none matches "
+        "b: 1 available (1 in use, by claim default/old-b (pod w-b)) "
+        "a: none available (2 in use, by claim default/old-a (pod w-a))"
+    ) in said
 
 
 def test_many_different_values_are_counted() -> None:
@@ -135,7 +136,9 @@ def test_counters_that_are_used_up_come_before_devices_of_other_kinds() -> None:
         held += [running(f"w-{name}", name, claims={"g": f"old-{name}"})]
         objects += [node(name), slice_(name, *parts, large, of=2, number=0), counters(name, {"card": places}), *held]
     said = text(*objects)
-    used = "1 device: counter card/slot-1: 1 needed, 0 left (used by default/old-a (pod w-a))"
-    assert f"2 nodes (a, b): devices: mig needs 1, none available (on a: {used})" in said
+    assert "2 nodes: devices: mig needs 1, none available" in said
+    for name in "ab":
+        used = f"1 device: counter card/slot-1: 1 needed, 0 left (used by default/old-{name} (pod w-{name}))"
+        assert f"{name}: none available ({used})" in said
     assert "slot 0-3: . X . ." in said
     assert 'profile is "small"' not in said

@@ -50,10 +50,15 @@ def test_pods_of_the_node_are_not_named() -> None:
     assert "3 of 8 free (default/w requests 1)" in text(node("a", cpu="8"), *there, pod("p", cpu="4"))
 
 
-def test_of_several_nodes_the_one_with_the_most_left_is_named() -> None:
+def test_of_many_nodes_the_one_with_the_most_left_is_named() -> None:
+    """If there are only a few, each of them is."""
     objects = [running("w", "a", cpu="7"), running("x", "b", cpu="6"), pod("p", cpu="3")]
     said = both_orders(node("a", cpu="8"), node("b", cpu="8"), *objects)
-    assert "2 nodes (a, b): cpu: needs 3, 1 to 2 of 8 free (on b: default/x requests 6)" in said
+    each = "b: 2 free (default/x requests 6) a: 1 free (default/w requests 7)"
+    assert f"2 nodes: cpu: needs 3, 1 to 2 of 8 free {each} It requests" in said
+    others = [each for name in "cde" for each in (node(name, cpu="8"), running(f"w{name}", name, cpu="7"))]
+    said = both_orders(node("a", cpu="8"), node("b", cpu="8"), *others, *objects)
+    assert "5 nodes (a, b, ...): cpu: needs 3, 1 to 2 of 8 free (on b: default/x requests 6) It requests" in said
 
 
 # -- nominated pods ----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,25 @@ def test_a_gate_on_warnings_does_not_count_ties(tmp_path: Path) -> None:
     assert ran.status == 0
     assert "These pods need no new nodes if the first of equally good nodes is always chosen." in ran.out
     assert "so the number may differ" in ran.out
+
+
+def test_commands_that_follow_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes of each kind that have devices like those requested may be copied; one node fewer may be tried."""
+    path = tmp_path / "a $b.json"
+    alike = [node("c"), slice_("c", "gpu-0"), node("bare"), node("nic"), slice_("nic", "x", driver="nic.example.com")]
+    objects = [*gpus("a", "b", each=1), *alike, template("one"), *many(5, templates={"gpu": "one"})]
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*objects, node("big", cpu="99")]}))
+    ran = in_process("grow", str(path), "-n", "default", "-q")
+    line = ran.err.removeprefix("error: give the nodes to add with --like NODE or --like FILE; a has devices like ")
+    command = line.removeprefix("those requested: `").removesuffix("`\n")
+    assert (ran.status, command) == (2, f"dra-plan grow '{path}' --namespace default --like a")
+    hints: list[str] = []
+    monkeypatch.setattr("dra_plan.cli.printing.print_hint", hints.append)
+    assert in_process(*shlex.split(command)[1:]).status == 0
+    assert hints == [f"To try one node fewer: dra-plan place '{path}' --namespace default --add-nodes 1=a"]
+    assert in_process(*shlex.split(hints[0].partition("dra-plan ")[2])).status == 1
+    assert in_process("grow", str(path), "p0", "p1", "p2", "p3", "--like", "a").status == 0
+    assert len(hints) == 1
 
 
 def check_cheapest(seed: int) -> None:

@@ -11,7 +11,7 @@ from dra_plan.cel import Evaluation, Selector
 from dra_plan.validation import matches
 from tests.limits import at_most
 
-from .objects import DRIVER, Data, claim, device, device_class, piece, pool, request, selecting
+from .objects import DRIVER, Data, claim, device, device_class, piece, pool, request, selecting, template
 
 TEN = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"
 COSTLY = f"{TEN}.all(a, {TEN}.all(b, {TEN}.all(c, {TEN}.all(d, a + b + c + d > %d))))"
@@ -96,3 +96,32 @@ def test_a_class_that_matches_no_device_is_named_as_the_cause() -> None:
     found = validate([wrong, claim(request()), *fleet(1, lambda _: {})])
     [said] = [finding.message for finding in found if finding.code == "DRA230"]
     assert said == "class gpu: none of the 8 devices of the input matches, because of the selectors of DeviceClass gpu"
+
+
+def test_what_only_follows_from_another_finding_is_left_out() -> None:
+    """A class whose selector fails on all devices is the finding; a request of this class that gets none is not."""
+    failing = device_class("gpu", 'device.attributes["gpu.exmaple.com"].model == "a100"')
+    found = validate([failing, claim(request()), *fleet(1, lambda _: {})])
+    assert [(finding.code, finding.object) for finding in found] == [("DRA220", "DeviceClass gpu")]
+
+
+def test_a_generated_claim_repeats_no_finding_of_its_template() -> None:
+    """A claim of the same spec that nobody generated, or that has a finding of its own, is reported."""
+    exactly = {"selectors": selecting('device.attributes["gpu.example.com"].model.size() > 2 && device.driver != "x"')}
+    annotations = {"resource.kubernetes.io/pod-claim-name": "gpu"}
+    generated = [claim(request(**exactly), name="p"), claim(request(**exactly, count=999), name="q")]
+    generated = [{**one, "metadata": {**one["metadata"], "annotations": annotations}} for one in generated]
+    devices = fleet(1, lambda index: {"model": {"string": "a100"}} if index else {})
+    given = [device_class(), template(request(**exactly)), claim(request(**exactly)), *generated, *devices]
+    assert [(finding.code, finding.object) for finding in validate(given)] == [
+        ("DRA220", "ResourceClaimTemplate team/gpus"),
+        ("DRA220", "ResourceClaim team/claim"),
+        ("DRA230", "ResourceClaim team/q"),
+    ]
+
+
+def test_devices_of_one_pool_that_lack_the_same_counter_set_are_one_finding() -> None:
+    consuming = [device(f"gpu-{n}", consumesCounters=[{"counterSet": "x", "counters": {}}]) for n in range(3)]
+    found = validate([piece("s", *consuming)], select=["DRA215"])
+    [said] = [finding.message for finding in found]
+    assert said == 'pool "node-a" has no counter set "x" and no other counter set; 3 devices consume it'

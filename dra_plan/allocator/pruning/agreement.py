@@ -28,13 +28,12 @@ class Agreement:
         self._matches = [values for values in facts.values.values() if values.is_match]
 
     def narrowed(self, outlook: Outlook, ledger: Ledger) -> Outlook | None:
-        """Return the outlook without devices whose value the other requests cannot share.
+        """Return the outlook without the devices whose value the other requests cannot have.
 
-        Return None if no value is left for a constraint.
-
-        This is safe because the devices of all requests under a constraint share one value, so no solution uses a value
-        that leaves one of these requests, or all of them together (R2), without enough devices. Alternatives that are
-        not under the constraint keep all their devices.
+        Return None if a constraint has no possible value left. This is safe because the devices of all requests under a
+        constraint have one value in common. A value is therefore impossible if it leaves one of these requests, or all
+        of them together (R2), without enough devices. Alternatives that the constraint does not apply to keep all their
+        devices.
         """
         if "R4" not in self._facts.rules:
             return outlook
@@ -112,12 +111,11 @@ class Diversity:
         self._offered: dict[tuple[Values, int], int] = {}
 
     def exhausted(self, outlook: Outlook, ledger: Ledger, wide: Outlook) -> bool:
-        """Return whether some constraint requires more different values than exist.
+        """Return whether a constraint requires more different values than there are.
 
-        `wide` is the outlook with everything that can be taken, even where no solution can follow.
-
-        This is safe because all devices under the constraint have different values. If only the last device of each
-        request is remembered (Q2), a different test is used (see `_is_cramped`).
+        `wide` is the outlook with all devices that can be taken, even if no solution can contain them. This is safe
+        because all devices under the constraint have different values. If only the last device of each request is
+        remembered (Q2), another test is used (see `_is_cramped`).
         """
         if "R7" not in self._rules:
             return False
@@ -196,8 +194,9 @@ memory."""
 class Memory:
     """The states of one search from which no solution was found.
 
-    This is safe because a state is stored only if the walk from it found no solution and stayed within the horizon, and
-    because the walk depends on nothing but the state. Only failures are stored, so the first solution stays the first.
+    This is safe because a state is stored only if the walk from this state found no solution and stayed within the
+    horizon, and because the walk depends only on the state. Only failures are stored, so the first solution does not
+    change.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -209,15 +208,15 @@ class Memory:
         self._counts_results = [facts.most(claim) > RESULTS_LIMIT for claim in range(len(facts.space.claims))]
 
     def shapes(self, start: int, end: int) -> Shapes:
-        """Return the shapes of the devices for the requests numbered from `start` up to, but not including, `end`."""
+        """Return the shapes of the devices for the requests from number `start` to `end`. `end` is not included."""
         if (start, end) not in self._shapes:
             self._shapes[start, end] = Shapes(self._facts, start, end)
         return self._shapes[start, end]
 
     def key(self, moment: Moment, horizon: int) -> Hashable | None:
-        """Return the state of the search at this moment, or None if it is not known.
+        """Return the state of the search at this moment, or None if the state is unknown.
 
-        It is not known within a request for which the order of devices matters (Q2).
+        The state is unknown in the middle of a request whose result depends on the order of its devices (Q2).
         """
         option = moment.option
         if "R5" not in self._facts.rules:
@@ -246,7 +245,7 @@ class Memory:
         return key in self._failed
 
     def store(self, key: Hashable) -> None:
-        """Remember that no solution was found from this state."""
+        """Store that no solution was found from this state."""
         if len(self._failed) < _MOST_STATES:
             self._failed.add(key)
 

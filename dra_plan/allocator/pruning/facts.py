@@ -27,9 +27,9 @@ Token = Hashable
 
 
 class Values:
-    """The devices by their value for a constraint, as bit masks.
+    """The devices for each value of a constraint's attribute, as bit masks.
 
-    `unknown` are the devices with a value of an unknown type, which is not equal to any other value.
+    `unknown` are the devices with a value of an unknown type. Such a value is not equal to any other value.
     """
 
     __slots__ = ("at", "constraint", "is_match", "masks", "unknown")
@@ -60,24 +60,24 @@ class Values:
         return (value,)
 
     def pinned(self, ledger: Ledger) -> tuple[Token, ...] | None:
-        """Return the values that further devices may share under a matchAttribute constraint.
+        """Return the values that all further devices of a matchAttribute constraint can have in common.
 
-        Return None if any value is possible.
+        Return None if every value is possible.
         """
         count, value = ledger.pins.get(self.constraint, (0, None))
         return self._tokens(value) if count and value is not None else None
 
     def remembered(self, ledger: Ledger, but: str | None = None) -> list[Token]:
-        """Return the values that no further device may have under a distinctAttribute constraint.
+        """Return the values that further devices of a distinctAttribute constraint cannot have.
 
-        `but` is a request that is not complete yet. With Q2, the value remembered for it is overwritten before another
-        request is tried, so that value does not restrict other requests.
+        `but` is a request that is not complete yet. With Q2, the value that is recorded for this request is overwritten
+        before another request is tried, so the value does not restrict other requests.
         """
         seen: Iterable[tuple[object, tuple[str, object]]] = ledger.remembered.get(self.constraint, {}).items()
         return [token for slot, value in seen if but is None or slot != but for token in self._tokens(value)]
 
     def offering(self, tokens: Iterable[Token]) -> int:
-        """Return the devices that have one of the values, as a bit mask."""
+        """Return the devices that have at least one of the values, as a bit mask."""
         mask = 0
         for token in tokens:
             mask |= self.masks.get(token, 0)
@@ -89,11 +89,11 @@ class Values:
 
 @dataclass(slots=True, eq=False)
 class Option:
-    """A want (a request, or one of its alternatives) with the devices that it can use, as bit masks.
+    """An option is a request or one of its alternatives, with bit masks of the devices that it can use.
 
-    `tries` are the devices that the walk does not simply skip; `row` are those among them that can be taken. `errs` is
-    true if some device in `tries` ends the search with an error. `listed[k]` are the devices that a request for all
-    devices still has to take from slot k on.
+    `tries` are the devices that the walk does not simply skip, and `row` are the devices in `tries` that can be taken.
+    `errs` is true if a device in `tries` ends the search with an error. `listed[k]` are the devices that a request for
+    all devices still has to take from slot k on.
     """
 
     want: Want
@@ -104,13 +104,13 @@ class Option:
     listed: list[int] = field(default_factory=list)
 
     def row_at(self, slot: int) -> int:
-        """Return the devices that can serve the option from this slot on, as a bit mask."""
+        """Return the devices that the option can use from this slot on, as a bit mask."""
         return self.row & self.listed[slot] if self.listed else self.row
 
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """A request with its options, which are its alternatives, or only the request itself."""
+    """A request with its options. The options are its alternatives or, if there are none, the request itself."""
 
     claim: int
     index: int
@@ -122,7 +122,7 @@ Left = tuple[bool, tuple[tuple[str, int], ...]]
 
 
 class Facts:
-    """The bit masks for one search. The ledger must be empty when they are created."""
+    """The bit masks for one search. The ledger must be empty when the bit masks are created."""
 
     def __init__(self, space: SearchSpace, taker: Taker, rules: frozenset[PruningRule]) -> None:
         self.space, self.taker, self.rules = space, taker, rules
@@ -144,20 +144,20 @@ class Facts:
         }
 
     def number(self, want: Want) -> int:
-        """Return the number of the request to which the want belongs."""
+        """Return the number of the request. An alternative has the number of its request."""
         return self.first[want.claim_index] + want.request_index
 
     def option(self, want: Want) -> Option:
-        """Return the option that belongs to the want."""
+        """Return the option for a request or for one alternative of a request."""
         return self.requests[self.number(want)].options[want.option_index]
 
     def most(self, claim: int) -> int:
-        """Return the largest number of devices that the claim can get, whichever alternatives are chosen."""
+        """Return the largest number of devices that the claim can get with any choice of alternatives."""
         return sum(max(o.count for o in request.options) for request in self.requests if request.claim == claim)
 
     @property
     def may_exceed(self) -> bool:
-        """True if some claim can be rejected because it gets too many devices."""
+        """True if a claim may be rejected because it would get too many devices."""
         return any(self.most(claim) > RESULTS_LIMIT for claim in range(len(self.first)))
 
     def _mask_of_shared(self) -> int:
@@ -204,7 +204,7 @@ class Facts:
         return not taker.capacity_counts or taker.capacity_refusal(want, device) is None
 
     def left(self, device: PoolDevice, ledger: Ledger) -> Left:
-        """Return whether a share of the shared device is already held, and the remaining capacity by name."""
+        """Return whether a share of the device is already in use, and how much of each capacity is left, by name."""
         held = ledger.shares.get(device.id)
         whole = self._whole.get(device)
         if whole is None:

@@ -22,7 +22,7 @@ from .packing import DeviceDemand
 
 
 class DeviceOffer:
-    """The devices that can serve one option, which needs `need` devices out of the bit mask `row`."""
+    """The devices that one option can use. The option needs `need` devices from the bit mask `row`."""
 
     __slots__ = ("need", "option", "row")
 
@@ -35,7 +35,7 @@ Outlook = list[list[DeviceOffer]]
 
 
 def union(offers: Iterable[DeviceOffer]) -> int:
-    """Return the devices that can serve at least one of the offers, as a bit mask."""
+    """Return the devices that are in at least one of the offers, as a bit mask."""
     row = 0
     for offer in offers:
         row |= offer.row
@@ -48,9 +48,9 @@ def union(offers: Iterable[DeviceOffer]) -> int:
 
 
 class Consumers(NamedTuple):
-    """The devices that consume the same amounts from the same counter table.
+    """Devices that consume the same amounts from the same counter table.
 
-    `device` is one of them and represents them all.
+    `device` is one of these devices and represents them all.
     """
 
     device: PoolDevice
@@ -92,7 +92,7 @@ class Resources:
     # -- excluded devices ----------------------------------------------------------------------------------------
 
     def look(self, ledger: Ledger) -> None:
-        """Read the current state of the counters, which `blocked` then uses."""
+        """Read the current amounts of the counters. `blocked` then uses these amounts."""
         spent = ledger.counters
         self._out = 0
         for table, counted in self._counted.items():
@@ -120,7 +120,7 @@ class Resources:
         return out
 
     def blocked(self, want: Want, ledger: Ledger) -> int:
-        """Return the devices that a want cannot currently get because of counters or shared capacity, as a bit mask."""
+        """Return the devices that a request cannot get now because of counters or shared capacity, as a bit mask."""
         if "R6" not in self._facts.rules or (want.admin and not self._taker.quirks.admin_pays):
             return 0
         out = self._out
@@ -147,9 +147,9 @@ class Resources:
 class Moment:
     """The position of the walk at one point in time: a request, a slot of this request, and the devices taken so far.
 
-    If `option` is None, no option of the request has been chosen yet. `taken` are the devices that are taken, and
-    `mine` are the devices that each claim has, which matter for admin access. `candidates` are the devices that this
-    slot may still try; `ledger` contains the rest.
+    If `option` is None, no option of the request has been chosen yet. `taken` are the devices that were taken. `mine`
+    are the devices that each claim has; they matter for admin access. `candidates` are the devices that this slot may
+    still try. All other state is in `ledger`.
     """
 
     __slots__ = ("candidates", "ledger", "mine", "option", "request", "slot", "taken")
@@ -169,7 +169,7 @@ class Moment:
 
 
 class OutlookMaker:
-    """A builder of outlooks for one search. An outlook shows which devices can serve each of the remaining requests."""
+    """Creates outlooks for one search. An outlook shows which devices each of the remaining requests can use."""
 
     def __init__(self, facts: Facts, resources: Resources) -> None:
         self._facts, self._resources = facts, resources
@@ -177,10 +177,10 @@ class OutlookMaker:
         self._once = facts.space.rules.resumes_scan
 
     def outlook(self, moment: Moment, horizon: int) -> Outlook | None:
-        """Return the outlook for the requests before the horizon, or None if one of them cannot be served (R1).
+        """Return the outlook for the requests before the horizon, or None if one of these requests cannot be met (R1).
 
-        This is safe because each of these requests must be served by devices that are free and that pass every check
-        that only gets stricter as more devices are taken.
+        Only checks that get stricter when more devices are taken are made. This is safe because each of these requests
+        needs free devices that pass all these checks.
         """
         self._resources.look(moment.ledger)
         outlook = []
@@ -227,21 +227,22 @@ class OutlookMaker:
     def supply(self, row: int) -> int:
         """Return how many devices a request can get from a bit mask of devices.
 
-        If each slot scans the devices again, one device may serve all slots.
+        If the walk scans all devices again for each slot, one device may be enough for all slots.
         """
         if row & self._facts.shared and not self._once:
             return 1 << 30
         return row.bit_count()
 
     def demands(self, outlook: Iterable[Sequence[DeviceOffer]]) -> list[DeviceDemand]:
-        """Return how many devices for exclusive use each request needs."""
+        """Return how many devices each request needs that no other request can use."""
         return [demand for offers in outlook if (demand := self.demand(offers)) is not None]
 
     def demand(self, offers: Sequence[DeviceOffer]) -> DeviceDemand | None:
-        """Return how many devices for exclusive use a request needs, or None if it needs none.
+        """Return how many devices a request needs that no other request can use, or None if it needs no such devices.
 
-        It needs none if a shared device can serve it, or if it has admin access, which takes nothing away from other
-        requests. For alternatives, the result is the smallest need, with the devices of all alternatives.
+        A request needs no such devices if a shared device can be used, or if the request has admin access and therefore
+        leaves all devices to other requests. For a request with alternatives, the result is the smallest number that
+        any alternative needs, with the devices of all alternatives.
         """
         if any(offer.option.want.admin for offer in offers):
             return None

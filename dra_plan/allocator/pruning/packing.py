@@ -25,7 +25,7 @@ _NO_ROOM = -1
 def can_be_packed(sizes: Sizes, places: Sequence[int]) -> bool:
     """Return whether items of these sizes fit into these places.
 
-    False is certain. True is certain only if there are few places, items and sizes.
+    A result of False is certain. A result of True is certain only if there are few places, items and sizes.
     """
     if not sizes:
         return True
@@ -139,9 +139,9 @@ DeviceDemand = tuple[int, int]
 
 
 def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
-    """Return whether the demands cannot all be served with different devices.
+    """Return whether the demands cannot all be met with different devices.
 
-    If each of the demands must be served before anything else can happen, this is a safe reason to give up.
+    If all the demands must be met before anything else can happen, it is safe to end the search.
     """
     needs: dict[int, int] = {}
     for need, row in demands:

@@ -33,7 +33,7 @@ from .stocks import overdrawn as stocks_overdrawn
 
 
 class Horizon:
-    """The horizon of one search, before which requests may be skipped.
+    """The horizon of one search. Requests before the horizon may be skipped.
 
     The horizon is the first request that may end the search with an error or change something permanently.
     """
@@ -54,13 +54,13 @@ class Horizon:
     def for_errors(self) -> int:
         """Return the number of the first request that may end the search with an error.
 
-        A request that may settle a counter table for other nodes counts as well. Only R0 uses this number: if R0 ends
-        the search, nothing runs afterwards, so earlier leaks do not matter.
+        A request that may decide about a counter table for other nodes is treated in the same way. Only R0 uses this
+        number: if R0 ends the search, nothing runs after it, so permanent changes by earlier requests do not matter.
         """
         return next((number for number in range(self._errors) if self._undecided(number)), self._errors)
 
     def reach(self, ledger: Ledger) -> int:
-        """Return the number of the first request that may not be skipped yet."""
+        """Return the number of the first request that must not be skipped yet."""
         if self._reached < self._never and (ledger.leaks != self._leaks_seen or self._open[self._reached]):
             self._leaks_seen = ledger.leaks
             while self._reached < self._never and self._is_quiet(self._reached, ledger):
@@ -185,7 +185,7 @@ class Horizon:
 
 
 class Refuter:
-    """The pruning rules for one search, which prove that remaining requests cannot be served."""
+    """The pruning rules for one search. They prove that remaining requests cannot be met."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -197,7 +197,7 @@ class Refuter:
         self._stocks_up_to = -1
 
     def refutes(self, moment: Moment, horizon: int) -> bool:
-        """Return whether the rules prove that the requests from the moment up to the horizon cannot all be served."""
+        """Return whether the rules prove that the requests from this moment to the horizon cannot all be met."""
         outlook = self._outlooks.outlook(moment, horizon)
         if outlook is None or self._overdrawn(outlook):
             return True
@@ -232,7 +232,7 @@ class _Visit(NamedTuple):
 class PrunedWalk(Walk):
     """A walk that uses the pruning rules.
 
-    The taker must not yet have taken anything; `steps` is the number of steps of earlier walks.
+    The taker must not have taken anything yet. `steps` is the number of steps of earlier walks.
     """
 
     def __init__(
@@ -257,9 +257,9 @@ class PrunedWalk(Walk):
         self._mine = [0] * len(space.claims)
 
     def run(self, pause_at: int = 0) -> bool:
-        """Run the walk, as `Walk.run` does.
+        """Run the walk in the same way as `Walk.run`.
 
-        With R0, the walk may end before it begins, if a rule proves that there is no solution.
+        With R0, the walk ends before its first step if a rule proves that there is no solution.
         """
         if "R0" in self._facts.rules and self._facts.requests and self._is_hopeless():
             self._tell_pruned(self._facts.requests[0].options[0].want, 0)

@@ -22,12 +22,11 @@ Tie = tuple[Hashable, ...]
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A group of devices that share counter sets or values of constraints.
+    """A group of devices that have counter sets or values of constraints in common.
 
-    Two blocks with the same `kind` are copies of each other.
-
-    `classes` are bit masks of devices that are alike, `counters` are the counters from which the devices take, and
-    `tokens` are the values that they have. All three are in the order that the kind defines.
+    Two blocks with the same `kind` are copies of each other. `classes` are bit masks of devices that are alike.
+    `counters` are the counters that the devices consume, and `tokens` are the values that the devices have. All three
+    are in the order that the kind defines.
     """
 
     kind: Hashable
@@ -39,9 +38,9 @@ class Block:
 
 
 class Shapes:
-    """The devices as some requests see them: which devices are alike, and which blocks are copies.
+    """The devices from the point of view of some requests: which devices are alike, and which blocks are copies.
 
-    The requests are those numbered from `start` up to, but not including, `end`.
+    The requests are those with the numbers from `start` to `end`, without `end`.
     """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
@@ -203,9 +202,9 @@ class Shapes:
 
 
 def depends_on_order(option: Option, facts: Facts) -> bool:
-    """Return whether the order in which the option gets its devices matters.
+    """Return whether the result depends on the order in which the option gets its devices.
 
-    It matters if only the last device is remembered (Q2).
+    The order matters if only the last device is remembered (Q2).
     """
     return (
         option.count > 1

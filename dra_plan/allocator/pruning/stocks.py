@@ -34,23 +34,22 @@ _MOST_UNITS = 1_000
 
 
 class Stock(Protocol):
-    """A counter or capacity, identified by its name, with the places that hold amounts of it."""
+    """A counter or capacity, which is identified by its name, with the places that hold amounts of it."""
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return the amount that is left in each place from which a device in `reach` takes."""
+        """Return the amount that is left in each place from which a device in `reach` takes an amount."""
 
     def sums(self, want: Want) -> Levels:
-        """Return the total amounts that devices take for a want, over all places."""
+        """Return the total amounts that devices take for a request, added up over all places."""
 
     def peaks(self, want: Want) -> Levels:
-        """Return the largest amounts that devices take for a want from a single place."""
+        """Return the largest amounts that devices take from a single place for a request."""
 
 
 def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: frozenset[PruningRule]) -> bool:
-    """Return whether some stock holds too little for the requests in the outlook.
+    """Return whether one of the stocks holds too little for the requests in the outlook.
 
-    This is safe because each request must be served, and takes at least as much as the least demanding device that it
-    may get.
+    This is safe because each request must be met, and takes at least the amount that its least demanding device takes.
     """
     reach = 0
     for offers in outlook:
@@ -116,9 +115,9 @@ def _shares(stock: Stock, outlook: Outlook) -> Shares:
 
 
 def fillings(shares: Shares, left: list[int]) -> list[int]:
-    """Return, for each place, the largest sum of shares that does not exceed what is left.
+    """Return, for each place, the largest sum of shares that is not larger than the amount left in the place.
 
-    Each share takes one of its amounts.
+    Each share takes one of its possible amounts.
     """
     unit = math.gcd(*(amount for amounts in shares for amount in amounts))
     if not unit or max(left, default=0) > _MOST_UNITS * unit:
@@ -159,7 +158,7 @@ def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
 class CounterStock:
     """A counter name, with the amounts in the counter sets of all tables.
 
-    A shared device counts as taking nothing, because its counters may already be charged.
+    A shared device counts as taking nothing, because its counters may already be consumed.
     """
 
     def __init__(self, name: str, facts: Facts, resources: Resources) -> None:
@@ -189,7 +188,7 @@ class CounterStock:
         return [max(0, left - spent.get(key, 0)) for key, (left, takers) in self._places.items() if takers & reach]
 
     def sums(self, want: Want) -> Levels:
-        """Return the total amounts that devices take for a want, as `Stock.sums` does."""
+        """Return the total amounts that devices take for a request, as `Stock.sums` does."""
         return self._sums if self._admin_pays or not want.admin else []
 
     def peaks(self, want: Want) -> Levels:
@@ -198,7 +197,7 @@ class CounterStock:
 
 
 class CapacityStock:
-    """A capacity name, with the amounts in all shared devices. Devices that are assigned whole take nothing from it."""
+    """A capacity name, with the amounts in all shared devices. Devices that are allocated as a whole do not count."""
 
     def __init__(self, name: str, facts: Facts) -> None:
         self._name, self._facts = name, facts
@@ -224,7 +223,7 @@ class CapacityStock:
         ]
 
     def sums(self, want: Want) -> Levels:
-        """Return the amounts that devices take for a want, as `Stock.sums` does."""
+        """Return the amounts that devices take for a request, as `Stock.sums` does."""
         if want.admin and not self._admin_pays:
             return []
         if want not in self._levels:
@@ -237,7 +236,7 @@ class CapacityStock:
         return self._levels[want]
 
     def peaks(self, want: Want) -> Levels:
-        """Return the same amounts as `sums`, because a share is taken from a single device."""
+        """Return the same amounts as `sums`, because a share is always taken from a single device."""
         return self.sums(want)
 
 

@@ -149,7 +149,7 @@ def full_year(instant: Timestamp, zone: str = "") -> int:
 
 
 def month(instant: Timestamp, zone: str = "") -> int:
-    """Return the month, where January is 0."""
+    """Return the month. January is 0."""
     return _moment(instant, zone).month - 1
 
 
@@ -169,7 +169,7 @@ def date(instant: Timestamp, zone: str = "") -> int:
 
 
 def day_of_week(instant: Timestamp, zone: str = "") -> int:
-    """Return the day of the week, where Sunday is 0."""
+    """Return the day of the week. Sunday is 0."""
     return _moment(instant, zone).isoweekday() % 7
 
 

@@ -102,13 +102,13 @@ _FORMATS: dict[str, NamedFormat] = {
 
 
 def named(name: str) -> Optional:
-    """Return the format with this name as an optional, which is empty if there is no such format."""
+    """Return an optional that contains the format with this name, or an empty optional if there is no such format."""
     found = _FORMATS.get(name)
     return NONE if found is None else Optional(found)
 
 
 def validate(form: NamedFormat, text: str) -> Value:
-    """Return an optional list of the faults in the text, which is empty if there are none."""
+    """Return an optional list of the faults in the text. The optional is empty if the text has no faults."""
     problems = form.problems(text)
     return Optional(list(problems)) if problems else NONE
 

@@ -291,7 +291,7 @@ def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
 
 
 def numbers_below(count: int) -> list[int]:
-    """Return the integers from 0 up to, but not including, `count`. Raises Fatal if this exceeds the cost limit."""
+    """Return the integers from 0 up to, but not including, `count`. Raises Fatal if `count` exceeds the cost limit."""
     if count > _MOST_IN_RANGE:
         raise cost_exceeded()
     return list(range(count))

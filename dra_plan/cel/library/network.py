@@ -268,12 +268,12 @@ def contains_cidr_text(network: Cidr, text: str) -> bool:
 
 
 def address_of(network: Cidr) -> Ip:
-    """Return the address part of the network, which is written before the slash."""
+    """Return the address of the network, without the prefix length."""
     return network.address
 
 
 def prefix_length(network: Cidr) -> int:
-    """Return the length of the network's prefix, which is written after the slash."""
+    """Return the length of the network's prefix."""
     return network.length
 
 

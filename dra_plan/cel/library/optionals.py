@@ -66,7 +66,7 @@ def last(values: list[Value]) -> Optional:
 
 
 def unwrap(options: list[Value]) -> list[Value]:
-    """Return the values of those optionals in the list that contain one."""
+    """Return the values of the optionals in the list. Empty optionals are left out."""
     for option in options:
         if type(option) is not Optional:
             raise EvaluationError("value is not an optional")

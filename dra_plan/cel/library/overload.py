@@ -77,8 +77,8 @@ class Overload(Struct, frozen=True, eq=False):
     The `args` of a member function begin with the target. `id` is the name that cel-go or Kubernetes gives the
     overload.
 
-    There is no `function` if the call is planned (`&&`, `or`, indices), or if no value in a selector has the type on
-    which it could be called.
+    There is no `function` if the call is planned (`&&`, `or`, indices), or if no value in a selector has a type on
+    which the function could be called.
     """
 
     id: str
@@ -125,7 +125,7 @@ def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Funct
 
 
 def cost_of(overloads: Sequence[Overload]) -> Cost:
-    """Return the cost function for a call, given the overloads that the check left open."""
+    """Return the cost function for a call, given the overloads that can still apply after the check."""
     if len(overloads) == 1:
         return overloads[0].price.cost
     return next((overload.price.cost for overload in overloads if overload.price.by_name), one)
@@ -160,7 +160,7 @@ def plain(
 ) -> Overload:
     """Return an overload of a global function.
 
-    If it is not `guarded`, its function itself checks the types of the arguments.
+    If `guarded` is not set, the function itself checks the types of its arguments.
     """
     guards = tuple(map(_guard, args)) if guarded else (_ANYTHING,) * len(args)
     return Overload(identifier, args, result, function, price, guards, **flags)
@@ -181,7 +181,7 @@ def member(
 class Library(Struct, frozen=True, kw_only=True):
     """A group of functions, macros and type names that were introduced together.
 
-    New expressions can use a library since Kubernetes version `since`. If the library has a gate, the gate decides
+    New expressions can use a library from Kubernetes version `since` on. If the library has a gate, the gate decides
     instead. Stored expressions can use every library that the release knows (`known_since`).
     """
 

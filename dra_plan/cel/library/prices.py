@@ -87,7 +87,10 @@ def through_first(operands: Operands) -> CallEstimate:
 
 
 def of_same_size(operands: Operands) -> CallEstimate:
-    """Return the cost of traversing the first operand, for a result of the same size."""
+    """Return the cost of traversing the first operand.
+
+    The size of the result is estimated as the size of that operand.
+    """
     return CallEstimate(through(operands[0]), size(operands[0]))
 
 
@@ -112,7 +115,7 @@ def _search(operands: Operands) -> CallEstimate:
 
 
 def allocating(factor: float, elements: Interval) -> CallEstimate:
-    """Return the cost of creating a list with this many elements, where each element costs `factor`."""
+    """Return the cost of creating a list with this many elements. Each element costs `factor`."""
     return CallEstimate(elements.scaled(factor).plus(ONE).plus(fixed(LIST_COST)), elements)
 
 
@@ -126,12 +129,12 @@ def literal(operand: PricedOperand, default: int) -> int:
 
 
 def estimated(estimate: Estimate) -> Price:
-    """Return a price with this estimate. When the call is evaluated, it costs 1."""
+    """Return a price with this estimate. The evaluation of the call itself costs 1."""
     return Price(one, estimate)
 
 
 def by_name(cost: Cost, estimate: Estimate) -> Price:
-    """Return the price that Kubernetes assigns to the function with this name."""
+    """Return a price that Kubernetes assigns by function name."""
     return Price(cost, estimate, by_name=True)
 
 

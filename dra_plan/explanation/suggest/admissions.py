@@ -36,16 +36,16 @@ _CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 def is_of_condition(key: str) -> bool:
     """Return whether controllers or node agents set this taint because of the state of the node.
 
-    They set it when the node has a problem, is starting or is being removed. It does not help to tolerate or remove
-    such a taint.
+    They set such a taint when the node has a problem, is starting, or is being removed. A suggestion to tolerate or
+    remove the taint would not help.
     """
     return key.startswith(_CONDITIONS) or key in LEAVING_TAINTS or key.endswith(NOT_READY)
 
 
 def may_recover(key: str) -> bool:
-    """Return whether a controller or agent removes this taint when the node works again.
+    """Return whether a controller or node agent removes this taint when the node works again.
 
-    If so, it helps to repair the node.
+    If a node has such a taint, it helps to repair the node.
     """
     return is_of_condition(key) and key not in (*LEAVING_TAINTS, *_NOT_BY_ITSELF)
 
@@ -53,9 +53,8 @@ def may_recover(key: str) -> bool:
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
     """Return a key that sorts suggestions.
 
-    Single changes come first; others are sorted by their least plausible change.
-
-    Tolerations for nodes that are reserved for the control plane come last.
+    Suggestions with a single change come first. The others are sorted by their least plausible change. Tolerations for
+    nodes that are reserved for the control plane come last.
     """
     reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in CONTROL_PLANE for change in changes)
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
@@ -63,7 +62,7 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Tolerating:
-    """The place of the pods' tolerations: the object, its version, and the path in it."""
+    """The place where the pods' tolerations are defined: the object, its API version, and the path in the object."""
 
     key: ObjectKey
     version: str
@@ -75,13 +74,13 @@ class Tolerating:
 
 @dataclass(frozen=True, slots=True)
 class NodeOpening:
-    """Changes that were tried, and that let the pods run on the node."""
+    """Changes that were tried and that let the pods run on the node."""
 
     told: TriedChanges
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Return the rank of the changes among all suggestions."""
+        """The rank of the changes among all suggestions."""
         return suggestion_rank(self.told.changes)
 
 
@@ -93,10 +92,10 @@ class _Change:
 
 
 class AdmissionSearch:
-    """Tries changes on nodes that exclude pods. The taint of a cordon is removed together with the cordon.
+    """Tries changes on nodes that exclude pods. If a cordon is removed, the taint of the cordon is removed too.
 
-    `failing` are excluded nodes on which the allocator ends the attempt with an error for all nodes. No change may
-    admit the pods to one of these.
+    `failing` are excluded nodes on which the allocator would end the whole scheduling attempt with an error. A change
+    that opens one of these nodes to the pods is not suggested.
     """
 
     def __init__(self, rules: Rules, cordon: Taint, pods: Sequence[Pod], failing: Sequence[Node]) -> None:
@@ -104,9 +103,9 @@ class AdmissionSearch:
         self.tried = 0
 
     def found(self, nodes: Sequence[Node], tolerating: Sequence[Tolerating]) -> Iterator[NodeOpening]:
-        """Yield the changes that admit the pods to the nodes.
+        """Yield the changes that let the pods run on the nodes.
 
-        Tolerations are tried only if `tolerating` says where they are.
+        Tolerations are tried only if `tolerating` says where they are defined.
         """
         seen: set[tuple[object, ...]] = set()
         for node in nodes:

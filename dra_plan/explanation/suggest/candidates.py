@@ -82,9 +82,9 @@ MOST_CLASSES = 6
 
 
 def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
-    """Yield changes that request another class.
+    """Yield changes that request devices of another class.
 
-    An alternative is kept, and another one with the other class is added.
+    Existing alternatives of the request are kept, and an alternative with the other class is added.
     """
     want = funnel.want
     if want.device_class is None:
@@ -141,10 +141,11 @@ def of_selector(
     found: Sequence[DecisivePart],
     nowhere: Collection[str] = (),
 ) -> Iterator[Change]:
-    """Yield the changes to try on a selector that rejects devices or fails. `found` are the selector's decisive parts.
+    """Yield the changes to try for a selector that rejects devices or fails. `found` are the selector's decisive parts.
 
-    A clause that names the driver is never dropped, because other drivers mean other hardware. Clauses of a class that
-    are true `nowhere` are not dropped either.
+    A clause that names the driver is never dropped, because devices of another driver are different hardware. `nowhere`
+    contains the clauses that are true for no device in the cluster. If such a clause is in a class, it is not dropped
+    either.
     """
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
@@ -200,11 +201,11 @@ def candidates(
 ) -> list[Change]:
     """Return all changes that are worth trying on this node, sorted by rank.
 
-    `decisive_parts` are given by (request position, removal position).
-
-    Of requests that could be met alone, only those in the blocking set are changed, unless `blames_all` is set: if a
-    defect causes the rejection, any of them may trigger it. Clauses that are true `nowhere` in the cluster are kept in
-    classes, because classes also affect other claims. Of several claims from one template, the first is changed.
+    `decisive_parts` are given by the position of the request and the position of the removal. If a request can be met
+    alone, it is changed only if it is in the blocking set. If `blames_all` is set, any request may have triggered a
+    defect, so every request is changed. `nowhere` are clauses that are true for no device in the cluster; they are not
+    dropped from classes, because a class also affects other claims. If several claims come from one template, only the
+    first is changed.
     """
     funnels = [funnel for funnels in offer.failing() for funnel in funnels]
     made: list[Change] = []
@@ -234,7 +235,7 @@ def candidates(
 
 
 def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
-    """Return changes that may help against an error: another class, fewer devices, or turning on a feature gate."""
+    """Return changes that may prevent an error: another class, fewer devices, or a feature gate that is turned on."""
     made: list[Change] = []
     for want in placement.wants():
         if error.code == "class-missing" and want.full_name == error.request and error.missing is not None:
@@ -253,7 +254,10 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
 
 
 def guarding(error: ErrorDetails) -> Change | None:
-    """Return the selector that does not fail, which may not be enough; None if there is none."""
+    """Return the change that replaces the failing selector, or None if no selector without the error is known.
+
+    This change alone may not be enough to make the claims fit.
+    """
     if error.want is None or error.mended is None:
         return None
     return _rewritten(error.want, error, error.mended.expression)
@@ -406,7 +410,7 @@ def _toleration(want: Want, taint: NotTolerated, devices: Sequence[PoolDevice], 
 
 
 def release(placement: Placement, key: str) -> Change:
-    """Return the change in which an allocated claim releases its devices."""
+    """Return the change that makes an allocated claim release its devices."""
     namespace, _, name = key.partition("/")
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     pods = pods_using(claim)
@@ -442,7 +446,7 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
 
 
 def of_claims(placement: Placement) -> list[Change]:
-    """Return the changes that drop a constraint, or one of several requests, to be tried if no cause is visible."""
+    """Return changes that drop a constraint or one of several requests. Try these changes if no cause is visible."""
     claims = list(enumerate(placement.claims))
     constraints = [
         _drop_constraint(placement, ConstraintElement(index, number))

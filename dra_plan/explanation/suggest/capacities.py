@@ -21,7 +21,11 @@ from .patches import Change, edit_want
 
 
 def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
-    """Yield changes that request no capacity, or another one that the devices have and that was perhaps meant."""
+    """Yield changes for a requested capacity that the devices do not have.
+
+    One change removes the capacity from the request. The others request a capacity that the devices have and that was
+    probably meant.
+    """
     asked = (want.capacity or {}).get(missing.name)
     told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)
     published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
@@ -37,7 +41,7 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
 def of_short(want: Want, short: CapacityShort, removal: Removal, checks: Checks) -> Iterator[Change]:
     """Yield a change that requests only as much of the capacity as is left and as the first device's policy allows.
 
-    If the request names no amount, it is for the whole device, so any capacity of the device may be short.
+    A request that names no amount is for the whole device, so the device may have too little left of any capacity.
     """
     most = _allowed(removal.devices[0].device.capacity[short.name].request_policy, short.left)
     if most <= 0:
@@ -85,7 +89,7 @@ def _allowed(policy: CapacityRequestPolicy | None, left: int) -> int:
 def of_policy(want: Want, refusal: PolicyViolated, removal: Removal) -> Iterator[Change]:
     """Yield a change that lowers the requested amount to the largest amount that the devices' request policies allow.
 
-    Nothing is yielded if this amount is not smaller than the requested one.
+    Nothing is yielded if that amount is not lower than the requested amount.
     """
     name = asked_name(want, refusal.name)
     if name is None:
@@ -115,6 +119,9 @@ def _lowered(want: Want, name: str, to: str, nano: int) -> Change:
 
 
 def asked_name(want: Want, name: str) -> str | None:
-    """Return the capacity's name as the request writes it, with or without the domain, or None if it is absent."""
+    """Return the capacity's name as the request writes it, or None if the request does not name the capacity.
+
+    The request may write the name with or without the domain.
+    """
     identifier = name.rpartition("/")[2]
     return next((key for key in want.capacity or () if key.rpartition("/")[2] == identifier), None)

@@ -19,10 +19,10 @@ _NEAR = 1 << 80
 
 
 def with_nearness(offer: NodeOffer, change: Change) -> Change:
-    """Return the change with a size that says how close its devices are to those that the selector asks for.
+    """Return the change with a size. The size says how close the devices are to the devices that the selector asks for.
 
-    If no device of the node is what the selector asks for, the device with the largest amounts is the closest.
-    Otherwise, the change also says how much the devices have of the compared capacity, if the amounts differ.
+    If no device on the node is what the selector asks for, the device with the largest amounts is the closest.
+    Otherwise, if the amounts differ, the change also says how much of the compared capacity the devices have.
     """
     told = change.told
     if not isinstance(told, SelectorChanged) or told.code != "change-value" or told.replacement is None:
@@ -49,7 +49,7 @@ MEMORY = "memory"
 
 
 def memory_of(device: PoolDevice) -> int:
-    """Return the memory of a device in nano-units. This is its capacity, or what it takes from counters."""
+    """Return the memory of a device in nano-units: the device's capacity, or the memory that it takes from counters."""
     capacity = device.device.capacity.items()
     own = [one.value for name, one in capacity if name.lower().endswith(MEMORY)]
     taken = (each for consumed in device.device.consumes_counters for each in consumed.counters.items())

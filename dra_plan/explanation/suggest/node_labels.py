@@ -19,7 +19,7 @@ MOST_LABELS = 4
 
 
 def missing_labels(placement: Placement) -> list[dict[str, str]]:
-    """Return the sets of labels that would make the node match the node selector of a slice or device.
+    """Return sets of labels with which the node would match the node selector of a slice or device.
 
     Each set occurs only once.
     """
@@ -62,7 +62,7 @@ def _keeps_slices(placement: Placement, labels: dict[str, str]) -> bool:
 
 
 def near_slices(placement: Placement) -> list[NearSlice]:
-    """Return the slices for which the node has a label with a similar value instead of the required value."""
+    """Return the slices whose required label value is similar to the value that the node has."""
     present, found = placement.node.metadata.labels or {}, list[NearSlice]()
     for slice_, labels in _unselected(placement):
         [(label, wanted), *more] = labels.items()
@@ -74,9 +74,9 @@ def near_slices(placement: Placement) -> list[NearSlice]:
 
 
 def pools_elsewhere(placement: Placement, texts: Collection[str]) -> list[PoolElsewhere]:
-    """Return the pools that are for nodes with labels that this node lacks.
+    """Return the pools that the node can't reach because it lacks labels that the pools require.
 
-    If `texts` contains names of drivers, only those drivers' pools are returned.
+    If `texts` contains names of drivers, only the pools of these drivers are returned.
     """
     named = {pool.driver for pool in placement.view.gatherer.slices}.intersection(texts)
     found: dict[PoolName, PoolElsewhere] = {}

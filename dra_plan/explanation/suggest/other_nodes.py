@@ -19,21 +19,24 @@ CONFIRM_STEPS = 2_000
 
 
 def applied(placement: Placement, made: Sequence[Change]) -> Placement:
-    """Return the placement after all changes have been made, in order."""
+    """Return the placement after all changes have been made, in the given order."""
     for change in made:
         placement = change.apply(placement)
     return placement
 
 
 class OtherNodes:
-    """The placements of the claims on other nodes, to check changes there. Known results are given by node."""
+    """The placements of the claims on other nodes, on which changes are checked.
+
+    Results that are already known are reused.
+    """
 
     def __init__(self, placements: Iterable[Placement], known: Mapping[str, NodeOutcome]) -> None:
         self._placements, self._known = list(placements), known
         self._pools: dict[int, KnownPools] = {}
 
     def have_errors(self, made: Sequence[Change]) -> bool:
-        """Return whether, with these changes, a search on any of the nodes ends with an error."""
+        """Return whether a search on any of the nodes ends with an error after these changes have been made."""
         budget = Budget(len(self._placements) * CONFIRM_STEPS, CONFIRM_STEPS)
         alike: list[tuple[Placement, Allocator]] = []
         return any(self._answer(first, made, budget, alike).outcome is Outcome.ERROR for first in self._placements)

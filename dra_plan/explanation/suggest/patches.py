@@ -28,6 +28,7 @@ from dra_plan.documents.suggestions import (
     ClaimReleased,
     CountLowered,
     GateEnabled,
+    NodeRequirementDropped,
     ObjectPatch,
     PatchedObject,
     PatchOperation,
@@ -52,16 +53,17 @@ RANKS = tuple(CHANGES)
 def rank(told: SuggestedChange) -> int:
     """Return the position of a change in the order of suggestions.
 
-    A change that leaves less than half of the request, or makes an alternative accept devices that others are for, has
-    the same rank as dropping the request. A change that leaves half comes after the release of other devices. A device
-    with a taint that evicts pods is hardly usable, so other devices come before it. No pod misses a claim that no pod
-    uses, so the release of such a claim comes before requesting less.
+    A change that leaves less than half of the devices, or makes an alternative accept devices that others are for, has
+    the same rank as dropping the request; less cpu or memory only makes the pod slower or smaller. A change that leaves
+    half or less comes after other changes of the amount. A device with a taint that evicts pods is hardly usable, so
+    the devices of others come before it. No pod misses a claim that no pod uses, so the release of such a claim comes
+    before requesting less. A label that the node lacks is rather set than no longer required.
     """
     if isinstance(told, ClaimReleased) and not told.pods:
         return RANKS.index("use-claim-template")
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
-        return RANKS.index("change-class")
-    if gives_up_alternative(told):
+        return RANKS.index("tolerate-taint")
+    if gives_up_alternative(told) or (isinstance(told, NodeRequirementDropped) and not told.has):
         return RANKS.index("drop-request")
     share = _share(told)
     if isinstance(told, SelectorChanged) and share is not None and NEARLY <= share < 1 / NEARLY:
@@ -70,7 +72,8 @@ def rank(told: SuggestedChange) -> int:
         share = HALF  # few programs can do with fewer devices
     if share is None or share > HALF:
         return RANKS.index(told.code)
-    return RANKS.index("count-instead-of-all") if share == HALF else RANKS.index("drop-request")
+    is_of_pod = isinstance(told, ResourceLowered) and "/" not in told.resource
+    return RANKS.index("change-value") if share == HALF or is_of_pod else RANKS.index("drop-request")
 
 
 HALF, NEARLY = Fraction(1, 2), Fraction(9, 10)
@@ -105,7 +108,7 @@ def _share_of_bound(told: SelectorChanged) -> Fraction | None:
 
 
 def gives_up_alternative(told: SuggestedChange) -> bool:
-    """Return whether the change makes an alternative mean other devices than those for which it was listed."""
+    """Return whether the change makes an alternative accept other devices than those for which it was listed."""
     if not isinstance(told, SelectorChanged):
         return False
     return "/" in told.request and told.code in ("change-value", "loosen-selector", "drop-selector")
@@ -117,11 +120,11 @@ Held = tuple[int, int, int, int]
 
 @dataclass(slots=True, frozen=True)
 class Change:
-    """A change to be tried.
+    """A change that can be tried.
 
-    `told` is its description in documents. `size` is the amount that is still requested, if it is a number: of two
-    changes that differ only in size, the larger one changes less. `holds` says what a released claim holds, and
-    releases are suggested in ascending order of it.
+    `told` is the description of the change in documents. `size` is the amount that is still requested, if this is a
+    number. If two changes differ only in size, the change with the larger size changes less. `holds` says what a
+    released claim holds; releases are suggested in ascending order of `holds`.
     """
 
     told: SuggestedChange
@@ -131,23 +134,26 @@ class Change:
 
     @property
     def code(self) -> str:
-        """Return the change's kind."""
+        """The kind of the change."""
         return self.told.code
 
     @property
     def rank(self) -> int:
-        """Return the change's position in the order of suggestions."""
+        """The change's position in the order of suggestions."""
         return rank(self.told)
 
     @property
     def key(self) -> tuple[str, ...]:
-        """A key that is equal for changes that are treated as one, regardless of the amounts that they leave."""
+        """A key that is equal for changes that differ only in the amounts that they leave.
+
+        Changes with the same key are treated as one change.
+        """
         told = asdict(self.told).items()
         return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement", "amount"))
 
 
 def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:
-    """Return a function that returns a placement in which the request or alternative is edited."""
+    """Return a function that takes a placement and returns it with the request or alternative edited."""
     return lambda placement: edits.edit_request(placement, want.claim_index, want.full_name, edit)
 
 
@@ -164,10 +170,10 @@ def patches(
     sources: Sequence[ObjectKey],
     templates: Sequence[ObjectKey | None],
 ) -> list[ObjectPatch]:
-    """Return a patch for each object that differs between the placements `first` and `changed`.
+    """Return one patch for each object that differs between the placements `first` and `changed`.
 
-    The patches contain all changes `made`. `sources` are the objects that the claims come from. For generated claims,
-    their `templates` are changed too. Feature gates are not objects (see `gates`).
+    The patches contain all the changes in `made`. `sources` are the objects that the claims come from. For generated
+    claims, the patches also change their `templates`. Feature gates are not objects, so `gates` returns them.
     """
     found = [*_of_claims(first, changed, sources, templates), *_of_classes(first, changed), *_of_node(first, changed)]
     for change in made:
@@ -217,7 +223,7 @@ def _of_node(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
 
 
 def of_node_spec(before: Node, after: Node) -> ObjectPatch:
-    """Return the patch that replaces the spec of the node `before` by the spec of the node `after`."""
+    """Return the patch that replaces the spec of the node with the spec in `after`."""
     operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
     return _patch(CORE_API, ("Node", "", before.metadata.name), operations)
 
@@ -243,7 +249,7 @@ def of_tolerations(
     *,
     recreate: bool,
 ) -> ObjectPatch:
-    """Return the patch that changes the tolerations of pods at a path of an object.
+    """Return the patch for an object that changes the tolerations at a path of the object.
 
     The tolerations of an existing pod can only be extended.
     """
@@ -349,7 +355,7 @@ def _escaped(name: str) -> str:
 
 
 def of_class(inventory: Inventory, name: str, *, except_: Collection[ObjectKey]) -> list[ObjectName]:
-    """Return the claims and templates in the input that request devices of the class, except those in `except_`."""
+    """Return the claims and templates in the input that request devices of the class, except for those in `except_`."""
     specs = [
         *((CLAIM, claim.metadata, claim.spec) for claim in inventory.claims),
         *((TEMPLATE, template.metadata, template.spec.spec) for template in inventory.templates),

@@ -83,9 +83,9 @@ _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen
 
 @dataclass(slots=True, frozen=True)
 class Suggestion:
-    """Changes that make the claims fit on `node`. They were tried together, in the requested release.
+    """Changes that make the claims fit on `node`. They were tried together, with the requested release.
 
-    `patches` and `gates` are the same changes, in a form that can be applied to objects and to the release.
+    `patches` and `gates` contain the same changes in a form that can be applied to objects and to the release.
     """
 
     changes: tuple[Change, ...]
@@ -95,11 +95,11 @@ class Suggestion:
 
 
 class Asker(NamedTuple):
-    """The functions with which trials check the other nodes of the cluster.
+    """The functions that trials use to check the other nodes of the cluster.
 
     `confirmed` returns whether changes cause no error on any of these nodes. `fits_elsewhere` is for a claim set that
-    already fits on some nodes without an error: it returns one on which the set still fits after the changes, or None.
-    `suggestion` builds the suggestion for changes that help.
+    already fits on some nodes: it returns a node on which the claim set still fits after the changes, or None.
+    `suggestion` creates the suggestion for changes that help.
     """
 
     confirmed: Callable[[Sequence[Change]], bool]
@@ -110,8 +110,8 @@ class Asker(NamedTuple):
 class Trials:
     """Tries changes on one node after another, and keeps the changes that help.
 
-    If the claims already fit on other nodes, and only an error on this node is in the way, it is enough that the
-    changes remove the error and that the claims still fit on the other nodes.
+    If the claims already fit on other nodes and only an error on this node stops them, two things are enough: the
+    changes remove the error, and the claims still fit on one of the other nodes.
     """
 
     def __init__(self, asker: Asker, nowhere: frozenset[str] = frozenset()) -> None:
@@ -121,10 +121,10 @@ class Trials:
         self._found: dict[frozenset[tuple[str, ...]], Suggestion] = {}
 
     def found(self) -> list[Suggestion]:
-        """Return the changes that helped, sorted by plausibility. Single changes come first.
+        """Return the changes that helped, with the most plausible first. Single changes come before pairs of changes.
 
-        It is not suggested to drop a selector if a smaller change is enough, or to give up the devices of an
-        alternative if anything else helps.
+        Dropping a selector is not suggested if a smaller change is enough. Giving up the devices of an alternative is
+        not suggested if any other change helps.
         """
         every = [change for found in self._found.values() for change in found.changes]
         less = {_selector(change) for change in every if change.code in _LESS_THAN_DROPPING}
@@ -149,7 +149,10 @@ class Trials:
             self._try(placement, [change])
 
     def try_two(self, placement: Placement, changes: Sequence[Change]) -> None:
-        """Try each change together with a second change, which is for an obstacle that remains after the first."""
+        """Try each change together with a second change.
+
+        The second change is for an obstacle that the first change leaves.
+        """
         last = self.tried + MOST_TRIES
         for first in _distinct([change for change in changes if change.code in _REPAIRS])[:MOST_FIRSTS]:
             for second in _seconds(placement, first, self._nowhere):
@@ -159,9 +162,10 @@ class Trials:
                     break
 
     def guard(self, placement: Placement, guard: Change) -> None:
-        """Make changes that leave a failing selector together with the one that does not fail, where that is enough.
+        """Combine each found change that keeps the failing selector with `guard`, if both together also help.
 
-        The search then does not depend on whether it reaches the device on which the selector fails.
+        `guard` replaces the failing selector by a selector that does not fail. The result of the search then does not
+        depend on whether the search reaches the device on which the selector fails.
         """
         for key, found in list(self._found.items()):
             [change, *more] = found.changes
@@ -299,7 +303,7 @@ ENOUGH = 3
 class SuggestionSearch:
     """Searches for changes that would make a claim set fit, on the nodes of its groups.
 
-    Clauses of selectors that are true `nowhere` in the cluster are not dropped from a class.
+    `nowhere` are clauses of selectors that are true for no device in the cluster; they are not dropped from a class.
     """
 
     def __init__(
@@ -323,7 +327,7 @@ class SuggestionSearch:
 
     @property
     def tried(self) -> int:
-        """The number of changes, and of pairs of changes, that were tried."""
+        """The number of single changes and pairs of changes that were tried."""
         return self._trials.tried
 
     def found(self) -> list[Suggestion]:
@@ -331,9 +335,9 @@ class SuggestionSearch:
         return self._trials.found()
 
     def seek(self) -> None:
-        """Try changes on the nodes on which they might help.
+        """Try changes on the nodes where they may help.
 
-        If an error on a node ends the attempt, changes are tried only on this node.
+        If an error on a node ends the scheduling attempt, changes are tried only on this node.
         """
         if not self._needed:
             return

@@ -63,7 +63,7 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there was nothing to plan: no claim set has claims, an error or an owner."""
+        """Return whether there was nothing to plan, because no claim set has claims, an error or an owner."""
         sets = [plan.claim_set for plan in self.claim_sets]
         return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
@@ -95,10 +95,10 @@ def plan_claim_sets(
 ) -> AllocationPlan:
     """Plan the claim sets of an input. `view` must be the view of this input.
 
-    `explain` adds the reasons for each result; `suggest` adds the changes that would make the claim set fit. `refusals`
+    `explain` adds the reasons for each result. `suggest` adds the changes that would make the claim set fit. `refusals`
     are the known rejections by the API server. The claim sets are divided among `jobs` processes (or machines:
-    `docs/scale.md`), which does not change the results; reasons are always computed in this process. Raises UsageError
-    for an unknown node or owner, and InputError for input without nodes.
+    `docs/scale.md`), which does not change the results. Reasons are always computed in the calling process. Raises
+    UsageError for an unknown node or owner, and InputError for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
@@ -179,7 +179,7 @@ _NOTHING: list[Any] = []
 
 
 class PlannedSets:
-    """Converts the plans of one result to documents."""
+    """An object that converts the plans of one result to documents."""
 
     def __init__(self) -> None:
         self._shared: dict[tuple[int, int, bool], _Shared] = {}
@@ -258,9 +258,9 @@ def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], 
 
 
 class ExplainedSets:
-    """Adds reasons to plans, one plan at a time.
+    """An object that adds reasons to plans, one plan at a time.
 
-    If `suggests` is set, also finds changes that would make claim sets fit.
+    If `suggests` is set, it also finds changes that would make claim sets fit.
     """
 
     def __init__(self, planner: SetPlanner, inventory: Inventory, *, suggests: bool) -> None:
@@ -304,8 +304,9 @@ class ExplainedSets:
 def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
     """Return the plans of all claim sets, in order. The planner runs in `jobs` processes.
 
-    If claim sets have equal requests, only the first is searched, and its plan is reused for the others. If this search
-    ends with an error, the others are searched too, because an error names the claims that it is about.
+    If several claim sets have equal requests, devices are searched only for the first of these sets, and its plan is
+    reused for the other sets. If this search ends with an error, devices are searched for the other sets too, because
+    an error names the claims of its set.
     """
     first_of: dict[Hashable, int] = {}
     firsts = [first_of.setdefault(_key(claim_set), at) for at, claim_set in enumerate(sets)]

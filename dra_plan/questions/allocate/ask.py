@@ -32,19 +32,19 @@ class AllocateOptions(ClaimSetOptions, total=False):
 def allocate(cluster: LoadedCluster, *owners: str, **options: Unpack[AllocateOptions]) -> AllocationPlan:
     """Return where the claim sets fit and which devices they get.
 
-    Each set is planned alone, against the present cluster.
+    Each set is planned alone, against the present cluster. `owners` are pods, workloads and claims, named as in kubectl
+    ("deploy/serve", "po train", "train", or with their namespace "default/train" or "pod/default/train"). They are
+    looked up in `namespace`, or in all namespaces if it is not set. They are planned even if a controller owns them. If
+    no owners are given, everything that `namespace` and the label selector `selector` select is planned. If `together`
+    is set, all of this forms one claim set.
 
-    `owners` are pods, workloads and claims, named as in kubectl ("deploy/serve", "po train", "train", or with their
-    namespace "default/train" or "pod/default/train"). They are looked up in `namespace`, or in any namespace if it is
-    not set, and are planned even if a controller owns them. Without owners, everything that `namespace` and the
-    label selector `selector` select is planned. If `together` is set, all of this forms one claim set. Nodes that are
-    cordoned, tainted or excluded by the pod's own rules are not considered to fit, unless `devices_only` is set.
-    `explain` fills the `reasons` of nodes that do not fit. `max_steps` limits each search, and `timeout` limits the
-    total time in seconds; results of unfinished searches are Undecided. The claim sets are divided among `jobs`
-    processes. `competing` adds the result of scheduling all their pods together, including replicas (not with `nodes`,
-    `together` or `devices_only`). If there are no Node objects, `infer_nodes` creates them from the slices. `progress`
-    is called for every result, and `probe` is called for every step if there is only one search. Raises UsageError for
-    an unknown owner or node, and InputError for input without nodes.
+    Unless `devices_only` is set, nodes that are cordoned, tainted or excluded by the pod's own rules are not considered
+    to fit. `explain` fills the `reasons` of nodes that do not fit. `max_steps` limits each search, and `timeout` limits
+    the total time in seconds; results of unfinished searches are Undecided. The claim sets are divided among `jobs`
+    processes. `competing` adds the result of scheduling all pods of the claim sets together, including replicas (not
+    with `nodes`, `together` or `devices_only`). If there are no Node objects, `infer_nodes` creates them from the
+    slices. `progress` is called for every result. `probe` is called for every step if there is only one search. Raises
+    UsageError for an unknown owner or node, and InputError for input without nodes.
     """
     from dra_plan.arguments import at_least_one, truth
     from dra_plan.questions.allocate.answer import plan_claim_sets

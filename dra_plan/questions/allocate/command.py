@@ -121,7 +121,7 @@ def _parse(option: str) -> Format[AllocationDocument]:
 
 
 def content(document: AllocationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the content of CI reports; the code that builds it is imported only if there are reports."""
+    """Return the content of CI reports. The code that builds it is imported only if reports are requested."""
     from dra_plan.questions.allocate import report
 
     return report.content(document, gate, origins, anchor=anchor)

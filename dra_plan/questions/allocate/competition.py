@@ -16,8 +16,8 @@ def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target,
     """Return the plan with the result of scheduling all selected pods in turn, including the replicas of workloads.
 
     The plan is returned unchanged if there are no pods, or if the question is about certain nodes, one joint claim set
-    or devices only. Pods that a quota or limit rejects, or whose claims it rejects, get no node. Other objects that the
-    API server rejects are omitted because the plan already lists them. Raises the same errors as `schedule_pods`.
+    or devices only. A pod gets no node if a quota or limit rejects it or one of its claims. Other objects that the API
+    server rejects are omitted because the plan already lists them. Raises the same errors as `schedule_pods`.
     """
     if question.nodes or question.together or question.devices_only:
         return plan

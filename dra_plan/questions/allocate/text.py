@@ -29,9 +29,9 @@ def allocation(document: AllocationDocument) -> str:
 
 
 def footer(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[Part]:
-    """Return the sentences about copies, competing pods and unchecked rules; the list is empty if none are relevant.
+    """Return the sentences about copies, competing pods and unchecked rules.
 
-    `groups` are the claim sets, grouped by equal results.
+    The list is empty if none of these sentences is relevant. `groups` are the claim sets, grouped by equal results.
     """
     if document.competition:
         return [*_competition(document.competition)]
@@ -95,7 +95,7 @@ Groups = list[list[PlannedClaimSet]]
 def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
     """Return the short table.
 
-    It shows whether and where claim sets fit, an example with devices, and the nodes that reject them.
+    It shows whether and where claim sets fit, an example of the devices, and the nodes that reject the claim sets.
     """
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     groups = stories.alike(document.claim_sets)
@@ -121,7 +121,7 @@ def _summary(groups: Groups) -> Table:
 
 
 def in_the_way(claim_set: PlannedClaimSet) -> str:
-    """Return why the claim set fits on no node, in a form that is short enough for a table cell."""
+    """Return the reason why the claim set fits on no node. The text is short enough for a table cell."""
     if claim_set.outcome is Outcome.REFUSED:
         return REFUSED
     if claim_set.outcome is Outcome.UNKNOWN:

@@ -42,7 +42,7 @@ class _Event(NamedTuple):
 
 
 class SearchTrace(Probe):
-    """Records the events of one search. `lines` returns the trace."""
+    """A recorder of the events of one search. `lines` returns the trace."""
 
     def __init__(self, most: int = MOST_EVENTS) -> None:
         self._most, self._left_out = most, 0
@@ -83,7 +83,7 @@ class SearchTrace(Probe):
             self._add(want, slot, (f"{reason.need} devices for the claim, which can have at most {reason.limit}"))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Record that a device was taken; the events that follow are indented below it."""
+        """Record that a device was taken. The lines for later events are indented below the line for this event."""
         self._add(want, slot, "take ", device)
         self._depth += 1
 
@@ -93,7 +93,7 @@ class SearchTrace(Probe):
         self._add(want, slot, "give ", device, " back")
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Record that the search has no solution from this slot onwards."""
+        """Record that the search has no solution from this slot on."""
         self._add(want, slot, "pruned: there is no solution from here on")
 
     def restarted(self) -> None:
@@ -151,7 +151,7 @@ class _TraceNames:
         return f"{device.pool}/{device.device}" if self._with_pool else device.device
 
     def slot(self, want: Want, slot: int) -> str:
-        """Return CLAIM/REQUEST[SLOT], preceded by the namespace if the claims have several."""
+        """Return CLAIM/REQUEST[SLOT]. If the claims are in several namespaces, the namespace comes first."""
         claim = want.claim.key if self._with_namespace else want.claim.metadata.name
         return f"{claim}/{want.full_name}[{slot}]"
 

@@ -35,7 +35,7 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True, slots=True)
 class ThenBound:
-    """What kube-scheduler does after the new nodes have been added."""
+    """The pods that kube-scheduler binds after the new nodes have been added."""
 
     bound: Mapping[str, str] = field(default_factory=dict)
     """The outcome of each pod of the plan, by key."""
@@ -52,7 +52,7 @@ class ThenBound:
     def missing(self) -> list[str]:
         """Return the planned pods that get no node.
 
-        The list is empty if at least as many other pods run on the new nodes instead.
+        If at least as many other pods run on the new nodes instead, the list is empty.
         """
         left = sorted(name for name, outcome in self.bound.items() if outcome != "Bound")
         return left if len(left) > self.others else []
@@ -137,9 +137,9 @@ class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
 
 
 def provision_cluster(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterPlan:
-    """Return the result of Karpenter's provisioning, in which each group is an instance type of its NodePool.
+    """Return the result of Karpenter's provisioning. Each group is an instance type of its NodePool.
 
-    Raises UsageError for a group without a template, because nothing is known about its nodes.
+    Raises UsageError for a group without a template, because nothing is known about the group's nodes.
     """
     without = next((group.name for group in file.groups if group.template is None), None)
     if without is not None:

@@ -18,7 +18,7 @@ ENGINES = ("cluster-autoscaler", "karpenter")
 
 
 class AutoscaleOptions(Bounded, Allotted, total=False):
-    """The options that describe the node groups and limit kube-scheduler's searches."""
+    """The options that describe the node groups and that limit kube-scheduler's searches."""
 
     group: Annotated[
         str | Iterable[str],
@@ -60,11 +60,11 @@ def autoscale(
 
     `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`. `group` are additional
     groups, each as NAME[=NODE|FILE][,min=N][,max=N][,current=N]. If neither is given, groups are detected from node
-    labels. `expander` says how to choose among several groups that could grow: least-waste, most-pods or least-nodes;
-    for random, price and priority, the result notes that the input does not determine the choice. If `engine` is
-    karpenter, each group is an instance type of its NodePool, and the result lists the NodeClaims that Karpenter
-    creates. Raises InputError for invalid groups, and UsageError if no group is known or a group has no template for
-    Karpenter.
+    labels. `expander` says how the autoscaler chooses among several groups that could grow: least-waste, most-pods or
+    least-nodes. For random, price and priority, the result notes that the input does not determine the choice. If
+    `engine` is karpenter, each group is an instance type of its NodePool, and the result lists the NodeClaims that
+    Karpenter creates. Raises InputError for invalid groups. Raises UsageError if no group is known, or if a group has
+    no template for Karpenter.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import autoscale_cluster, provision_cluster

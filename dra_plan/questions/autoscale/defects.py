@@ -26,7 +26,10 @@ MOST_NAMED = 3
 def defects_that_decide(
     inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult
 ) -> Iterator[tuple[AutoscalerDefect, str]]:
-    """Yield the defects that change the result, each with what would differ if only this defect were fixed."""
+    """Yield the defects that change the result.
+
+    Each comes with what would differ if only this defect were fixed.
+    """
     candidates = set(_possible(inventory, file))
     if not candidates or _alike(found, _without(inventory, target, file, *candidates)):
         return
@@ -40,7 +43,7 @@ def defects_that_decide(
 def notices(inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult) -> Iterator[Notice]:
     """Yield a warning for each defect that affects the result.
 
-    If the cluster is too large to check this, yield a warning that says so.
+    If the cluster is too large to check this, yield a warning that says that it was not checked.
     """
     pending = sum(map(is_unschedulable, inventory.pods))
     if pending * len(inventory.nodes) > MOST_COMPARED:

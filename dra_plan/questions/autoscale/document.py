@@ -34,7 +34,7 @@ class KnownGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class GroupOption(DocumentPart, frozen=True, kw_only=True):
-    """The pods that one group could help, and the number of new nodes that they need."""
+    """The pods that would fit if one group grew, and the number of new nodes that these pods need."""
 
     group: Text
     nodes: Amount

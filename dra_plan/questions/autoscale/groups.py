@@ -29,7 +29,7 @@ THRESHOLD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class NodeTemplate:
-    """A new node in a group, with everything that is on the node from the start."""
+    """A new node in a group, with the objects that are on the node from the start."""
 
     node: Node
     slices: tuple[ResourceSlice, ...] = ()
@@ -43,7 +43,7 @@ class ScalingGroup:
 
     `told_by` is the node label or annotation that names the group. `unknown` lists the limits (min, max) that the input
     does not contain; 0 and `MOST_SIZE` are used instead. For Karpenter, a group is an instance type of its `node_pool`,
-    or a separate NodePool; groups with higher weights come first.
+    or a separate NodePool. Groups with higher weights come first.
     """
 
     name: str
@@ -78,7 +78,7 @@ class AutoscalerOptions:
 
 @dataclass(frozen=True, slots=True)
 class GroupsFile:
-    """The node groups of a file, in file order, with the autoscaler's options."""
+    """The node groups in a file, in file order, and the autoscaler's options."""
 
     groups: tuple[ScalingGroup, ...]
     options: AutoscalerOptions = field(default_factory=AutoscalerOptions)

@@ -36,7 +36,7 @@ TOPOLOGY = "topology spread and pod affinity are not simulated for Karpenter"
 
 @dataclass(slots=True)
 class NodeClaim:
-    """A future node in one NodePool, with the instance types on which all its pods still fit."""
+    """A future node in one NodePool, with the instance types on which all pods of the node still fit."""
 
     pool: str
     types: dict[str, ClusterSnapshot]

@@ -64,7 +64,10 @@ def _upcoming(group: ScalingGroup, inventory: Inventory) -> int:
 
 
 def unready_nodes(inventory: Inventory, groups: Iterable[ScalingGroup]) -> list[str]:
-    """Return the nodes that are not ready, or have fewer complete pools of a driver than their group's template."""
+    """Return the nodes that are not ready, or that publish too few devices.
+
+    A node publishes too few devices if it has fewer complete pools of a driver than the template of its group.
+    """
     nodes = {node.metadata.name: node for node in inventory.nodes}
     found = []
     for group in groups:

@@ -70,7 +70,7 @@ def membership(node: Node) -> Membership | None:
 
 
 def recognised(inventory: Inventory) -> list[ScalingGroup]:
-    """Return the groups that the nodes name, in node order. Raises InputError if there are more than `MOST_GROUPS`."""
+    """Return the groups that the nodes name, in node order. Raises InputError for more than `MOST_GROUPS` groups."""
     found: dict[Membership, list[str]] = {}
     for node in inventory.nodes:
         member = membership(node)
@@ -96,7 +96,7 @@ def recognised(inventory: Inventory) -> list[ScalingGroup]:
 def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander: str | None = None) -> GroupsFile:
     """Return the groups of a file (given as a path or as content) and of the `--group` options.
 
-    If neither is given, return the groups that the nodes name. The `expander` overrides the one in the file. Raises
+    If neither is given, return the groups that the nodes name. `expander` overrides the expander in the file. Raises
     InputError for invalid groups, and UsageError if no group is known.
     """
     found = GroupsFile(())
@@ -198,5 +198,5 @@ def _template(path: str) -> NodeTemplate:
 
 
 def of_karpenter(inventory: Inventory) -> Sequence[str]:
-    """Return the nodes that Karpenter has created, which do not belong to any group."""
+    """Return the nodes that Karpenter has created. They do not belong to any group."""
     return [node.metadata.name for node in inventory.nodes if KARPENTER in (node.metadata.labels or {})]

@@ -29,21 +29,21 @@ NOT_UNDERUTILIZED, NO_PLACE, UNEXPECTED = "NotUnderutilized", "NoPlaceToMovePods
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """The utilization of a node, from 0 to 1, and the resource that it refers to: DRIVER/POOL, cpu or memory."""
+    """The utilization of a node, from 0 to 1, and the resource that is utilized: DRIVER/POOL, cpu or memory."""
 
     share: float
     resource: str
 
 
 class UnknownUtilizationError(Exception):
-    """Raised when the utilization of a node cannot be determined."""
+    """The error raised if the utilization of a node cannot be determined."""
 
 
 @dataclass(slots=True)
 class ScaleDown:
-    """The nodes that could be removed, in order, why other nodes stay, and the node to which each pod would move.
+    """The nodes that could be removed, in order, and the reasons why other nodes stay.
 
-    Pods are named NAMESPACE/NAME.
+    It also contains the node to which each pod would move. Pods are named NAMESPACE/NAME.
     """
 
     error: str = ""
@@ -59,7 +59,10 @@ def scale_down(
     options: AutoscalerOptions,
     upcoming: Sequence[str] = (),
 ) -> ScaleDown:
-    """Return which nodes of the groups could be removed, examined one after another. The snapshot is modified."""
+    """Return the nodes of the groups that could be removed. The nodes are examined one after another.
+
+    The snapshot is modified.
+    """
     found = ScaleDown()
     candidates = [name for group in groups for name in group.nodes if name in snapshot.nodes]
     for name in candidates:
@@ -209,7 +212,7 @@ def _of_pool(pieces: Sequence[ResourceSlice], driver: str, pool: str, allocated:
 
 
 class EvictionRules:
-    """Decides which pods keep a node from being removed, by the autoscaler's drainability rules."""
+    """The autoscaler's drainability rules, which decide which pods keep a node from being removed."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory, self._index = inventory, Index(inventory)
@@ -220,7 +223,10 @@ class EvictionRules:
         return not (_is_mirror(pod) or _is_daemon(pod) or _is_over(pod) or pod.metadata.deletion_timestamp)
 
     def blocks(self, pods: Sequence[Pod]) -> str:
-        """Return what blocks the removal of the node, in the autoscaler's words, or "" if nothing does."""
+        """Return the reason why the pods block the removal of their node, in the autoscaler's words.
+
+        If they do not block it, return "".
+        """
         for pod in pods:
             if self.moves(pod) and (why := self._why(pod)):
                 return f"BlockedByPod: {pod.key} ({why})"

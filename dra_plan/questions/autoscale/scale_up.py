@@ -46,7 +46,7 @@ class EqualPods:
 
 @dataclass(frozen=True, slots=True)
 class ScaleOption:
-    """A way to scale up one group, with the number of new nodes and the pods that they would run.
+    """A way to scale up one group, with the number of new nodes and the pods that the new nodes would run.
 
     If balancing is enabled, the new nodes are shared with the `similar` groups.
     """
@@ -68,7 +68,7 @@ class Resize:
 
 @dataclass(slots=True)
 class ScaleUp:
-    """The result of the scale-up half of the loop. Pods are named NAMESPACE/NAME."""
+    """The result of scaling up in one loop. Pods are named NAMESPACE/NAME."""
 
     result: str = ""
     error: str = ""
@@ -88,7 +88,10 @@ class ScaleUp:
 
 
 class ScaleUpLoop:
-    """Runs the scale-up half of the loop. Afterwards, the snapshot contains the pods that fit on existing nodes."""
+    """The part of the loop that scales up.
+
+    After `run`, the snapshot contains the pods that fit on existing nodes.
+    """
 
     def __init__(
         self,
@@ -101,7 +104,7 @@ class ScaleUpLoop:
         self.found = ScaleUp()
 
     def run(self, upcoming: Sequence[str]) -> ScaleUp:
-        """Return the results for the pending pods. `upcoming` are nodes of the snapshot that do not exist yet."""
+        """Return the results for the pending pods. `upcoming` are nodes in the snapshot that do not exist yet."""
         found = self.found
         pending = self._placed(self._pending(), upcoming)
         if not pending:
@@ -289,7 +292,7 @@ class ScaleUpLoop:
 
 
 def is_unschedulable(pod: Pod) -> bool:
-    """Return whether the scheduler has marked the pod unschedulable; the autoscaler ignores other pods."""
+    """Return whether the scheduler has marked the pod unschedulable. The autoscaler ignores all other pods."""
     if pod.spec.node_name or pod.status.nominated_node_name or pod.metadata.deletion_timestamp:
         return False
     return any(
@@ -302,7 +305,7 @@ def is_unschedulable(pod: Pod) -> bool:
 
 
 class EqualRefused:
-    """Remembers pods that fit on no node, by controller, so that equal pods are not tried again."""
+    """The pods that fit on no node, by controller. Equal pods are not tried again."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[Pod]] = {}
@@ -355,7 +358,10 @@ def _are_equal(one: Pod, other: Pod) -> bool:
 
 
 class Estimator:
-    """Packs pods, sorted by cpu and memory, onto new nodes of one group. Devices only decide whether a pod fits."""
+    """A packer that puts pods onto new nodes of one group, in the order of their cpu and memory requests.
+
+    Devices only decide whether a pod fits.
+    """
 
     def __init__(self, snapshot: ClusterSnapshot, group: ScalingGroup, templates: Templates, room: int) -> None:
         self._snapshot, self._group, self._templates, self._room = snapshot, group, templates, room
@@ -365,7 +371,7 @@ class Estimator:
         self._used: set[str] = set()
 
     def estimate(self, equal: Sequence[EqualPods]) -> tuple[int, list[Pod]]:
-        """Return the number of new nodes that get a pod, and the pods on them. Raises TooManyUsersError."""
+        """Return the number of new nodes that get a pod, and the pods on these nodes. Raises TooManyUsersError."""
         placed: list[Pod] = []
         for one in sorted(equal, key=lambda each: (-self._devices(each.first), -self._score(each.first))):
             self._pack(one, placed)

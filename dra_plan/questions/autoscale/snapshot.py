@@ -30,7 +30,7 @@ FITS = "fits"
 
 
 class TooManyUsersError(Exception):
-    """Raised when a claim would be reserved for too many pods, which is an internal error of the autoscaler."""
+    """The error raised if a claim would be reserved for too many pods. It is an internal error of the autoscaler."""
 
     def __init__(self, pod: Pod, claim: ResourceClaim) -> None:
         self.pod, self.claim = pod, claim
@@ -88,10 +88,10 @@ class ClusterSnapshot:
         return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
 
     def announce(self, nodes: Iterable[Added]) -> None:
-        """Announce nodes that may be added later, so that their slices are all gathered at once.
+        """Announce nodes that may be added later, so that the slices of all of them are gathered at once.
 
-        This costs no more than gathering the slices of one node. No other node can reach these slices, so announcing
-        them changes no result.
+        This costs no more than gathering the slices of one node. The announcement changes no result, because no other
+        node can reach these slices.
         """
         self._announced |= {one.node.metadata.name: one for one in nodes}
         ahead = (piece for one in self._announced.values() for piece in one.slices)
@@ -142,7 +142,8 @@ class ClusterSnapshot:
     def devices(self, pod: Pod) -> int:
         """Return the number of devices that the pod's claims request.
 
-        A request for all devices counts as one device, and of alternatives only the first counts.
+        A request for all devices counts as one device. If a request has alternatives, only the first alternative
+        counts.
         """
         requests = [each for claim in self._claims_of(pod) if claim is not None for each in claim.spec.devices.requests]
         exact = [each.exactly or next(iter(each.first_available), None) for each in requests]
@@ -151,21 +152,21 @@ class ClusterSnapshot:
     # Tests and placements
 
     def why_not(self, pod: Pod, node: str) -> str:
-        """Return why the pod does not fit on the node, in kube-scheduler's words, or FITS if it does."""
+        """Return the reason, in kube-scheduler's words, why the pod does not fit on the node, or FITS if it fits."""
         trial = self._trial(pod)
         return (self._refusal(trial, pod, node) or FITS) if isinstance(trial, _Trial) else trial
 
     def put(self, pod: Pod, node: str) -> bool:
-        """Place the pod on the node and allocate its devices, if it fits; return whether it does.
+        """Place the pod on the node and allocate the pod's devices if the pod fits. Return whether the pod fits.
 
         Raises TooManyUsersError.
         """
         return self.put_on_any(pod, (node,)) is not None
 
     def put_on_any(self, pod: Pod, nodes: Iterable[str]) -> str | None:
-        """Place the pod on the first node on which it fits, and return this node's name, or None if it fits on none.
+        """Place the pod on the first node on which it fits, and return the name of this node.
 
-        Raises TooManyUsersError.
+        If the pod fits on no node, return None. Raises TooManyUsersError.
         """
         trial = self._trial(pod)
         if not isinstance(trial, _Trial):
@@ -221,7 +222,10 @@ class ClusterSnapshot:
         return None
 
     def free_idle_claims(self, pod: Pod) -> bool:
-        """Deallocate the pod's claims that nothing uses, as kube-scheduler does. Return whether there were any."""
+        """Deallocate the pod's claims that nothing uses, as kube-scheduler does.
+
+        Return whether there were any such claims.
+        """
         idle = [
             claim
             for claim in self._claims_of(pod)
@@ -279,7 +283,7 @@ def _said(status: Status) -> str:
 
 
 def missing_claims(inventory: Inventory) -> str:
-    """Return why the autoscaler's loop ends immediately, or "" if it does not.
+    """Return the reason why the autoscaler's loop ends immediately, or "" if the loop does not end.
 
     The loop ends if a claim of a bound or nominated pod is missing.
     """

@@ -39,11 +39,11 @@ NAME_FIELD = "metadata.name"
 
 
 class LoopAbortedError(Exception):
-    """Raised when an error ends the whole loop, for all groups."""
+    """The error raised if an error of the autoscaler ends the whole loop, for all groups."""
 
 
 class NotCopiedError(Exception):
-    """Raised when a template cannot be copied."""
+    """The error raised if a template cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Templates:
     claims: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
 
     def of(self, group: ScalingGroup, number: int) -> Added | None:
-        """Return a new node in the group with a name of its own, or None if the group has no template."""
+        """Return a new node in the group, with its own name. If the group has no template, return None."""
         template = self.by_group.get(group.name)
         if template is None:
             return None
@@ -193,7 +193,7 @@ def _daemon(workload: AnyWorkload, node: str) -> Pod:
 def copied(template: NodeTemplate, name: str, quirks: AutoscalerQuirks = AUTOSCALER) -> Added:
     """Return a copy of a template under another name.
 
-    Raises NotCopiedError for slices and devices that do not belong only to the node.
+    Raises NotCopiedError for slices and devices that do not belong to the node alone.
     """
     old = template.node.metadata.name
     pools = {}

@@ -40,7 +40,7 @@ def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: AutoscaleDocument, screen: Screen | None) -> list[Part]:
-    """Return the table with the reason for every group and a row for each node."""
+    """Return the table, with the reason for every group and a row for each node."""
     if document.karpenter is not UNSET:
         return table(document, screen)
     nodes = Table(("NODE", "USED", "OF", "SCALE DOWN"), flexible=(3,))
@@ -157,7 +157,7 @@ def _or(groups: list[str]) -> str:
 
 
 def names(document: AutoscaleDocument) -> str:
-    """Return the groups that grow, or the NodePools that get a node, one per line."""
+    """Return the groups that grow, or the NodePools that get a node. Each is on its own line."""
     if document.karpenter is not UNSET:
         return "".join(f"{shown.line(one.node_pool)}\n" for one in document.karpenter.node_claims)
     return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)

@@ -119,7 +119,7 @@ _CountedAgain = Callable[[Inventory], Gain | None]
 
 
 class Counting:
-    """Counts copies on a cluster, and reports to the fleet when a count ends."""
+    """A counter of copies on a cluster. It reports to the fleet when a count ends."""
 
     def __init__(self, inventory: Inventory, view: View, fleet: Fleet, max_steps: int | None, limit: int) -> None:
         self._inventory, self._view, self._fleet = inventory, view, fleet
@@ -196,7 +196,7 @@ class Counting:
     def daemons(self, workload: AnyWorkload, present: Sequence[Pod], own: OwnedAlready) -> Count:
         """Count the nodes that could run a pod of the DaemonSet but have none.
 
-        A DaemonSet creates one pod on each of them.
+        The DaemonSet creates one pod on each of these nodes.
         """
         simulation = self._simulation(lambda _pod: False)
         simulation.start()
@@ -230,7 +230,7 @@ class Counting:
         there = {(pod.metadata.namespace, pod.metadata.name) for pod in self._inventory.pods} - own.waiting
 
         def is_aside(pod: Pod) -> bool:
-            """Return whether it is a pending pod of the owners, or one that controllers have yet to create."""
+            """Return whether the pod is a pending pod of the owners, or a pod that controllers still have to create."""
             return pod_uid(pod) in given and (pod.metadata.namespace, pod.metadata.name) not in there
 
         return simulation, settled_copies(simulation, templates, self.limit, is_aside)
@@ -407,8 +407,8 @@ def count_copies(
     """Count the copies of each pod separately, in addition to the bound pods. Pending pods are ignored.
 
     If `mix` is set, all pods are counted together, in proportion to their owners' replicas. By default, the search for
-    the best possible number takes a few seconds, and is skipped for a mix; if `seeks` is set, it is thorough. Raises
-    InputError for input without nodes, and UsageError for a limit below 1.
+    the best possible number takes a few seconds, and is skipped for a mix. If `seeks` is set, the search is thorough.
+    Raises InputError for input without nodes, and UsageError for a limit below 1.
     """
     if limit < 1:
         raise UsageError(f"limit: {limit} is not a number of copies: it must be at least 1")

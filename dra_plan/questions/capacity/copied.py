@@ -29,7 +29,7 @@ GROUP = "PodGroup"
 
 
 class OwnPods:
-    """Finds the existing pods of owners."""
+    """A look-up of the existing pods of owners."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -56,13 +56,13 @@ class OwnPods:
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
         """Return the keys of the claims that the owners' pods use.
 
-        Each claim that is released leaves room for one copy less.
+        Each of these claims that is released leaves room for one copy less.
         """
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])
 
     def waiting(self, owners: Iterable[CopiedOwner]) -> frozenset[tuple[str, str]]:
-        """Return the namespaces and names of the owners' pending pods, which the copies replace."""
+        """Return the namespaces and names of the owners' pending pods. The copies replace these pods."""
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset((pod.metadata.namespace, pod.metadata.name) for pod in pods if is_waiting(pod))
 
@@ -76,10 +76,10 @@ class OwnPods:
         return found
 
     def replicas(self, owner: CopiedOwner) -> OwnerReplicas | None:
-        """Return the number of replicas that the workload should have, and how many of them have no node.
+        """Return the number of replicas that the workload should have, and how many of the replicas have no node.
 
-        Return None for an owner without a number of replicas, and for an object with several pod templates, because its
-        pods cannot be assigned to one of them.
+        Return None for an owner without a number of replicas. Also return None for an object with several pod
+        templates, because it is not known which pod comes from which template.
         """
         workload = self._workload(owner)
         if workload is None or isinstance(workload, CronJob) or workload.kind == "DaemonSet":
@@ -109,12 +109,15 @@ class Copied:
 
     @classmethod
     def of_pod(cls, pod: Pod) -> Copied:
-        """Return the same value whatever state the pod is in, because its copies are new pods."""
+        """Return what is copied for this pod.
+
+        The result does not depend on the state of the pod, because copies are new pods.
+        """
         return cls(CopiedOwner(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name), pod)
 
     @classmethod
     def of_workload(cls, workload: AnyWorkload) -> Copied:
-        """Return the value for the pods that the workload creates."""
+        """Return what is copied for this workload, which is the pod that the workload creates."""
         metadata, template = workload.metadata, pod_template(workload)
         pod = Pod(
             metadata=ObjectMeta(
@@ -159,8 +162,8 @@ def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | N
 def with_gangs(copied: Sequence[Copied], index: Index, target: Target) -> list[Copied]:
     """Return the owners. If an owner's pod belongs to a gang, the whole gang is copied.
 
-    A pod group with several workloads is itself the owner. If the gang scheduling gates are off, each pod is scheduled
-    alone.
+    If several workloads belong to one pod group, the group itself is the owner. If the gang scheduling gates are off,
+    each pod is scheduled alone.
     """
     if not target.features.gang_scheduling:
         return list(copied)
@@ -181,7 +184,7 @@ class _Gangs:
         self._groups = {(g.metadata.namespace, g.metadata.name): g for g in groups if g.min_count}
 
     def of(self, copied: Copied) -> Copied:
-        """Return the owner with its gang, if it has one."""
+        """Return the owner. If the owner has a gang, the gang is added."""
         group = self._groups.get(self._key(copied.pod, copied.workload) or ("", ""))
         if group is None:
             return copied

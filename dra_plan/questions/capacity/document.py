@@ -35,7 +35,7 @@ class NodeCopies(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
-    """The result of creating copies one after another until kube-scheduler rejects one."""
+    """The result of creating copies one after another until kube-scheduler rejects a copy."""
 
     copies: Amount
     nodes: Annotated[list[NodeCopies], Meta(description="The nodes that hold copies, in the order of the input.")]
@@ -78,7 +78,7 @@ class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
 
 
 class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
-    """The largest number of copies that fit in addition to running pods, whichever nodes and devices are chosen."""
+    """The largest number of copies that fit in addition to running pods, with the best choice of nodes and devices."""
 
     copies: Annotated[Amount, Meta(description=("The number of copies in the placement; with --mix, of whole sets."))]
     at_most: Annotated[
@@ -156,7 +156,7 @@ class CopiedGang(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
-    """The devices of one driver and model: those that an owner's copies use, and those that they could not use."""
+    """The devices of one driver and model that an owner's copies use, and the devices that the copies could not use."""
 
     driver: Text
     model: ModelName = ""
@@ -168,7 +168,7 @@ class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
-    """The number of copies of one pod, one workload's pods or one gang that fit."""
+    """The number of copies that fit, of one pod, of one workload's pods, or of one gang."""
 
     owner: CopiedOwner
     gang: Annotated[CopiedGang | None, Meta(description="Null if each pod is scheduled alone.")] = None
@@ -200,12 +200,12 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> int:
-        """Return how many of the copies stand for existing pods of the owner that have no node."""
+        """Return how many of the copies stand for the owner's existing pods that have no node."""
         return pending_copies(self.gang, self.replicas)
 
 
 def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
-    """Return how many of the copies stand for existing pods of the owner that have no node."""
+    """Return how many of the copies stand for the owner's existing pods that have no node."""
     if gang is not None:
         return int(gang.waiting == gang.pods)
     return replicas.missing if replicas is not None else 0
@@ -216,7 +216,7 @@ PARTS = SHAPES
 
 
 class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
-    """How many copies of pods fit in addition to existing pods. Each owner is counted alone."""
+    """The number of copies of pods that fit in addition to existing pods. Each owner is counted alone."""
 
     kind: Literal["CapacityPlan"] = "CapacityPlan"
     limit: Annotated[int, Meta(ge=1, description="The largest number of copies that was tried.")]

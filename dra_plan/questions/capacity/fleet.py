@@ -41,7 +41,10 @@ class _SeenPool:
     parts: bool = False
 
     def fit(self, view: View, devices: Sequence[PoolDevice]) -> dict[str, int]:
-        """Return the number of partitions that fit together, by profile; nothing for a pool without partitions."""
+        """Return the number of partitions that fit together, by profile.
+
+        For a pool without partitions, the result is empty.
+        """
         if not self.parts:
             return {}
         left = PoolRemainder(view, self.pool)
@@ -56,7 +59,7 @@ class _OwnerCount:
     stranded: Counter[DeviceKind] = field(default_factory=Counter)
 
     def devices(self) -> list[OwnerDevices]:
-        """Return the kinds with such devices."""
+        """Return the devices of each driver and model that copies use or could not use."""
         return [
             OwnerDevices(
                 driver=kind.driver,
@@ -83,7 +86,7 @@ _PLENTY = ResourceHolder("", "", "")
 
 
 class Fleet:
-    """The devices that the nodes reach, and which of them are left over after all counts."""
+    """The devices that the nodes reach, and the devices among them that are left over after all counts."""
 
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view
@@ -139,7 +142,10 @@ class Fleet:
     # -- how counts end ------------------------------------------------------------------------------------------------
 
     def cut_short(self) -> None:
-        """Record that a count ended before a copy was rejected, so the devices that it leaves over are unknown."""
+        """Record that a count ended before a copy was rejected.
+
+        The devices that this count leaves over are not known.
+        """
         self._known = False
 
     def ended(
@@ -150,8 +156,8 @@ class Fleet:
     ) -> list[OwnerDevices]:
         """Record that a count ended, with the devices that are in use and the obstacles to one more copy.
 
-        `holder` returns how much of a resource is left on a node, and which pod uses it. Return the devices that this
-        count used, and the devices that it could not use.
+        `holder` returns how much of a resource is left on a node, and which pod uses the resource. Return the devices
+        that this count used, and the devices that it could not use.
         """
         view = self._view.with_state(state)
         wants = [want for ready in view.requests(refusals.claims) for wants in ready.requests for want in wants]
@@ -194,7 +200,7 @@ class Fleet:
     # -- figures -------------------------------------------------------------------------------------------------------
 
     def figures(self) -> FleetFigures:
-        """Return the idle devices, with those that no owner can use."""
+        """Return the idle devices, including the idle devices that no owner can use."""
         idle: Counter[DeviceKind] = Counter()
         on_nodes: dict[DeviceKind, Counter[str]] = {}
         stranded: dict[DeviceKind, dict[_Cause, _Stranded]] = {}

@@ -32,7 +32,7 @@ MOST_DOMAINS = 50
 
 
 class Share(NamedTuple):
-    """An owner, a pod that is copied for it, and how many copies of this pod are in a set."""
+    """An owner, a pod that is copied for the owner, and the number of copies of this pod in a set."""
 
     owner: CopiedOwner
     pod: Pod
@@ -48,7 +48,7 @@ class ScheduledSets(NamedTuple):
 
 
 def shares_of(copied: Copied, number: int) -> list[Share]:
-    """Return the shares that make up this number of copies of the owner. Equal pods of a gang form one share."""
+    """Return the shares that form this number of copies of the owner. Equal pods of a gang form one share."""
     if copied.gang is None:
         return [Share(copied.owner, copied.pod, number)]
     alike: dict[bytes, list[Pod]] = {}
@@ -60,10 +60,10 @@ def shares_of(copied: Copied, number: int) -> list[Share]:
 
 
 class Seeking:
-    """Searches for the best placement of copies on a cluster.
+    """A search for the best placement of copies on a cluster.
 
-    Unless `thorough` is set, this takes a few seconds at most: searches share a step limit, and the placement of a
-    large number of pods is not carried out. The bounds may then be further apart than necessary.
+    Unless `thorough` is set, the search takes at most a few seconds: all its parts share a step limit, and the
+    placement of a large number of pods is not carried out. The bounds may then be further apart than necessary.
     """
 
     def __init__(self, inventory: Inventory, view: View, max_steps: int | None, *, thorough: bool) -> None:

@@ -60,12 +60,15 @@ def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
 
 
 def details(document: CapacityDocument) -> list[Part]:
-    """Return the result for all owners together, and for each owner how copies are distributed and what limits them."""
+    """Return the result for all owners together.
+
+    For each owner, it also says how the copies are distributed and what limits their number.
+    """
     return [*_mix(document), *_stories(document)]
 
 
 def nodes(document: CapacityDocument) -> list[Part]:
-    """Return a table of the nodes that hold copies. The list is empty if no node holds one."""
+    """Return a table of the nodes that hold copies, in a list. If no node holds a copy, the list is empty."""
     made = Table(("WORKLOAD", "NODE", "COPIES", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)
@@ -255,7 +258,10 @@ _LEFT_ALONE = "; its own pods keep their devices"
 
 
 def possible(of: PossibleCopies | None) -> str:
-    """Return `7` if the number is exact, both bounds if it is not, and an empty string if there was no search."""
+    """Return the number of possible copies, such as `7`, or both bounds if the number is not exact.
+
+    If there was no search, the text is empty.
+    """
     if of is None:
         return ""
     if of.at_most is None:
@@ -268,7 +274,7 @@ OPEN_ENDS = ("Limit", "Undecided")
 
 
 def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[str]:
-    """Yield how many replicas already have a node, and how many of the copies stand for the other replicas."""
+    """Yield the number of replicas that already have a node, and the number of copies that stand for other replicas."""
     copies = scheduled.copies
     if of is None or not of.wanted:
         return
@@ -296,7 +302,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
 
 
 def better(item: OwnerCapacity) -> Iterator[str]:
-    """Yield how many more copies a better placement would allow, and what the upper bound does not consider."""
+    """Yield how many more copies a better placement would allow, and what the upper bound ignores."""
     of = item.possible
     if of is not None and of.copies > item.scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
@@ -315,9 +321,9 @@ FEW_NODES = 3
 
 
 def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
-    """Return the number of copies on each node or, for many nodes, how many nodes have each number.
+    """Return the number of copies on each node or, if there are many nodes, how many nodes have each number.
 
-    `noun` says what is counted, if it is not copies.
+    `noun` says what is counted if copies are not counted.
     """
     if len(nodes) <= FEW_NODES:
         by_number = sorted(nodes, key=lambda node: -node.copies)
@@ -330,7 +336,7 @@ def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
 
 
 def runs_out(of: NextCopy) -> str:
-    """Return what most of the nodes with copies are short of.
+    """Return the shortage that most of the nodes with copies have.
 
     If several shortages are equally frequent, return all of them.
     """
@@ -419,7 +425,7 @@ def _where(of: CopyObstacle) -> str:
 
 
 def parts(document: CapacityDocument) -> list[Part]:
-    """Return a table with a row for each driver and model, or nothing for a cluster without devices."""
+    """Return a table with a row for each driver and model. If the cluster has no devices, return nothing."""
     fleet = document.fleet
     profiles = any(kind.profile for kind in fleet.kinds)
     headers = (
@@ -474,7 +480,7 @@ def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]
 
 
 def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
-    """Return why idle devices are unusable, with the number of devices for each reason."""
+    """Return the reasons why idle devices are unusable, with the number of devices for each reason."""
     what = "copy" if document.mix is UNSET else "set"
     return ", ".join(_why(reason, what) for reason in of.reasons)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class DeviceAsked(NamedTuple):
-    """A device on which the expression is evaluated, and the name of its node, or "" if the device names no node."""
+    """A device on which the expression is evaluated, and its node. The node is "" if the device names none."""
 
     name: DeviceName
     whole: PoolDevice
@@ -91,8 +91,9 @@ def report_selector(
     """Return the properties of an expression and its results on each device.
 
     If `device` is given, only this device is evaluated, and the result includes the value of every sub-expression. The
-    expression is compiled as in the scheduler; if the API server would reject it on create, there is a warning. Raises
-    CelCompileError for an expression that the scheduler rejects, and UsageError for a device that is not in the input.
+    expression is compiled as in the scheduler. If the API server would reject the expression on create, there is a
+    warning. Raises CelCompileError for an expression that the scheduler rejects, and UsageError for a device that is
+    not in the input.
     """
     from dra_plan.cel import compile_selector
     from dra_plan.cel.environment import environment
@@ -164,7 +165,7 @@ def _fails_on(selector: Selector, devices: Sequence[DeviceAsked]) -> PoolDevice 
 
 
 def parse_device(text: str) -> DeviceName:
-    """Parse DRIVER/POOL/DEVICE; the pool's name may contain slashes. Raises UsageError for other forms."""
+    """Parse DRIVER/POOL/DEVICE. The pool's name may contain slashes. Raises UsageError for any other form."""
     return DeviceName(**named_device(text)._asdict())
 
 

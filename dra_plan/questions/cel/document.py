@@ -44,7 +44,10 @@ ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["v
 
 
 class MeantSelector(DocumentPart, frozen=True, kw_only=True):
-    """The expression that was probably intended. The given one is true for no device, or fails on some devices."""
+    """The expression that was probably intended.
+
+    The given expression is true for no device, or fails on some devices.
+    """
 
     said: Annotated[list[Text], Meta(description=("The values that devices have for the names that it reads."))]
     expression: Annotated[

@@ -29,7 +29,7 @@ def table(document: SelectorDocument, screen: Screen | None) -> list[Part]:
 
 
 def wide(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table with a row for every device."""
+    """Return the table, with a row for every device."""
     return _parts(document, together=False)
 
 

@@ -53,7 +53,7 @@ from dra_plan.releases import DEFECTS, Features, Quirks, Target, target
 
 
 class State(NamedTuple):
-    """One side of the comparison: its objects, the target that sees them, and the changes that led to this state."""
+    """One side of a comparison: the objects, the target under which they are seen, and the edits that led to them."""
 
     inventory: Inventory
     view: View
@@ -173,7 +173,10 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
 
 
 def broken_selectors(before: State, after: State) -> Iterator[ChangedSelector]:
-    """Yield the selectors in use that match no device in the second state, or that fail on more devices there."""
+    """Yield the selectors in use that match no device in the second state.
+
+    Selectors that fail on more devices than in the first state are yielded as well.
+    """
     changed = changed_selectors((before.inventory, before.view), (after.inventory, after.view))
     yield from (each for each in with_usage(changed, before.inventory) if each.lost or each.stops)
 
@@ -405,9 +408,8 @@ def with_switches(
 ) -> list[ChangedClaimSet]:
     """Return the changed claim sets.
 
-    If there is no known reason for a change, the switches that caused it are given as the reason.
-
-    Switches are feature gates and known defects that differ between the two targets.
+    If no reason for a change is known, the switches that cause it are given as the reason. Switches are feature gates
+    and known defects that differ between the two targets.
     """
     decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
     open_ = [one for one in decided if not one.reasons][:MOST_SETS]

@@ -41,7 +41,7 @@ def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: 
     `other` may have different objects, be an edit of this cluster, or have the same objects under another release
     (`at`). If controllers would act after a pass of the scheduler, both clusters are settled, and pods that end are
     matched with their replacements. If `together` is set, pods are not scheduled. The other arguments and the errors
-    are those of `allocate`.
+    are the same as for `allocate`.
     """
     from dra_plan.arguments import required
     from dra_plan.loaded import LoadedCluster

@@ -54,7 +54,7 @@ def changed_claim_sets(
 ) -> Iterator[ChangedClaimSet]:
     """Yield the claim sets that differ. `why` returns the reasons for a difference.
 
-    The sets of the first state come first, in their order, followed by new ones.
+    The sets of the first state come first, in their order. New sets follow.
     """
     old, new = _by_key(before), _by_key(after)
     for key in dict.fromkeys((*old, *new)):
@@ -184,17 +184,17 @@ def allocation(node: PlannedNode) -> list[Any]:
 
 
 def refusal(node: PlannedNode) -> str:
-    """Return why the claim set does not fit on the node: the message of the first filter that rejects the node.
+    """Return the reason why the claim set does not fit on the node.
 
-    The text is empty if the set fits.
+    This is the message of the first filter that rejects the node. If the set fits, the text is empty.
     """
     return node.excluded_by[0].message if node.excluded_by else node.message
 
 
 def said(node: PlannedNode | None, other: PlannedNode | None) -> str | None:
-    """Return the devices that a claim set gets on the node, or why it does not fit there.
+    """Return the devices that a claim set gets on the node, or the reason why it does not fit there.
 
-    If the `other` state has the same devices, the values that differ are added.
+    If the claim set gets the same devices in the `other` state, the values that differ are added.
     """
     if node is None:
         return None
@@ -234,7 +234,10 @@ PodKey = tuple[str, str]
 def changed_pods(
     old: Mapping[PodKey, ComparedPod], new: Mapping[PodKey, ComparedPod], asked: Callable[[str, str], bool]
 ) -> Iterator[ChangedPod]:
-    """Yield the selected pods that differ. Pods of the first state come first, in their order, followed by new ones."""
+    """Yield the selected pods that differ.
+
+    Pods of the first state come first, in their order. New pods follow.
+    """
     holders, held = _holders(new), _holders(old)
     for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
         change = _pod_change(old.get(key), new.get(key))
@@ -268,7 +271,7 @@ def _takers(pod: PodKey, here: Mapping[PodKey, ComparedPod], holders: Mapping[st
 
 
 def pod_states(document: ScheduleDocument) -> Mapping[PodKey, ComparedPod]:
-    """Return the pods that the scheduler handles, without those that have finished."""
+    """Return the pods that the scheduler handles. Pods that have finished are left out."""
     devices = _devices(document)
     return {(pod.namespace, pod.name): _pod_state(pod, devices) for pod in document.pods if pod.outcome != "Skipped"}
 
@@ -389,8 +392,8 @@ Asked = Callable[[ClaimHolder], bool]
 def held_devices(pools: Iterable[ChangedPool], before: View, after: View, asked: Asked) -> Iterator[HeldDevice]:
     """Yield the allocated devices that only one of the states publishes. `pools` are the pools that differ.
 
-    A lost device is allocated in the second state, but no longer published there. A gained device is allocated in the
-    first state, but published only in the second.
+    A lost device is allocated in the second state, but no longer published in that state. A gained device is allocated
+    in the first state, but published only in the second state.
     """
     gone: dict[PoolID, set[str]] = {}
     new: dict[PoolID, set[str]] = {}
@@ -421,9 +424,9 @@ def _held(
 
 
 def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
-    """Return the result's pods by their initial names. In a settled cluster, this includes how pods ended.
+    """Return the pods in the result, by their initial names. In a settled cluster, the result says how pods ended.
 
-    The pod that replaces an ended pod is not listed under its own name, which may be a placeholder.
+    The pod that replaces an ended pod is not listed under its own name, because this name may be a placeholder.
     """
     states, settled = pod_states(plan.document), plan.settled
     if settled is None:

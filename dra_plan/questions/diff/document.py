@@ -135,7 +135,7 @@ class ComparedSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedNode(DocumentPart, frozen=True, kw_only=True):
-    """A node on which the results for a claim set differ. If only one state has the node, the other side is null."""
+    """A node on which the results for a claim set differ. If only one state has the node, the other result is null."""
 
     name: Text
     before: Annotated[
@@ -171,7 +171,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in one of the states, or the pod that replaces it there."""
+    """A pod in one of the states, or the pod that replaces it in that state."""
 
     outcome: ComparedOutcome
     node_name: str | None
@@ -192,7 +192,7 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that the scheduler handles differently."""
+    """A pod with a different scheduling result in the second state."""
 
     namespace: str
     name: Text
@@ -242,7 +242,7 @@ def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Itera
 
 
 class HeldDevice(DocumentPart, frozen=True, kw_only=True):
-    """A device that is allocated to a claim but published in only one of the states."""
+    """A device that is allocated to a claim, but that only one of the states publishes."""
 
     change: Annotated[
         HeldDeviceChange,
@@ -260,7 +260,7 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedField(DocumentPart, frozen=True, kw_only=True):
-    """A field of an object that differs between the states."""
+    """A field of an object. The field differs between the states."""
 
     field: Annotated[
         str, Meta(description="taints, unschedulable, ready, labels.KEY or allocatable.RESOURCE; one entry per taint.")

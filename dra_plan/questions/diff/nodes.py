@@ -14,7 +14,7 @@ from dra_plan.questions.diff.document import ChangedField, DifferentNode
 def changed_nodes(
     before: Sequence[Node], after: Sequence[Node], edits: Iterable[AppliedEdit]
 ) -> Iterator[DifferentNode]:
-    """Yield the nodes that differ, and those that only one state has.
+    """Yield the nodes that differ, and the nodes that only one state has.
 
     Nodes that `edits` change are omitted, because the output lists the edits themselves.
     """

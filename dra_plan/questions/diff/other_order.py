@@ -30,8 +30,8 @@ def lost_in_reverse(
 ) -> Iterator[Notice]:
     """Yield a warning for each pod that would lose its node if the recreated pods came in reverse order.
 
-    The `edits` led to the state `after`, and `scheduled` returns the plan for a state. Nothing is scheduled if fewer
-    than two pods are recreated, or if one of them has no node in this order either.
+    `edits` led to the state `after`, and `scheduled` returns the plan for a state. Nothing is scheduled if fewer than
+    two pods are recreated, or if a recreated pod has no node in the usual order either.
     """
     left = {(pod.namespace, pod.name) for edit in edits for pod in edit.pending}
     returning = [at for at, pod in enumerate(after.pods) if pod_key(pod) in left]

@@ -34,7 +34,10 @@ CYCLE = 10
 
 
 class AskedState:
-    """One of the two states, which is scheduled again without some pending pods. `spent` is the total cost so far."""
+    """One of the two states, for which the scheduler is run again with fewer pending pods.
+
+    `spent` is the total cost so far.
+    """
 
     def __init__(self, inventory: Inventory, view: View, plan: SchedulePlan, question: Question) -> None:
         self._inventory, self._view, self._question = inventory, view, question
@@ -52,11 +55,14 @@ class AskedState:
 
     @property
     def cost(self) -> int:
-        """Return the cost of one scheduler pass over this state."""
+        """Return the cost of one run of the scheduler in this state."""
         return self._size + CYCLE * self._waiting
 
     def kind(self, key: PodKey) -> Hashable:
-        """Return a key that is equal for pods that would get the same result if each were the only pending pod."""
+        """Return a key for the pod.
+
+        Pods with equal keys would get the same result if each were the only pending pod.
+        """
         if key not in self._kinds:
             pod = self._pods.get(key)
             self._kinds[key] = key if pod is None else self._kind_of(pod)
@@ -71,14 +77,14 @@ class AskedState:
         return metadata.namespace, msgspec.json.encode(plain, order="sorted")
 
     def alone(self, key: PodKey) -> Place | None:
-        """Return where the pod goes if it is the only pending pod."""
+        """Return the place that the pod gets if it is the only pending pod."""
         kind = self.kind(key)
         if kind not in self._alone:
             self._alone[kind] = self._asked(key, lambda pod: _key(pod) == key, 1)
         return self._alone[kind]
 
     def without(self, key: PodKey, others: Collection[PodKey]) -> Place | None:
-        """Return where the pod goes if the other pods are not pending."""
+        """Return the place that the pod gets if the other pods are not pending."""
         chosen = choice(self._inventory, self._view.target, self._question)
         return self._asked(key, lambda pod: chosen(pod) and _key(pod) not in others, self._waiting)
 
@@ -117,10 +123,11 @@ MOST_PASSES = 2
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
     """Return the changed pods, each with the other pods that are the reason for its change.
 
-    Another pod is a reason if it has the changed pod's devices in the other state, and if the result is the same in
-    both states without this pod, or without all such pods. For lost pods, the result also says whether each would be
-    bound as the only pending pod. Pods that end in a state or are held back are not checked, because their reason is
-    already known. No reason is given for which of several equal pods gets a certain node.
+    Another pod is a reason if two conditions hold: it has the changed pod's devices in the other state, and the changed
+    pod's result is the same in both states without that pod, or without all such pods. For each lost pod, the result
+    also says whether it would be bound as the only pending pod. Pods that end in a state or are held back are not
+    checked, because their reason is already known. If several pods are equal, no reason is given for which of them gets
+    a certain node.
     """
     found = list(changed)
     most = max(MOST_SPENT, MOST_PASSES * (before.cost + after.cost))

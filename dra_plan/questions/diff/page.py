@@ -69,7 +69,7 @@ AFTER = "the cluster after the change, with every pod that differs on its new no
 def placed(answer: ClusterDiff) -> State:
     """Return the second state, with the changed pods on their new nodes.
 
-    Other pods are the same with and without the change, so neither picture shows them.
+    Other pods are the same before and after the change, so neither picture shows them.
     """
     pods = answer.document.pods
     to = {device for pod in pods if pod.after is not None for device in pod.after.devices}

@@ -35,9 +35,9 @@ Selectors = Mapping[_Asker, tuple[str, ...]]
 
 
 def changed_selectors(before: tuple[Inventory, View], after: tuple[Inventory, View]) -> Iterator[ChangedSelector]:
-    """Yield expressions that match more or fewer devices, then edited ones with a different number of matches.
+    """Yield the expressions that match more or fewer devices than before.
 
-    A deleted class matches nothing.
+    Edited expressions with a different number of matches follow. A deleted class matches nothing.
     """
     old, new = (_selectors_of(inventory) for inventory, _ in (before, after))
     used = _used(after[0])
@@ -201,7 +201,7 @@ def _attributes(view: View) -> set[str]:
 
 
 class Tried(NamedTuple):
-    """The results of expressions on a cluster's devices: the number of matches, and any error."""
+    """The results of expressions on a cluster's devices: the number of matches, and the error, if any."""
 
     matched: int = 0
     erring: int = 0

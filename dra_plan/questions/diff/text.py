@@ -207,7 +207,7 @@ def _not_known(document: DiffDocument) -> Iterator[str]:
 
 
 def unsettled(document: DiffDocument) -> Iterator[str]:
-    """Yield a sentence for each state that never settles, with the pods that prevent it."""
+    """Yield a sentence for each state that never settles, with the pods that keep it from settling."""
     states = [("before", document.before), ("after", document.after)]
     said = {word: _endless(state) for word, state in states if state.unsettled}
     if len(said) == 2 and said["before"] == said["after"]:

@@ -67,12 +67,11 @@ class DrainList(PrintedAnswer[DrainsDocument]):
 def drain_each(
     inventory: Inventory, target: Target, question: Question, jobs: int = 1, by: str | None = None
 ) -> DrainList:
-    """Drain the nodes of the question one after another, or every node if it names none.
+    """Drain the nodes of the question one after another. If the question names no nodes, drain every node.
 
-    The work is done by `jobs` processes.
-
-    If `by` names a label, all nodes with the same value of this label are drained together. Raises UsageError for
-    unknown nodes and owners and for a label that no node has, and InputError for input without nodes.
+    The work is divided among `jobs` processes. If `by` names a label, all nodes with the same value of this label are
+    drained together. Raises UsageError for unknown nodes and owners and for a label that no node has. Raises InputError
+    for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)
@@ -164,7 +163,7 @@ class _Drains:
         return self._of_chosen(self._scheduled(self._inventory, self._view, always=True))
 
     def drained(self, name: str, nodes: Sequence[str]) -> DrainedNode:
-        """Return the results of pods without the nodes, which together have this name."""
+        """Return the results for the pods if these nodes, which together have this name, are drained."""
         inventory, entries = self._inventory, []
         for node in nodes:
             edited = Drain(node, self.index).apply(inventory)
@@ -219,7 +218,7 @@ class _Drains:
             yield namespace, own
 
     def bare_pods(self, nodes: Collection[str]) -> Iterator[Notice]:
-        """Yield a notice for each selected bare pod on these nodes, which is lost in a drain."""
+        """Yield a notice for each selected bare pod on these nodes. A drain deletes such a pod for good."""
         for pod in self._inventory.pods:
             if pod.spec.node_name in nodes and is_bare(pod) and self._chosen(pod):
                 yield bare_pod_notice(pod, "its node is drained")

@@ -24,12 +24,11 @@ class DrainEachOptions(PodOptions, Stepwise, total=False):
 def drain_each(cluster: LoadedCluster, *owners: str, **options: Unpack[DrainEachOptions]) -> DrainList:
     """Return the pods that would have no node if a node were drained.
 
-    The `nodes`, or all nodes if none are given, are drained one at a time.
-
-    If `by` names a label, all nodes with the same value of this label are drained together, as in an N+1 check per
-    rack. A row contains the pods that `diff` reports with `drain`. The nodes are divided among `jobs` processes. The
-    other arguments and the errors are those of `schedule`. In addition, an unknown node or label raises UsageError, and
-    input without nodes raises InputError.
+    The `nodes` are drained one at a time. If no nodes are given, every node is drained. If `by` names a label, all
+    nodes with the same value of this label are drained together, as in an N+1 check per rack. A row contains the pods
+    that `diff` reports with `drain`. The nodes are divided among `jobs` processes. The other arguments and the errors
+    are the same as for `schedule`. In addition, an unknown node or label raises UsageError, and input without nodes
+    raises InputError.
     """
     from dra_plan.arguments import at_least_one
     from dra_plan.questions.drain_each.answer import drain_each

@@ -12,7 +12,10 @@ from dra_plan.questions.drain_each import ask
 
 
 def drain_each(context: typer.Context) -> Exit:
-    """Print the result of `diff --drain each` for one state, after the other edits. The options are those of `diff`."""
+    """Print the result of `diff --drain each` for one state, after the other edits.
+
+    The options are the same as for `diff`.
+    """
     from dra_plan.cli.inputs import opened, options_of
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError

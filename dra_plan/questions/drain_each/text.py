@@ -21,7 +21,7 @@ GONE = "a pod without a controller, or evicted for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows for each node whose pods would be left pending or deleted, and the names of the other nodes."""
+    """Return rows for each node with pods that would be left pending or deleted, and the names of the other nodes."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
     if not harmful and not any(node.undecided for node in document.nodes):
         return [f"{none_lost(document)}.", *_held_up(document), target(document)]
@@ -88,10 +88,10 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
 
 
 def none_lost(document: DrainsDocument) -> str:
-    """Return the sentence that no drain makes a pod lose its node, without its full stop.
+    """Return a sentence that says that no drain makes a pod lose its node, without the full stop.
 
-    If the input lacks some pods, the sentence is only about pods of the input. If the result is undecided for some
-    pods, the sentence says this instead.
+    If the input lacks some pods, the sentence is only about the pods in the input. If the result is undecided for some
+    pods, the sentence says so.
     """
     unclear = dict.fromkeys((pod.namespace, pod.name) for node in document.nodes for pod in node.undecided)
     if unclear:

@@ -81,7 +81,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     def verdict(self) -> str:
         """The verdict on the only pod or workload, such as `Unschedulable`.
 
-        Raises ValueError if there is not exactly one.
+        Raises ValueError if there is not exactly one pod or workload.
         """
         if len(self.verdicts or ()) != 1:
             raise ValueError(f"{len(self.verdicts or ())} verdicts; see `verdicts`")
@@ -151,8 +151,8 @@ def explain_claim_sets(
 ) -> Explanation:
     """Explain the claim sets of an input. `view` must be the view of this input.
 
-    `devices` are named DRIVER/POOL/DEVICE. Up to `moves` running pods may be moved to make pending pods fit. Raises
-    UsageError if one of the devices is in no slice, and the same errors as `plan_claim_sets`.
+    `devices` are named DRIVER/POOL/DEVICE. At most `moves` running pods may be moved to make a pending pod fit. Raises
+    UsageError if no slice has one of the devices, and the same errors as `plan_claim_sets`.
     """
     from dra_plan.explanation.driver_pods import DriverPods
 
@@ -262,7 +262,7 @@ def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: s
 def explain_groups(
     inventory: Inventory, target: Target, groups: Sequence[PodGroup], question: Question
 ) -> list[ExplainedPodGroup]:
-    """Return, for each of the groups, why it starts or does not start.
+    """Return, for each of the groups, the reason why the group starts or does not start.
 
     As in `schedule`, all pods of the input compete.
     """

@@ -42,7 +42,7 @@ Verdicts = dict[tuple[str, str, str], OwnerVerdict]
 def by_owner(document: ExplanationDocument) -> Verdicts:
     """Return the verdicts by kind, namespace and name.
 
-    Of the verdicts on unused claims, only rejections are included.
+    Verdicts on unused claims are included only if the claims are rejected.
     """
     found = document.verdicts or ()
     return {
@@ -53,7 +53,10 @@ def by_owner(document: ExplanationDocument) -> Verdicts:
 
 
 def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | None:
-    """Return the verdict on the owner of a claim set, or on its claim, or None if there is no verdict."""
+    """Return the verdict on the owner of a claim set, or on its claim.
+
+    If there is no verdict, return None.
+    """
     owner = claim_set.owner
     if owner is not None:
         return verdicts.get((owner.kind, owner.namespace, owner.name))
@@ -85,7 +88,7 @@ def _word(verdict: OwnerVerdict) -> str:
 
 
 def tone(verdict: OwnerVerdict) -> str:
-    """Return the tone for the verdict, which says whether it is good, bad or neither."""
+    """Return the tone of the verdict: good, bad or neither."""
     if verdict.depends_on_gates:
         return picks.BAD
     if verdict.told in _GOOD:
@@ -94,7 +97,10 @@ def tone(verdict: OwnerVerdict) -> str:
 
 
 def sentence(verdict: OwnerVerdict) -> str:
-    """Return the verdict as a sentence, without the owner's name and what the verdict's word already says."""
+    """Return the verdict as a sentence, without the owner's name.
+
+    What the verdict's word already says is left out as well.
+    """
     said = headline([verdict]).removeprefix(named(verdict.object)).lstrip(": ")
     return words.capital(said.removeprefix("is Pending: "))
 

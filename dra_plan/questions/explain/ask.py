@@ -62,12 +62,12 @@ class ExplainOptions(ClaimSetOptions, total=False):
 def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptions]) -> Explanation:
     """Return the verdict on each owner (`verdicts`), why claims fit or do not fit, and the changes that would help.
 
-    The verdicts are those of `schedule` with all pending pods of the input; if `devices_only` or `together` is set,
-    there are none. `devices` are named DRIVER/POOL/DEVICE. If the owners include a podgroup/NAME, the result also says
-    why this pod group starts or does not start (`pod_groups`). If `moves` is set, the result has, for each pending pod,
-    the running pods that would have to leave, at most `moves`. `groups` and `group` are node groups, as for
-    `autoscale`; the result then includes the actions of the autoscaler. The other arguments and the errors are those of
-    `allocate`. In addition, UsageError is raised for an unknown device.
+    The verdicts are the same as in `schedule` with all pending pods of the input. If `devices_only` or `together` is
+    set, there are no verdicts. `devices` are named DRIVER/POOL/DEVICE. If the owners include a podgroup/NAME, the
+    result also says why this pod group starts or does not start (`pod_groups`). If `moves` is set, the result says, for
+    each pending pod, which running pods would have to leave. At most `moves` pods may leave. `groups` and `group` are
+    node groups, as for `autoscale`; the result then includes the actions of the autoscaler. The other arguments and the
+    errors are the same as for `allocate`. In addition, UsageError is raised for an unknown device.
     """
     from dra_plan.arguments import at_least_one, names
     from dra_plan.questions.explain.answer import explain_claim_sets

@@ -23,9 +23,10 @@ TAINT_RULES = "DRADeviceTaintRules"
 
 
 def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
-    """Return the gates that are off but seem to be on in the cluster, with the objects in the input that show this.
+    """Return the gates that are off but seem to be on in the cluster.
 
-    Gates that the caller has turned off are not included, whatever the input shows.
+    Each gate comes with the objects in the input that suggest that it is on. Gates that the caller has turned off are
+    never included.
     """
     signs = gates_of_groups(inventory)
     rules = inventory.taint_rules
@@ -39,7 +40,7 @@ def seeming_gates(inventory: Inventory, target: Target) -> dict[str, str]:
 
 
 def with_gates(target: Target, gates: Mapping[str, str]) -> Target:
-    """Return the target with these gates, and the gates that they need, turned on."""
+    """Return the target with these gates turned on. The gates that they depend on are turned on too."""
     needed = {name: True for gate in gates for name in switched_on_with(gate, target.version)}
     return releases.target(target.release, {**target.gates, **needed}, target.quirk_mode)
 
@@ -51,7 +52,10 @@ def _is_better(one: OwnerVerdict, other: OwnerVerdict) -> bool:
 def compared(
     verdicts: Sequence[OwnerVerdict], others: Sequence[OwnerVerdict], gates: Mapping[str, str]
 ) -> list[OwnerVerdict]:
-    """Return the verdicts. If a verdict is worse with these gates, the worse verdict is added to it."""
+    """Return the verdicts. `others` are the verdicts if these gates are on.
+
+    If a verdict in `others` is worse, it is added to the verdict on the same owner.
+    """
     known = {(one.kind, one.namespace, one.name): one for one in others}
     made = []
     for one in verdicts:

@@ -23,7 +23,7 @@ MOST_PODS = 10
 def autoscaled_pods(
     cluster: LoadedCluster, question: Question, groups: object, group: Sequence[str]
 ) -> list[AutoscaledPod]:
-    """Return the explained pending pods with the autoscaler's result. Raises the same errors as `autoscale`."""
+    """Return the explained pending pods, each with the autoscaler's result. Raises the same errors as `autoscale`."""
     from dra_plan.questions.autoscale.ask import autoscale
     from dra_plan.questions.schedule.answer import choice
 
@@ -63,7 +63,7 @@ def _outcome(key: str, up: ScaleUpDocument) -> tuple[AutoscalerOutcome, Mapping[
 def autoscaler_lines(document: ExplanationDocument) -> Iterator[str]:
     """Yield a sentence for each result of the autoscaler.
 
-    If several pods are explained, each sentence names the pods that it is about.
+    If several pods are explained, each sentence names its pods.
     """
     pods = document.autoscaler or []
     told: dict[str, list[AutoscaledPod]] = {}

@@ -24,7 +24,10 @@ MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
 
 
 def awaited_conditions(inventory: Inventory, pod: Pod) -> list[AwaitedCondition]:
-    """Return the binding conditions of the pod's devices that are not True, and failure conditions that are True."""
+    """Return the binding conditions of the pod's devices that are not True.
+
+    Failure conditions that are True are returned as well.
+    """
     return [condition for claim, result in _results(inventory, pod) for condition in _of_device(claim, result)]
 
 
@@ -55,7 +58,7 @@ def _results(inventory: Inventory, pod: Pod) -> Iterator[tuple[ResourceClaim, De
 
 
 def users_of(inventory: Inventory, namespace: str, claims: Sequence[str]) -> set[str]:
-    """Return the pods for which any of the claims is reserved."""
+    """Return the pods for which at least one of the claims is reserved."""
     own = [one for one in inventory.claims if one.metadata.namespace == namespace and one.metadata.name in claims]
     return {name for claim in own for name in _users(claim)}
 
@@ -93,7 +96,7 @@ def _of_device(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> I
 
 
 def volumes_elsewhere(inventory: Inventory, pod: Pod) -> list[VolumeElsewhere]:
-    """Return the volume claims of a bound pod that only one node may use but that a pod on another node uses."""
+    """Return the volume claims of a bound pod that a pod on another node uses although only one node may use them."""
     namespace, node = pod.metadata.namespace, pod.spec.node_name
     modes = {
         one.metadata.name: one.spec.access_modes
@@ -149,7 +152,7 @@ def _claims_of(inventory: Inventory, pod: Pod) -> list[ResourceClaim]:
 def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:
     """Return the queue that the Kueue label names, and Kueue's message, as fields of documents.
 
-    If the input has no queue with this name, the fields name the existing queues.
+    If the input has no queue with this name, the fields name the queues that exist.
     """
     queue, namespace = (of.metadata.labels or {}).get(KUEUE_QUEUE, ""), of.metadata.namespace
     controller = of.metadata.controller
@@ -164,9 +167,9 @@ def queue_of(inventory: Inventory, of: Pod | AnyWorkload) -> dict[str, Any]:
 
 
 def is_unreachable(node: Node | None) -> bool:
-    """Return whether the node's kubelet does not report, so that no pod there can end.
+    """Return whether the node's kubelet does not report. If it does not, no pod on the node can end.
 
-    `node` is None if it does not exist.
+    `node` is None if the node does not exist.
     """
     return node is None or any(one.key in _UNREACHABLE for one in node.spec.taints)
 

@@ -21,7 +21,7 @@ Key = tuple[str, str, str]
 class OwnerBlock:
     """A group of owners that are explained together.
 
-    If it has no verdicts, it is only about devices. If it has no claim sets, no devices are requested.
+    If the block has no verdicts, it is only about devices. If the block has no claim sets, no devices are requested.
     """
 
     verdicts: list[OwnerVerdict] = field(default_factory=list)
@@ -30,13 +30,16 @@ class OwnerBlock:
 
 
 def is_lone_claim(block: OwnerBlock) -> bool:
-    """Return whether the block is about unused claims that the API server accepts, so only their devices matter."""
+    """Return whether the block is about unused claims that the API server accepts.
+
+    For such claims, only devices matter.
+    """
     first = block.verdicts[0]
     return bool(block.claim_sets) and first.kind == "ResourceClaim" and first.verdict != "Refused"
 
 
 def owner_blocks(document: ExplanationDocument) -> list[OwnerBlock]:
-    """Return all owners in document order, first those with claim sets and then those without."""
+    """Return all owners in document order. Owners with claim sets come before owners without claim sets."""
     verdicts = {_key(one.object): one for one in document.verdicts or ()}
     blocks: list[OwnerBlock] = []
     for group in stories.explained_alike(document.claim_sets):

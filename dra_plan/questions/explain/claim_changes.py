@@ -39,7 +39,7 @@ class ClaimChanges:
 
     @cached_property
     def known(self) -> list[TriedChanges]:
-        """Return the changes that were found on the nodes that no other rule excludes."""
+        """Return the changes that were found on the nodes that no rule about the node and the pod excludes."""
         from dra_plan.explanation.document import SetParts
 
         if self._plan is None or self._plan.explanation is None:
@@ -50,7 +50,7 @@ class ClaimChanges:
     def later(self, names: Sequence[str]) -> list[TriedChanges]:
         """Return the changes that help on these nodes in the state of the last attempt.
 
-        By then, other pods had taken devices.
+        At the last attempt, other pods had already taken devices.
         """
         attempt, about = self._attempt, self._about
         if attempt is None or attempt.has_more:
@@ -84,7 +84,7 @@ class ClaimChanges:
         return structs.replace(of, patches=[*of.patches, *made]) if made else of
 
     def on(self, nodes: Sequence[Node]) -> list[TriedChanges]:
-        """Return the changes that are found if only these nodes are searched. Each is a single change."""
+        """Return the changes that are found if only these nodes are searched. Each result is a single change."""
         from dra_plan.explanation import explainer
         from dra_plan.explanation.document import suggestion
 
@@ -114,7 +114,7 @@ def _of_claim(operations: Sequence[PatchOperation]) -> list[PatchOperation]:
 
 
 def asking_less(of: TriedChanges) -> TriedChanges | None:
-    """Return the change of a count with one device less.
+    """Return the change of a device count, lowered by one more device.
 
     Return None for other changes, and if less than half of the devices would be left.
     """

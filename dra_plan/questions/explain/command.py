@@ -110,7 +110,7 @@ def explain(
 
 
 def content(document: ExplanationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the content of CI reports; the code that builds it is imported only if there are reports."""
+    """Return the content of CI reports. The code that builds it is imported only if reports are requested."""
     from dra_plan.questions.explain import report
 
     return report.content(document, gate, origins, anchor=anchor)

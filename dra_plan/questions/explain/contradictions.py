@@ -25,7 +25,7 @@ Term = Sequence[NodeSelectorRequirement]
 
 
 def conflict(term: Term) -> list[NodeSelectorRequirement]:
-    """Return the requirements for a label that no value can meet together.
+    """Return the requirements for one label that no value of the label can meet together.
 
     The list is empty if there is no such label.
     """
@@ -76,7 +76,7 @@ def text(of: NodeSelectorRequirement) -> str:
 
 
 def label_conflict(pod: Pod) -> LabelConflict | None:
-    """Return the pod's node requirements if every term contradicts itself, so that no node can meet them.
+    """Return the pod's node requirements if every term contradicts itself.
 
     Return None if a node could meet the requirements.
     """
@@ -108,7 +108,10 @@ class _Reach(NamedTuple):
 
 
 def volumes_apart(inventory: Inventory, pod: Pod) -> VolumesApart | None:
-    """Return two of the pod's volume claims if no node can reach the volumes of both, or None if there are none."""
+    """Return two of the pod's volume claims with volumes that no single node can reach together.
+
+    If there are no two such claims, return None.
+    """
     for one, other in combinations(_reaches(inventory, pod), 2):
         found = [conflict([*mine, *theirs]) for mine, theirs in product(one.terms, other.terms)]
         if found and all(found):

@@ -69,7 +69,7 @@ AutoscalerOutcome = Literal["Triggered", "NotTriggered", "Awaiting", "FitsExisti
 
 
 class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
-    """A pending pod, and the result for it of one loop of the Cluster Autoscaler."""
+    """A pending pod, and its result in one loop of the Cluster Autoscaler."""
 
     namespace: str
     name: Text
@@ -83,7 +83,7 @@ GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "A
 
 
 class TriedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in the last cycle of its group, with its node or the reason why it found none."""
+    """A pod in the last scheduling cycle of its group, with its node or the reason why no node was found for it."""
 
     pod: Text
     node: str = ""
@@ -91,7 +91,7 @@ class TriedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
-    """A named pod group, and why it starts or does not start when all other pods of the input compete."""
+    """A named pod group, and the reason why it starts or does not start when all pods of the input compete."""
 
     namespace: str
     name: Text
@@ -146,7 +146,10 @@ class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
 
 
 class AllowedRoom(DocumentPart, frozen=True, kw_only=True):
-    """The result if some of the pods that are left alone may move too. A user recreates those without a controller."""
+    """The result if some of the pods that are left alone may move too.
+
+    A user must recreate the moved pods that have no controller.
+    """
 
     kinds: Annotated[list[AllowedReason], Meta(description="Pods left alone for these reasons are moved.")]
     outcome: RoomOutcome
@@ -156,7 +159,7 @@ class AllowedRoom(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomForPod(DocumentPart, frozen=True, kw_only=True):
-    """The moves with which a pending pod fits. If several pods are equal, any one of them fits."""
+    """The moves that make a pending pod fit. If several pods are equal, the moves make any one of them fit."""
 
     pods: Annotated[list[ObjectName], Meta(description="The answer is about the first of them.", min_length=1)]
     outcome: RoomOutcome

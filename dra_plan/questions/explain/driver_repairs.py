@@ -33,7 +33,7 @@ _BROKEN = ("fault", "pending", "not-ready")
 
 
 class DriverRepairs:
-    """Finds the pods of drivers in an input that need repair. `view` must be a view of the input."""
+    """A look-up of driver pods that need repair. `view` must be a view of the input."""
 
     def __init__(self, inventory: Inventory, view: View) -> None:
         self._inventory, self._view = inventory, view
@@ -43,7 +43,10 @@ class DriverRepairs:
         return DriverPods(self._inventory)
 
     def told(self, of: TriedChanges) -> TriedChanges:
-        """Return the changes. If slices of a pool are missing, the driver's pods that are not ready there are added."""
+        """Return the changes. If slices of a pool are missing, the changes name driver pods that are not ready.
+
+        These are the pods that should publish the missing slices.
+        """
         if not any(isinstance(one, PoolAwaited) for one in of.changes):
             return of
         nodes = {node.metadata.name: node for node in self._inventory.nodes}
@@ -56,7 +59,7 @@ class DriverRepairs:
         return structs.replace(of, changes=[with_pods(one) for one in of.changes])
 
     def untried(self, made: OwnerVerdict, plan: ClaimSetPlan | None, found: Iterable[TriedChanges]) -> list[DriverPod]:
-        """Return the pods of drivers to repair on nodes that lack only devices.
+        """Return the driver pods to repair on nodes that lack only devices.
 
         Nodes that one of the found changes names are left out.
         """

@@ -27,7 +27,7 @@ CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_container
 
 
 class OwnedPods:
-    """A pod or workload of an input, and the location of its pod spec, which is unknown for a custom kind."""
+    """A pod or workload of an input, and the location of its pod spec. For a custom kind, the location is unknown."""
 
     def __init__(self, index: Index, owner: Owner) -> None:
         self._index, self._owner = index, owner
@@ -45,16 +45,16 @@ class OwnedPods:
 
     @cached_property
     def waiting(self) -> list[Owner]:
-        """The pods of the workload that have no node. The list is empty for a pod."""
+        """The workload's pods that have no node. The list is empty for a pod."""
         if self.object is None or isinstance(self.object, Pod):
             return []
         pods = self._index.pods_of(self.object)
         return [owner_of(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
 
     def claims_from(self, template: str) -> list[ObjectKey]:
-        """Return the claims without devices that pending pods of the workload got from this template.
+        """Return the claims that pending pods of the workload got from this template and that have no devices.
 
-        Claims whose spec differs from that of the template are left out.
+        Claims with a spec that differs from the template's spec are left out.
         """
         made = self._index.template(self._owner.namespace, template)
         names = {(owner.namespace, owner.name) for owner in self.waiting} if made is not None else set()
@@ -73,19 +73,22 @@ class OwnedPods:
         ]
 
     def editing(self, edit: EditSpec) -> Callable[[Inventory], Inventory]:
-        """Return a function that edits the pod spec of the owner and of its pending pods, which are recreated."""
+        """Return a function that edits the pod spec of the owner and of the owner's pending pods.
+
+        The pending pods are recreated.
+        """
         keys = {self._owner, *self.waiting}
         return lambda of: edited(of, keys, lambda one: _with_spec(one, edit))
 
     def preempting(self) -> Inventory:
-        """Return the input in which the pods may preempt others, regardless of their preemptionPolicy or class."""
+        """Return the input in which the pods may preempt other pods, regardless of their preemptionPolicy or class."""
         return self._with(preemption_policy="PreemptLowerPriority")
 
     def freed(self, held_by: str, held: Sequence[str]) -> Inventory | None:
-        """Return the input without what holds the pods back, to find other obstacles, or None if this is unknown.
+        """Return the input without what holds the pods back, so that other obstacles can be found.
 
         Scheduling gates are removed, the scheduler is kube-scheduler's default, and claims that do not exist are not
-        requested.
+        requested. If it is unknown how to remove what holds the pods back, return None.
         """
         match held_by:
             case "SchedulingGates":
@@ -98,7 +101,7 @@ class OwnedPods:
         return None
 
     def without_volume_claims(self) -> Inventory:
-        """Return the input in which the pods have no PersistentVolumeClaims, not even generated ones."""
+        """Return the input in which the pods have no PersistentVolumeClaims, including generated ones."""
 
         def without(spec: PodSpec) -> PodSpec:
             return structs.replace(spec, volumes=[each for each in spec.volumes if not is_claim(each)])

@@ -43,7 +43,7 @@ class Fate:
 
 
 def decisive(fates: Sequence[Fate]) -> Fate | None:
-    """Return the result for the first pod that gets no node, or for the first pod if all get one.
+    """Return the fate of the first pod that gets no node, or of the first pod if all pods get a node.
 
     Return None if there are no pods.
     """
@@ -51,7 +51,7 @@ def decisive(fates: Sequence[Fate]) -> Fate | None:
 
 
 class Fates:
-    """Finds out what happens to the pods of an input. Pods that are not created have no result."""
+    """A look-up of what happens to the pods of an input. Pods that are not created have no result."""
 
     def __init__(self, index: Index) -> None:
         self._inventory, self._index = index.inventory, index

@@ -10,7 +10,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def of_owner(gate: Gate, of: OwnerVerdict) -> Verdict:
-    """Return the verdict of a gate on an owner, which passes if all its pods have nodes or would be bound."""
+    """Return the gate's verdict on an owner. An owner passes if all of its pods have nodes or would be bound."""
     if of.depends_on_gates or of.doubted:
         return gate.undecided  # on gates that are off by default, and on by what the input shows; or on what it lacks
     if of.verdict in ("WouldBind", "WouldPreempt", "Bound", "Finished"):

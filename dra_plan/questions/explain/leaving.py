@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
-from dra_plan.documents.node_obstacles import RefusingNodes
+from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import PodsGone
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest import patches
@@ -19,9 +19,10 @@ MOST_NODES = 3
 
 
 def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequence[str]) -> Iterator[Remedy]:
-    """Yield, for one node, the change that the pods that are being deleted there are gone, if they may be in the way.
+    """Yield, for one node, the change that its pods that are being deleted are gone.
 
-    They are in the way if they leave too little room on the node, or use one of these `claims` of the owner's pods.
+    The change is yielded only if these pods may be in the way: if they leave too little room on the node, or use one of
+    these `claims` of the owner's pods.
     """
     there: dict[str, list[Pod]] = {}
     for pod in inventory.pods:
@@ -35,6 +36,11 @@ def without_leaving(inventory: Inventory, verdict: OwnerVerdict, claims: Sequenc
     nodes = {node.metadata.name: node for node in inventory.nodes}
     for name in list(dict.fromkeys([*shared, *full]))[:MOST_NODES]:
         yield _gone(name, nodes.get(name), there[name])
+
+
+def is_of_leaving(one: NodeObstacle) -> bool:
+    """Return whether this may be no obstacle after the pods that are being deleted on the node are gone."""
+    return one.is_of_room or one.kind in ("VolumeInUse", "Devices")
 
 
 def _are_in_the_way(pods: Sequence[Pod], group: RefusingNodes) -> bool:

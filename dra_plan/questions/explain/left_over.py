@@ -16,8 +16,8 @@ from dra_plan.documents.verdicts import OwnerVerdict
 def left_over(inventory: Inventory) -> frozenset[tuple[str, str]]:
     """Return the claims that are reserved only for pods that are missing from the input.
 
-    A claim is included only if the input has running pods in its namespace, or running pods and pods of several
-    namespaces, as with `-A`.
+    A claim is included only if the input seems to contain the pods of its namespace. This is the case if the input has
+    running pods in this namespace, or running pods and pods of several namespaces, as with `-A`.
     """
     pods = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods}
     running = {pod.metadata.namespace for pod in inventory.pods if pod.spec.node_name}

@@ -28,7 +28,7 @@ NOTHING = "Nothing to explain: the input has no pending claims, and no pods or w
 
 
 def nothing(placed: int) -> str:
-    """Return a sentence that says that nothing is pending. `placed` is the number of chosen pods that have nodes."""
+    """Return a sentence that says that nothing is pending. `placed` is the number of selected pods that have nodes."""
     if not placed:
         return NOTHING
     them = "it" if placed == 1 else "them"
@@ -36,7 +36,10 @@ def nothing(placed: int) -> str:
 
 
 def room_lines(of: RoomForPod) -> Lines:
-    """Yield the lines about room for a pod or several equal pods: the verdict, the steps, and the pods that stay."""
+    """Yield the lines about room for a pod or for several equal pods.
+
+    They contain the verdict, the steps, and the pods that stay.
+    """
     yield f"{_whose(of)} {_HEADLINES[of.outcome](of)}."
     yield from indented(_details(of))
 
@@ -159,7 +162,8 @@ SCHEDULE = "To see what happens to the pod, run `dra-plan schedule` with the sam
 def unplanned_lines(of: UnplannedOwner, start: Iterable[str] = (), *, headed: bool = True) -> Lines:
     """Yield the lines about an owner that is not planned, with its devices or requests.
 
-    If `headed` is set, the first line is its kind. `start` are lines about what keeps a pod from starting.
+    If `headed` is set, the first line says which kind of owner it is. `start` are lines about what keeps a pod from
+    starting.
     """
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
@@ -278,7 +282,10 @@ ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each
 
 
 def group_lines(of: ExplainedPodGroup) -> Lines:
-    """Yield the lines about a pod group: whether it starts, the scheduler's message, and its pods as tried."""
+    """Yield the lines about a pod group.
+
+    They contain whether the group starts, the scheduler's message, and the pods of the group that were tried.
+    """
     yield f"podgroup/{of.namespace}/{of.name}: {_GROUP_HEADLINES[of.state](of)}."
     yield from indented(_group_details(of))
 

@@ -59,7 +59,10 @@ class MovablePod(NamedTuple):
 
 
 class Movables:
-    """The running pods that may leave their nodes to make room for a pending pod, and those that must stay."""
+    """The running pods that may leave their nodes to make room for a pending pod.
+
+    The running pods that must stay are listed as well.
+    """
 
     def __init__(
         self, ground: PlacementCluster, index: Index, wanting: PodToPlace, allowed: Set[AllowedReason] = frozenset()
@@ -95,9 +98,9 @@ class Movables:
     def leaving(self, limit: int, *, preempting: bool) -> tuple[list[LeavingPod], int]:
         """Return the pods that may leave, in a form for the solver, and the price of each pod that leaves.
 
-        At most `limit` pods leave. If `preempting` is set, pods with a lower priority do not need another node. Leaving
-        a pod without a node costs more than any node, but less than one more pod that leaves; less important pods cost
-        less.
+        At most `limit` pods leave. If `preempting` is set, pods with a lower priority do not need another node. A pod
+        that leaves and gets no node costs more than any node, but less than the leaving of one more pod. Less important
+        pods cost less.
         """
         priorities = sorted({each.priority for each in self.pods})
         ranks = {priority: min(rank, MOST_RANK) for rank, priority in enumerate(priorities)}
@@ -173,7 +176,7 @@ def key_of(movable: MovablePod) -> PodKey:
 
 @dataclass(frozen=True)
 class Given:
-    """The cluster, the release and the limits from which every trial starts."""
+    """The cluster, the release and the limits that all trials have in common."""
 
     inventory: Inventory
     target: Target
@@ -183,11 +186,14 @@ class Given:
     time: SearchTime = field(default_factory=SearchTime)
 
     def ground(self, inventory: Inventory) -> PlacementCluster:
-        """Return the cluster in which pods are placed, for this input after some edits."""
+        """Return the cluster in which pods are placed, for the input after some edits."""
         return PlacementCluster(inventory, self.target, self.question.max_steps, self.common, time=self.time)
 
     def evicted(self, inventory: Inventory, pods: Sequence[PodKey]) -> Inventory:
-        """Return the cluster after these pods have been evicted. A user recreates those without a controller."""
+        """Return the cluster after these pods have been evicted.
+
+        A user recreates the evicted pods that have no controller.
+        """
         for namespace, name in pods:
             index = self.index if inventory is self.inventory else Index(inventory)
             inventory = replaced(inventory, [pod_of(inventory, namespace, name)], index, recreates=True).inventory
@@ -213,13 +219,13 @@ class TriedSet:
 
     @property
     def preempted(self) -> list[MovablePod]:
-        """Return the pods that left and do not get another node."""
+        """Return the pods that left and that do not get another node."""
         left = {each.pod.key for each in self.found.left}
         return [movable for movable in self.pods if movable.pod.key in left]
 
 
 def tried(given: Given, wanting: PodKey, pods: Sequence[MovablePod]) -> TriedSet:
-    """Try to place the pending pod and all these pods after they have left.
+    """Try to place the pending pod and all these pods after these pods have left.
 
     If this fails, only the pods that must not be preempted have to be placed.
     """
@@ -243,7 +249,7 @@ class _Ask:
         self._question, self._spared = question, spared
 
     def end(self) -> tuple[TrialEnd, BestPlacement, bool]:
-        """Return the result, and whether better ones were not excluded."""
+        """Return the result, the best placement, and whether better results are still possible."""
         question, spared = self._question, self._spared
         needs = [
             Need(frozenset({index}), kind.count)

@@ -6,7 +6,7 @@ supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,13 +18,19 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import PoolName
-from dra_plan.documents.devices import DecidingClause, RemovedDevices
-from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, RefusingNodes, ShortAlternative
+from dra_plan.documents.devices import ClaimHolder, DecidingClause, RemovedDevices
+from dra_plan.documents.node_obstacles import (
+    NodeObstacle,
+    NodeRefusalReason,
+    NodeShare,
+    RefusingNodes,
+    ShortAlternative,
+)
 from dra_plan.documents.reasons import LeadingReason, NotTogether
 from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere, UnreadyPod
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.questions.explain.obstacle_details import OnNodes, blocking_pod, obstacle_on
+from dra_plan.questions.explain.obstacle_details import MOST_EACH, OnNodes, blocking_pod, differing, obstacle_on
 from dra_plan.questions.explain.reasons import DeviceAttempt, VerdictRun
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.status import (
@@ -36,6 +42,7 @@ from dra_plan.scheduler.framework.status import (
     SpreadUneven,
     VolumeInUse,
     VolumesFull,
+    VolumeUnfit,
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
 
@@ -66,11 +73,11 @@ _KINDS = ("selector", "pool")
 
 
 class DeviceReason(NamedTuple):
-    """Why a pod's claims do not fit on a node.
+    """The reason why a pod's claims do not fit on a node.
 
-    `taken_before` means that the claims would fit, but pods before this one take the devices. `most` is the maximum
-    number of devices for the failing request if nothing were allocated. `request` is the name of this request, and
-    `offer` has the devices of the node.
+    `taken_before` means that the claims would fit, but pods before this pod take the devices. `request` is the name of
+    the failing request, and `most` is the maximum number of devices for this request if nothing were allocated. `offer`
+    contains the devices of the node.
     """
 
     leading: LeadingReason
@@ -82,7 +89,10 @@ class DeviceReason(NamedTuple):
     """The node and others with the same findings."""
 
     def together(self) -> NotTogether | None:
-        """Return the requirements that cannot be met together on the node, with the values of each, or None."""
+        """Return the requirements that cannot be met together on the node, with the values for each requirement.
+
+        If there are no such requirements, return None.
+        """
         from dra_plan.explanation.collisions import not_together
 
         blocking = self.group.blocking if self.group is not None else None
@@ -91,10 +101,10 @@ class DeviceReason(NamedTuple):
         return not_together(self.offer, blocking)
 
     def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
-        """Return the part of a selector that is false for the most devices of `offers`, if it reads only one value.
+        """Return the part of a selector that is false for the most devices of `offers`.
 
-        The offers are those of this node and of other nodes with the same leading reason. Return None if there is no
-        such part.
+        The offers are those of this node and of other nodes with the same leading reason. Return None if the part reads
+        several values, or if no part is false.
         """
         from dra_plan.explanation.absent import decisive_parts_of
         from dra_plan.explanation.hints import clause
@@ -109,7 +119,7 @@ class DeviceReason(NamedTuple):
         return clause(most) if most is not None and len(most.found) == 1 and not most.error else None
 
     def missing_drivers(self) -> list[MissingDriver]:
-        """Return the drivers that the claims want and that publish devices only for other nodes."""
+        """Return the drivers whose devices the claims request, but which publish devices only for other nodes."""
         from dra_plan.explanation.driver_pods import missing_drivers
 
         return missing_drivers(self.offer) if self.offer is not None else []
@@ -125,7 +135,7 @@ class DeviceReason(NamedTuple):
         return pools_elsewhere(self.offer.placement, texts)
 
     def bad_pools(self) -> list[PoolName]:
-        """Return the pools that end the scheduling attempt, if they are the reason why the claims do not fit."""
+        """Return the pools that end the scheduling attempt, if these pools are the reason why the claims do not fit."""
         from dra_plan.explanation.parts import pool
 
         if self.offer is None or self.leading.code not in ABOUT_POOLS:
@@ -150,7 +160,10 @@ class DeviceReason(NamedTuple):
         ]
 
     def removed(self) -> list[RemovedDevices]:
-        """Return the devices that the failing request could get if they were not allocated and had enough left."""
+        """Return the devices that the failing request cannot get only because they are in use.
+
+        Such a device is allocated, or too little of it is left.
+        """
         from dra_plan.explanation.parts import removal
 
         offer, request = self.offer, self.request
@@ -162,9 +175,10 @@ class DeviceReason(NamedTuple):
 
 
 class DeviceReasons:
-    """Finds out, node by node, why the claims of a pod do not fit.
+    """A look-up that says, node by node, why the claims of a pod do not fit.
 
-    Of many nodes, it examines only some, spread over all of them; if nodes are `chosen`, only from among these.
+    If there are many nodes, only some of them are examined, spread over all nodes. If nodes are `chosen`, only chosen
+    nodes are examined.
     """
 
     def __init__(
@@ -188,7 +202,7 @@ class DeviceReasons:
             self._look_at(attempt, _fitting(plan) if not attempt.has_more else frozenset())
 
     def of(self, node: str) -> DeviceReason | None:
-        """Return why the claims do not fit on the node, or None if this was not found."""
+        """Return the reason why the claims do not fit on the node, or None if no reason was found."""
         found = self._found.get(node)
         if found is None or self._attempt is None or found.leading.request is None:
             return found
@@ -201,9 +215,9 @@ class DeviceReasons:
         return any(found.leading.code == "claim-elsewhere" for found in self._found.values())
 
     def not_ready(self, node: Node) -> tuple[str, UnreadyPod] | None:
-        """Return a DaemonSet's pod that is not ready on the node, and the driver to which it belongs, or None.
+        """Return a DaemonSet's pod that is not ready on the node, and the driver to which the pod belongs, or None.
 
-        The driver is "" if the pod's claims do not need it.
+        The driver is "" if the pod's claims do not need the driver.
         """
         found = self._found.get(node.metadata.name)
         return self._drivers.unready_on(found.offer if found is not None else None, node)
@@ -291,11 +305,11 @@ class _AlikeNodes:
 
 
 def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNodes) -> list[RefusingNodes]:
-    """Return groups of the nodes that reject the pod, the nodes that are closest to fitting first.
+    """Return groups of the nodes that reject the pod. The nodes that are closest to fitting come first.
 
-    Groups with fewer reasons come first, then those where devices may become free, and then larger groups. Nodes that
-    are reserved for the control plane, or that are not ready, come after these. Nodes that the pod can never use come
-    last.
+    Groups with fewer reasons come first, then groups in which devices may become free, and then larger groups. Nodes
+    that are reserved for the control plane, or that are not ready, come after all of these. Nodes that the pod can
+    never use come last.
     """
     groups: dict[Any, _AlikeNodes] = {}
     causes: dict[int, Any] = {}
@@ -320,7 +334,10 @@ def refusing_nodes(found: NodeRefusals, of_devices: DeviceReasons, there: OnNode
 
 
 def with_priorities(of: RefusingNodes, run: VerdictRun, priority: int) -> RefusingNodes:
-    """Return the nodes. If other pods leave too little room, add how many pods there are below this priority."""
+    """Return the nodes. If other pods leave too little room, the result says how many pods have a lower priority.
+
+    `priority` is the priority of the rejected pod.
+    """
     if not any(one.is_of_room for one in of.about):
         return of
     there = [run.priority(pod) for node in of.nodes for pod in run.pods_on(node)]
@@ -394,6 +411,8 @@ def _key(of: Obstacle, node: str, there: OnNodes) -> Any:
             return topology_key, domain is None
         case VolumeInUse(claim, disk):
             return claim, disk
+        case VolumeUnfit(claim, volume, asked):
+            return claim, volume, asked
         case VolumesFull(driver, asked):
             return driver, asked
     return of
@@ -452,6 +471,28 @@ def _alternatives(known: Sequence[DeviceReason]) -> list[ShortAlternative]:
     return list(best.values())
 
 
+def _shares(known: Mapping[str, DeviceReason], there: OnNodes) -> list[NodeShare]:
+    """Return what each of a few nodes has left for the failing request, if they differ; the most first."""
+    lefts = [reason.leading.left for reason in known.values()]
+    if len(known) > MOST_EACH or None in lefts:
+        return []
+    nearest = sorted(known.items(), key=lambda each: -(each[1].leading.left or 0))
+    return differing(
+        NodeShare(node=name, left=str(reason.leading.left), removed=_with_leaving(reason.removed(), there))
+        for name, reason in nearest
+    )
+
+
+def _with_leaving(removed: Iterable[RemovedDevices], there: OnNodes) -> list[RemovedDevices]:
+    """Return the devices, whose holders have the pods among them that are being deleted."""
+
+    def told(one: ClaimHolder) -> ClaimHolder:
+        leaving = [pod for pod in one.pods if f"{one.namespace}/{pod}" in there.leaving]
+        return structs.replace(one, leaving=leaving) if leaving else one
+
+    return [structs.replace(one, holders=list(map(told, one.holders))) for one in removed]
+
+
 def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) -> Iterator[NodeObstacle]:
     """Yield the obstacles of the claims, with the range of numbers over the nodes."""
     by_name = {name: reason for name in names if (reason := of_devices.of(name)) is not None}
@@ -472,6 +513,7 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     offers = [reason.offer for reason in (known if len(known) == len(names) else known[:1]) if reason.offer is not None]
     deciding = known[0].deciding(offers) if short and never and not most else None
     at = next(name for name, reason in by_name.items() if reason is example)
+    together = example.together() if best.code == example.leading.code else None
     is_example = len(names) > 1 and (deciding is None or len(offers) < len(names))
     is_without = _has_none(known[0]) or bool(drivers)
     driver, unready = (of_devices.not_ready(there.nodes[names[0]]) if is_without else None) or ("", None)
@@ -479,11 +521,12 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
-        removed=removed,
+        removed=_with_leaving(removed, there),
+        each=[] if never or together is not None else _shares(by_name, there) if len(known) == len(names) else [],
         alternatives=_alternatives(known),
         deciding=deciding,
         on=at if is_example else "",
-        together=example.together() if best.code == example.leading.code else None,
+        together=together,
         room=str(most) if short and never else "",
         never=never,
         pools=known[0].bad_pools(),

@@ -7,8 +7,8 @@ the nodes that a line names are looked at, so that this costs little on many nod
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -16,7 +16,7 @@ from dra_plan.api import quantity
 from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
 from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY
-from dra_plan.documents.node_obstacles import NodeObstacle, ResourceUser
+from dra_plan.documents.node_obstacles import NodeObstacle, NodeShare, ResourceUser
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.questions.explain.bindings import is_unreachable
 from dra_plan.questions.explain.peaks import parts
@@ -32,8 +32,12 @@ MOST_USERS = 2
 """The number of pods that are named as users of a resource, if fewer than all of them would have to go."""
 
 
+MOST_EACH = 4
+"""The number of nodes of a kind up to which each is described, if they differ."""
+
+
 class OnNodes(NamedTuple):
-    """The rejected pod, the run in which it is rejected, and what the input says about the nodes.
+    """The rejected pod, the run in which it is rejected, and the content of the input about the nodes.
 
     `limit_ranges`, `finished` pods and `nodes` are those of the input.
     """
@@ -58,23 +62,23 @@ class OnNodes(NamedTuple):
         return "Stuck" if is_unreachable(self.nodes.get(found.spec.node_name)) else "Leaving"
 
     def is_promised(self, short: ResourceShort, node: str) -> bool:
-        """Return whether the node has enough of the resource, unless the pods that are nominated to it are counted."""
+        """Return whether the node has enough of the resource without the pods that are nominated to the node."""
         promised = self.run.nominated(node, self.pod)
         return bool(promised) and short.asked <= _free(self.run, short, node)
 
 
 def blocking_pod(of: Obstacle) -> str:
-    """Return the pod that alone causes the obstacle, as NAMESPACE/NAME, or "" if there is none."""
+    """Return the only pod that causes the obstacle, as NAMESPACE/NAME. If there is no such pod, return ""."""
     return of.pod if isinstance(of, AffinityUnmet | PortTaken | VolumeInUse) else ""
 
 
 def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) -> NodeObstacle | None:
-    """Return the obstacle that the nodes have in common, with more details, or None if it has no subject.
+    """Return the obstacle that the nodes have in common, with more details, or None if the obstacle has no subject.
 
-    A resource comes with its users, or with the amount that its device plugin lacks. Too many pods come with the node's
-    limit, because the scheduler reports only that there are too many. A taint comes with the toleration that the pod
-    has instead, the name of another node with the DaemonSet that requires it, and a pod with whether it is being
-    deleted.
+    The details depend on the obstacle. A resource has its users, or the amount that its device plugin lacks. If there
+    are too many pods, the node's limit is added, because the scheduler reports only that there are too many. A taint
+    has the toleration that the pod has instead, and the name of another node with the DaemonSet that requires the
+    taint. For a pod, the result says whether the pod is being deleted.
     """
     of = node_obstacle(same, there.nodes)
     if of is None:
@@ -166,9 +170,8 @@ def _asked(info: PodInfo, resource: str) -> int:
 def _with_users(of: NodeObstacle, same: Sequence[ResourceShort], names: Sequence[str], there: OnNodes) -> NodeObstacle:
     """Return the obstacle with the pods that have the resource on the node with the most left.
 
-    If pods that come first are nominated to it, these are named and what is free without them. Otherwise, of an
-    extended resource all users are named, and of other resources the one or two pods with the largest requests, if
-    the pod would fit without them and they do not belong to the node.
+    If pods that come first are nominated to it, these are named and what is free without them. Otherwise, a few nodes
+    that differ come with the users on each.
     """
     at = max(range(len(same)), key=lambda each: same[each].left)
     short, node = same[at], names[at]
@@ -181,10 +184,31 @@ def _with_users(of: NodeObstacle, same: Sequence[ResourceShort], names: Sequence
     if taken and max(0, free - taken) == short.left < free:
         users = [_user(info, info.requests.get(short.resource, 0), short.resource, there) for info in promised]
         return structs.replace(of, promised=users, free=amount_text(short.resource, free), on=on)
+    of = structs.replace(of, **_taken(short, node, there), on=on)
+    if len(names) > MOST_EACH or of.resource == PODS:
+        return of
+    shares = [
+        NodeShare(node=name, left=amount_text(one.resource, one.left), **_taken(one, name, there))
+        for one, name in sorted(zip(same, names, strict=True), key=lambda each: -each[0].left)
+    ]
+    return structs.replace(of, each=differing(shares))
+
+
+def differing(shares: Iterable[NodeShare]) -> list[NodeShare]:
+    """Return what the nodes have left, if they differ in more than their names."""
+    shares = list(shares)
+    return shares if any(structs.replace(one, node=shares[0].node) != shares[0] for one in shares) else []
+
+
+def _taken(short: ResourceShort, node: str, there: OnNodes) -> dict[str, Any]:
+    """Return the fields that name who has the resource of a node.
+
+    Of an extended resource all users are named, and of other resources the one or two pods with the largest requests,
+    if the pod would fit without them and they do not belong to the node.
+    """
     if "/" in short.resource:
-        holders = [info.pod.key for info in there.run.infos_on(node) if _asked(info, short.resource)]
-        return structs.replace(of, holders=holders, on=on)
-    return structs.replace(of, users=[*_users(short, node, there)], on=on)
+        return {"holders": [info.pod.key for info in there.run.infos_on(node) if _asked(info, short.resource)]}
+    return {"users": [*_users(short, node, there)]}
 
 
 def _users(short: ResourceShort, node: str, there: OnNodes) -> Iterator[ResourceUser]:

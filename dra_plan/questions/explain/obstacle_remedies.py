@@ -1,7 +1,8 @@
 """`explain`: the changes that would remove an obstacle on nodes: of the pod, its workload, a node or a device class.
 
-A taint is tolerated or removed, a node uncordoned or labelled, a label selected differently, less of a resource
-requested; a workload whose pods only partly find nodes gets fewer pods. `remedies` tries them with the whole scheduler.
+A taint is tolerated or removed, a node uncordoned or labelled, a label selected differently or not required, an
+affinity term given more namespaces, less of a resource requested; a workload whose pods only partly find nodes gets
+fewer pods. `remedies` tries them with the whole scheduler.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,6 +19,7 @@ from msgspec import structs
 from dra_plan.api.core import Node, Pod, Toleration
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass
+from dra_plan.api.selectors import selector_text
 from dra_plan.api.well_known import (
     CONTROL_PLANE,
     HOSTNAME,
@@ -34,10 +37,12 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
+    AffinityNamespacesAdded,
     DevicesRepaired,
     NodeAdded,
     NodeAwaited,
     NodeLabelled,
+    NodeRequirementDropped,
     NodeRequirementsMerged,
     NodeSelectorChanged,
     NodeTaintMet,
@@ -65,10 +70,13 @@ from dra_plan.questions.explain.spec_edits import (
     honoring_taints,
     lowering,
     merging_requirements,
+    near_pods_in,
     preferring_distance,
+    requiring,
     spreading_anyway,
     with_domains,
     without_port,
+    without_requirement,
 )
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
@@ -78,6 +86,10 @@ MOST_CLASSES = 2
 
 
 _WORDS = re.compile(r"[^\W_]+")
+
+
+_LEAST_CPU, _LEAST = Fraction(1, 4), Fraction(1, 3)
+"""The shares to which requests for cpu, and for anything else, may be lowered: a pod with less cpu is only slower."""
 
 
 _ROUND = 1 << 20
@@ -90,6 +102,10 @@ _PLACES = (ZONE, REGION)
 
 _OF_SYSTEM = ("kubernetes.io/arch", "kubernetes.io/os", HOSTNAME, "metadata.name")
 """Labels whose value a program depends on, and names of nodes."""
+
+
+_PLATFORMS = ("amd64", "arm", "arm64", "linux", "ppc64le", "riscv64", "s390x", "windows")
+"""Values of the labels for a node's architecture and system. None of them is a misspelt other one."""
 
 
 _OF_PROVIDERS = (
@@ -111,8 +127,8 @@ _OF_PROVIDERS = (
 class Remedy:
     """One or more changes that were found together, and the function that applies them to an input.
 
-    The function returns None if it is unknown how to apply them. `fixed` means that an existing pod cannot be changed
-    like this. `patches` are those of a change that was found elsewhere.
+    If it is unknown how to apply the changes, the function returns None. `fixed` means that the changes are not
+    possible on an existing pod. `patches` are the patches of a change that was found elsewhere.
     """
 
     told: tuple[SuggestedChange, ...]
@@ -121,8 +137,16 @@ class Remedy:
     patches: tuple[ObjectPatch, ...] = ()
 
 
+def may_be_new(one: NodeObstacle) -> bool:
+    """Return whether a new node may not have this obstacle, which other pods cause."""
+    return one.is_of_room or (one.devices is not None and not one.never)
+
+
 def departed(inventory: Inventory, pods: Collection[str]) -> Inventory:
-    """Return the input without these pods, which are given as NAMESPACE/NAME, and without what they held."""
+    """Return the input without these pods and without what they held.
+
+    Pods are given as NAMESPACE/NAME.
+    """
     if not pods:
         return inventory
     from dra_plan.whatif.edits import depart  # most inputs have no such pods, and start-up time matters
@@ -135,7 +159,7 @@ _OF_SANDBOXES = ("sandbox.gke.io/runtime",)
 
 
 class ObstacleRemedies:
-    """Finds changes that would help one owner, obstacle by obstacle."""
+    """A search for changes that would help one owner, obstacle by obstacle."""
 
     def __init__(self, inventory: Inventory, owner: Owner, pods: OwnedPods) -> None:
         self._inventory, self._owner, self._pods = inventory, owner, pods
@@ -150,7 +174,10 @@ class ObstacleRemedies:
             case "Cordoned":
                 yield _uncordon(node.metadata.name)
             case "Label":
-                yield from self._label(one, node)
+                changed = list(self._label(one, node))
+                yield from changed
+                if not any(isinstance(told, NodeSelectorChanged) for each in changed for told in each.told):
+                    yield from self._not_required(one, node)
             case "Resource":
                 yield from self._repaired(one, node)
                 yield from self._resource(one)
@@ -211,18 +238,20 @@ class ObstacleRemedies:
         return Remedy((told,), apply, patches=(patches.of_node_spec(node, after), *patches.deletions(leaving)))
 
     def one_more(self, group: RefusingNodes) -> Remedy | None:
-        """Return the addition of a node like these, if they only have too little room left by other pods."""
-        node = self._nodes[group.nodes[0]]
-        if not all(one.is_of_room or (one.devices is not None and not one.never) for one in group.about):
-            return None
-        return _added(node.metadata.name) if all(reason.about for reason in group.reasons) else None
+        """Return the addition of a node like these, if other pods leave them too little room, and it would do alone."""
+        about = group.about
+        return _added(group.nodes[0]) if any(map(may_be_new, about)) and not any(one.never for one in about) else None
 
     def _label(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         if one.operator != "In" or one.label in ("metadata.name", HOSTNAME):
             return
         wanted_value, near = one.values[0], one.near
+        if one.label in _OF_SYSTEM and wanted_value in _PLATFORMS:
+            return
         if one.label in _PLACES:
-            yield from self._in_other_place(one, near or (node.metadata.labels or {}).get(one.label, ""))
+            yield from self._in_other_place(
+                one, (near if one.found else "") or (node.metadata.labels or {}).get(one.label, "")
+            )
             return
         if near:  # do not label nodes for a misspelt selector
             if not one.found and any(near in (each.metadata.labels or {}) for each in self._inventory.nodes):
@@ -248,10 +277,30 @@ class ObstacleRemedies:
                 fixed=True,
             )
 
-    def at_last(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
-        """Yield the value that the nodes have of a label, if no node has the one that the pod requires.
+    def _not_required(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
+        """Yield the pod without what it requires of a label, unless a program needs it or it names the pod's node."""
+        spec, by = self._pods.spec, self._pods.object
+        if spec is None or spec.runtime_class_name or one.label in _OF_SYSTEM:
+            return
+        places = requiring(spec, one.label, one.operator, one.values)
+        if by is None or not places:
+            return  # the configuration of the scheduler requires it
+        told = NodeRequirementDropped(
+            code="drop-node-requirement",
+            label=one.label,
+            operator=one.operator,
+            values=one.values,
+            has=(node.metadata.labels or {}).get(one.label, ""),
+            places=places,
+        )
+        edit = partial(without_requirement, label=one.label, operator=one.operator, values=one.values)
+        yield from self._of_pod(told, edit, fixed=True)
 
-        The nodes may be quite different ones, so this is only worth trying where nothing else helps.
+    def at_last(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[Remedy]:
+        """Yield a change to the value that the nodes have for a label, if no node has the value that the pod requires.
+
+        The nodes may be quite different from the intended ones. The change is therefore worth trying only if nothing
+        else helps.
         """
         labels = self._nodes[group.nodes[0]].metadata.labels or {}
         if one.kind != "Label" or one.operator != "In" or one.label in _OF_SYSTEM or one.label not in labels:
@@ -266,7 +315,10 @@ class ObstacleRemedies:
         )
 
     def merged(self, conflict: LabelConflict) -> Iterator[Remedy]:
-        """Yield the change that merges requirements that exclude each other into one that each listed value meets."""
+        """Yield the change that merges requirements that exclude each other.
+
+        The merged requirement is met by each of the values that the original requirements list.
+        """
         spec, label = self._pods.spec, conflict.label
         required = required_terms(Pod(spec=spec)) if spec is not None else None
         if spec is None or required is None:
@@ -315,9 +367,29 @@ class ObstacleRemedies:
                 yield from self._of_pod(told, lambda spec: with_domains(spec, key, least), fixed=True)
             told = PodRuleRelaxed(code="relax-spread", topology_key=key)
             yield from self._of_pod(told, lambda spec: spreading_anyway(spec, key), fixed=True)
+        elif one.term == "affinity" and one.elsewhere:
+            yield from self._in_more_namespaces(one)
         elif one.term == "anti-affinity":
             told = PodRuleRelaxed(code="relax-anti-affinity", topology_key=key)
             yield from self._of_pod(told, lambda spec: preferring_distance(spec, key), fixed=True)
+
+    def _in_more_namespaces(self, one: NodeObstacle) -> Iterator[Remedy]:
+        """Yield the affinity term with the other namespaces that have such pods, and those that it already selects."""
+        spec = self._pods.spec
+        near = spec.affinity.pod_affinity if spec is not None and spec.affinity is not None else None
+        terms = near.required_during_scheduling_ignored_during_execution if near is not None else ()
+        for term in terms:
+            if (term.topology_key, selector_text(term.label_selector)) == (one.topology_key, one.selector):
+                every = sorted({*(term.namespaces or [self._owner.namespace]), *one.elsewhere})
+                told = AffinityNamespacesAdded(
+                    code="add-affinity-namespaces",
+                    selector=one.selector,
+                    topology_key=one.topology_key,
+                    namespaces=every,
+                )
+                edit = partial(near_pods_in, key=one.topology_key, selector=one.selector, namespaces=every)
+                yield from self._of_pod(told, edit, fixed=True)
+                return
 
     def _one_more(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         """Yield one more node, if no pod there would be in the way: a new domain, or one more node of the emptiest."""
@@ -344,7 +416,7 @@ class ObstacleRemedies:
         return next((each for each in alike if not (each.spec.unschedulable or each.spec.taints)), node)
 
     def _resource(self, one: NodeObstacle) -> Iterator[Remedy]:
-        """Yield the request lowered to the free amount, if that is at least a third of the request."""
+        """Yield the request lowered to the free amount, if that is not too little of the request."""
         if one.room == "0" and "/" in one.resource:
             yield from self._renamed(one.resource)
             yield from self._served(one.resource)
@@ -355,7 +427,7 @@ class ObstacleRemedies:
         asking = peak(spec, one.resource)
         own = [asked_of(container, one.resource) for container in asking]
         known = sum(own) + overhead_of(spec, one.resource) == need and spec.resources is None
-        if not own or not known or 3 * left < need:
+        if not own or not known or left < (_LEAST_CPU if one.resource == "cpu" else _LEAST) * need:
             return
         at = own.index(max(own))
         to = own[at] - (need - left)

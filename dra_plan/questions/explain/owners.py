@@ -71,7 +71,10 @@ ONE_MORE = "  The following is about one more pod like these."
 
 
 class Telling(NamedTuple):
-    """The level of detail of an explanation: whether to show all groups of nodes, and owners in full."""
+    """The level of detail of an explanation.
+
+    It says whether all groups of nodes are shown, and whether owners are shown in full.
+    """
 
     verbose: bool = False
     details: bool = False
@@ -81,7 +84,10 @@ BRIEF = Telling()
 
 
 def one_line(block: OwnerBlock) -> str:
-    """Return the verdict or the result for devices, with the obstacles on the nodes that are closest to fitting."""
+    """Return the verdict or the result for devices, in one line.
+
+    The line also has the obstacles on the nodes that are closest to fitting.
+    """
     if not block.verdicts or is_lone_claim(block):
         return headline(block.claim_sets[0], names(block.claim_sets))
     if block.unplanned is not None and is_told_by_what_it_has(block):
@@ -90,9 +96,9 @@ def one_line(block: OwnerBlock) -> str:
 
 
 def is_told_by_what_it_has(block: OwnerBlock) -> bool:
-    """Return whether the owner's state says more than its verdict.
+    """Return whether the owner's state says more than the owner's verdict.
 
-    This is so if the owner has a node or devices, or has finished.
+    This is the case if the owner has a node or devices, or has finished.
     """
     unplanned = block.unplanned
     return block.verdicts[0].verdict in UNTOLD and unplanned is not None and unplanned.state != "WithoutClaims"
@@ -101,7 +107,7 @@ def is_told_by_what_it_has(block: OwnerBlock) -> bool:
 def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
     """Yield the lines about equal owners: the verdict, and then the devices, the changes that help, or the state.
 
-    If `folded` is set, explanations of nodes that do not fit on a terminal are only counted.
+    If `folded` is set, explanations of nodes are only counted if the screen has no room for them.
     """
     if not block.verdicts or is_lone_claim(block):
         name = names(block.claim_sets)
@@ -134,7 +140,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
 
 
 def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
-    """Yield the lines about a claim set, or about several sets with this common `name`."""
+    """Yield the lines about a claim set, or about several claim sets that have the common name `name`."""
     yield from _fold([headline(of, name)], of, None, folded=False)
 
 
@@ -318,7 +324,7 @@ def _edits_generated(of: TriedChanges) -> bool:
 def nothing_helps(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> str:
     """Return a sentence that says that no change helps, or "".
 
-    It is returned if devices are the only obstacle, or if changes were tried.
+    The sentence is returned if devices are the only obstacle, or if changes were tried.
     """
     nodes = verdict.told_nodes if verdict is not None else []
     alone = not (verdict is not None and verdict.of_all_nodes) and only_devices(nodes)
@@ -364,16 +370,17 @@ def _help_lines(told: list[str], verdict: OwnerVerdict | None, *, folded: bool) 
 
 
 def help_heading(told: list[str], verdict: OwnerVerdict | None) -> tuple[str, str]:
-    """Return the title above these suggestions, and a remark that says which of them were tried."""
+    """Return the title above these suggestions, and a remark that says which suggestions were tried."""
     untried = len(verdict.repairs) if verdict is not None else 0
     return suggestions.heading(len(told) - untried, untried)
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
-    """Return the changes that would help, one on each line. Claims of which any one must be released share a line.
+    """Return the changes that would help, one on each line.
 
-    The suggestions of the verdict were tried with the whole scheduler. If there is no verdict, the suggestions are
-    those that make the claims fit. Pods of drivers that need repair come first; this is not tried.
+    If it is enough to release any one of several claims, these claims share a line. The suggestions of the verdict were
+    tried with the whole scheduler. If there is no verdict, the suggestions are the changes that make the claims fit.
+    Driver pods that need repair come first; their repair is not tried.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
         who_fits = "the claim" if verdict.kind == "ResourceClaim" else "the pod"
@@ -385,7 +392,10 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
 
 
 def explained(document: ExplanationDocument) -> list[str]:
-    """Return what the explanation does not cover if the whole scheduler was not run: copies, and rules."""
+    """Return what the explanation does not cover if the whole scheduler was not run.
+
+    This is the number of copies, and rules that were not checked.
+    """
     if document.verdicts is not UNSET:
         return []
     claim_sets = document.claim_sets

@@ -44,7 +44,10 @@ def page(answer: Explanation, inventory: Inventory | None, view: View | None) ->
 
 
 def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | None, view: View | None) -> None:
-    """Add the claim sets with their explanations to the page, and then the named devices, owners and groups."""
+    """Add the claim sets with their explanations to the page.
+
+    The named devices, owners and groups follow.
+    """
     document = answer.document
     names = [claim_set_name(one) for one in document.claim_sets]
     verdicts = articles.by_owner(document)
@@ -145,7 +148,7 @@ _WORDS = {
 
 
 def fill_moves(made: Page, rooms: list[RoomForPod], view: View | None) -> None:
-    """Add a pick for each pending pod to the page. The pictures, if there are any, are those of `SCENES`."""
+    """Add a pick for each pending pod to the page. If there are pictures, they are those in `SCENES`."""
     made.harm_word = "has to move"
     made.opens_on = len(made.picks) if rooms else None
     if len(rooms) == 1:

@@ -56,8 +56,8 @@ def overhead_of(spec: PodSpec, resource: str) -> int:
 def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[str]:
     """Return the parts of the pod's total request, such as `init container migrate 4` or `overhead 250m`.
 
-    The list is empty if only the containers have requests. A request that a LimitRange added when the pod was created
-    comes with the name of the LimitRange, if only one can have added it.
+    The list is empty if only the containers have requests. If a LimitRange added a request when the pod was created,
+    the text names the LimitRange, unless several could have added the request.
     """
     spec = pod.spec
     if spec.resources is not None:
@@ -95,7 +95,7 @@ def _sum(containers: Iterable[Container], resource: str) -> int:
 
 
 def defaulted(inventory: Inventory, asked: Pod | AnyWorkload, over: Sequence[str]) -> list[DefaultedRequest]:
-    """Return the requests that a LimitRange adds to the pod, for resources whose quota is exceeded."""
+    """Return the requests that a LimitRange adds to the pod, for the resources that exceed a quota."""
     from dra_plan.controllers import limits
 
     namespace = asked.metadata.namespace

@@ -65,9 +65,9 @@ _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
 
 
 class PendingPods:
-    """Finds the verdicts on the pods of `owners` that have no node. The simulation runs only once for all of them.
+    """A search for the verdicts on pods that belong to `owners` and have no node.
 
-    After the `deadline`, in monotonic time, open results are Undecided.
+    The simulation runs only once for all owners. After the `deadline`, in monotonic time, open results are Undecided.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class PendingPods:
 
     @cached_property
     def about(self) -> RunQuestion:
-        """Return the input without objects that the API server rejects, and the limits for runs."""
+        """The input without the objects that the API server rejects, and the limits for runs."""
         asked = self._question
         taken = accepted(self._inventory, self._view.target, everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
@@ -106,7 +106,7 @@ class PendingPods:
 
     @cached_property
     def run(self) -> VerdictRun:
-        """Return the run in which all pending pods are scheduled."""
+        """The run in which all pending pods are scheduled."""
         planned = self._plan.claim_sets
         return VerdictRun(self.about, self.owners_of, self._common, self._is_explained, planned=planned)
 
@@ -131,7 +131,7 @@ class PendingPods:
         return accepted(labelled, self._view.target, everybody, self._question.runtime_config).inventory
 
     def verdict(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate], fate: Fate) -> OwnerVerdict:
-        """Return the verdict on one or several pods, which is the verdict on the decisive pod."""
+        """Return the verdict on one or several pods, which is the verdict on the pod that decides."""
         record, run = fate.record, self.run
         made = structs.replace(
             made,
@@ -156,6 +156,9 @@ class PendingPods:
         node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
+        if self._is_at_length and (fate.held_by == "Volumes" or fate.is_good):
+            awaited = [one for one in needs_of(self._inventory, record.pod, self._drivers) if one.is_awaited]
+            made = structs.replace(made, volume_claims=awaited)
         made, record = self._of_gang(made, record)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
@@ -190,12 +193,16 @@ class PendingPods:
             fates=self._fates,
             closely=self._closely,
             is_explained=self._is_explained,
-            at_length=bool(self._question.owners) or len(self._owners) <= MOST_HELPED,
+            at_length=self._is_at_length,
             with_nodes=self._with_nodes,
             with_admin_access=self._with_admin_access,
             plan_of=self.plan_of,
         )
         return OwnerTrials(ground)
+
+    @property
+    def _is_at_length(self) -> bool:
+        return bool(self._question.owners) or len(self._owners) <= MOST_HELPED
 
     def _summary_of(self, pod: Pod) -> GroupSummary | None:
         """Return what the run says of the pod's group."""
@@ -259,7 +266,7 @@ class PendingPods:
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
-            volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
+            volume_claims=needs_of(self._inventory, record.pod, self._drivers) if of_volumes else [],
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
             lost_claims=claims_of_lost_nodes(self._inventory, record.pod, self._nodes)
             if of_devices.are_elsewhere

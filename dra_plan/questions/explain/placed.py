@@ -30,13 +30,13 @@ _REPEATED = ("Failed", "BackOff", "InspectFailed")
 
 
 class PlacedPods:
-    """Finds the verdicts on the pods of an input that have nodes."""
+    """A search for the verdicts on an input's pods that have nodes."""
 
     def __init__(self, inventory: Inventory, view: View) -> None:
         self._inventory, self._view = inventory, view
 
     def of_pod(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
-        """Return the verdict on a pod that has a node, with what keeps it from starting."""
+        """Return the verdict on a pod that has a node, with what keeps the pod from starting."""
         made = structs.replace(made, evictions=self.evictions([pod]))
         if pod.status.phase not in ("", "Pending"):
             return made
@@ -48,9 +48,9 @@ class PlacedPods:
         )
 
     def evictions(self, pods: Iterable[Pod]) -> list[TaintEviction]:
-        """Return the taint that will evict the pod, for each pod that will be evicted.
+        """Return the taint that will evict the pod, for each of the pods that will be evicted.
 
-        The earliest evictions come first.
+        The earliest eviction comes first.
         """
         first = [next(iter(self._foreseen.of(pod)), None) for pod in pods]
         return [_taint_eviction(each) for each in sorted(filter(None, first), key=lambda each: each.seconds)]
@@ -63,7 +63,7 @@ class PlacedPods:
 
     @cached_property
     def drivers(self) -> DriverPods:
-        """The pods of drivers, which publish devices."""
+        """The pods of device drivers."""
         from dra_plan.explanation.driver_pods import DriverPods
 
         return DriverPods(self._inventory)

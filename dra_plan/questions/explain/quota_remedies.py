@@ -28,7 +28,7 @@ MOST_PODS = 2_000
 
 
 class QuotaRaise(NamedTuple):
-    """A raise of quotas, with the patches that make it and the input after it."""
+    """A change that raises quotas, with its patches and the input after the change."""
 
     told: list[QuotaRaised]
     patches: list[ObjectPatch]
@@ -36,7 +36,10 @@ class QuotaRaise(NamedTuple):
 
 
 def raised(inventory: Inventory, waiting: Sequence[Pod], is_own: Callable[[Pod], bool]) -> QuotaRaise | None:
-    """Return the smallest raise of quotas with which all of the owner's pods are created, or None if there is none."""
+    """Return the smallest raise of quotas that lets all of the owner's pods be created.
+
+    If there is no such raise, return None.
+    """
     if len(waiting) > MOST_PODS:
         return None
     changed = inventory

@@ -70,7 +70,7 @@ class DeviceAttempt:
     """The claims with which a pod failed to be scheduled, and the cluster at that time.
 
     `nodes` are the nodes that rejected the pod because of devices. `claims` are the claims that waited for devices.
-    `has_more` means that one of these is for extended resources, so that the pod's claim set does not have it.
+    `has_more` means that one of these claims is for extended resources and is therefore not in the pod's claim set.
     """
 
     nodes: tuple[Node, ...]
@@ -168,7 +168,7 @@ class VerdictRun:
                 plugin.take_over(plan.claim_set.claims, plan.nodes)
 
     def is_made(self, pod: Pod) -> bool:
-        """Return whether the pod is created, because neither a quota nor a limit prevents this."""
+        """Return whether the pod is created. A pod is not created if a quota or a limit rejects it."""
         return pod.key not in self._kept_out
 
     def _is_chosen(self, pod: Pod) -> bool:
@@ -228,7 +228,10 @@ class VerdictRun:
         return cluster.revision, cluster.journal.end()
 
     def came_first(self, pod: Pod) -> bool:
-        """Return whether the cluster was still unchanged at the pod's last failure, so no other pod is an obstacle."""
+        """Return whether the cluster was still unchanged when the pod failed last.
+
+        If it was, no other pod is an obstacle.
+        """
         return self._seen_by.get(pod_uid(pod)) == self._start
 
     def victims(self, pod: Pod) -> list[Eviction]:
@@ -246,7 +249,10 @@ class VerdictRun:
         return self.simulation.cluster.nodes[node].pods.values()
 
     def nominated(self, node: str, pod: Pod) -> list[PodInfo]:
-        """Return the pods that are nominated to the node at the end and whose room the given pod may not take."""
+        """Return the pods that are nominated to the node at the end of the run.
+
+        Only pods with room that the given pod may not take are included.
+        """
         info = self.simulation.cluster.info(pod)
         found = self.simulation.handle.nominator.at_least(node, info.priority, info.uid)
         return [other for other in found if other.uid not in self.simulation.cluster.nodes[node].pods]
@@ -360,12 +366,15 @@ _CLASS = re.compile(r"\bno PriorityClass with name ([a-z0-9][-a-z0-9.]*) was fou
 
 
 def class_named(text: str) -> str:
-    """Return the PriorityClass that is missing according to the API server's message, or "" for other messages."""
+    """Return the PriorityClass that is missing according to the API server's message. For other messages, return ""."""
     found = _CLASS.search(text)
     return found[1] if found is not None else ""
 
 
 def quota_named(text: str) -> str:
-    """Return the ResourceQuota that a rejection by the API server names in its text, or "" for other rejections."""
+    """Return the name of the ResourceQuota in the text of a rejection by the API server.
+
+    For rejections that name no quota, return "".
+    """
     found = _QUOTA.search(text)
     return found[1] if found is not None else ""

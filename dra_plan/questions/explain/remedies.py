@@ -19,14 +19,16 @@ from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import (
     NodeAdded,
     NodeAwaited,
+    NodeRequirementDropped,
     NodeTaintMet,
     ObjectPatch,
     PatchOperation,
+    PodsGone,
     ResourceLowered,
     SuggestedChange,
     TriedChanges,
 )
-from dra_plan.documents.verdicts import DEVICES, LabelConflict, OwnerVerdict
+from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests import kinds
@@ -37,10 +39,10 @@ from dra_plan.questions.explain.editing import (
     found,
     spec_of,
 )
-from dra_plan.questions.explain.leaving import without_leaving
-from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy
-from dra_plan.questions.explain.removals import priority_of, removals
-from dra_plan.questions.explain.shared_claims import claim_per_pod
+from dra_plan.questions.explain.leaving import is_of_leaving, without_leaving
+from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy, may_be_new
+from dra_plan.questions.explain.removals import is_of_amount, priority_of, removals
+from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
@@ -69,9 +71,10 @@ MOST_CHANGES = 2
 
 
 class Trial(NamedTuple):
-    """The result for the owner's pods in a changed input: the node of the first pod that fits, and the number that fit.
+    """The result for the owner's pods in a changed input.
 
-    `evicts` are the pods (NAMESPACE/NAME) that make room for the first pod.
+    It contains the node of the first pod that fits, and the number of pods that fit. `evicts` are the pods
+    (NAMESPACE/NAME) that make room for the first pod.
     """
 
     node: str
@@ -85,7 +88,7 @@ Tries = Callable[[Inventory], Trial | None]
 
 
 class Remedies:
-    """Finds changes that help an owner. `claims` are the changes that would make its claims fit."""
+    """A search for changes that help an owner. `claims` are the changes that would make the owner's claims fit."""
 
     def __init__(self, index: Index, owner: Owner, tries: Tries, claims: ClaimChanges) -> None:
         self._inventory, self._owner, self._tries, self._claims = index.inventory, owner, tries, claims
@@ -99,7 +102,10 @@ class Remedies:
         """The number of changes, and combinations, that were tried."""
 
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
-        """Return the changes that helped all of the owner's pods or, if there are none, those that helped some."""
+        """Return the changes that helped all of the owner's pods.
+
+        If there are no such changes, return the changes that helped some of the pods.
+        """
         fewer = self._of_obstacles.fewer(verdict) if 0 < verdict.would_bind < verdict.pods else None
         enough = self._helping([(fewer,)], verdict) if fewer is not None else []
         found = self._claims.known or (self._claims.later(_of_devices(verdict)) if _is_crowded_out(verdict) else [])
@@ -107,13 +113,17 @@ class Remedies:
         known += self._for_all(known, verdict)
         others = self._helping(sorted(self._combinations(verdict), key=_order), verdict)
         helped = [*known, *others]
+        if not found:
+            helped += self._helping(sorted(self._of_claims(verdict, 1), key=_order), verdict)
         if not helped:
-            helped += self._helping(sorted(self._with_claims(verdict), key=_order), verdict)
+            helped += self._helping(sorted(self._wider(verdict), key=_order), verdict)
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
         helped = _different([one for one in helped if not one.would_bind] or helped)
+        most = 1 if any(len(one.changes) == 1 for one in helped) else MOST_CHANGES
         if not any(isinstance(change, NodeAdded) for one in helped for change in one.changes):
-            helped += self._first_of(self._one_more(verdict), verdict, for_some=not helped)
-        helped += self._first_of(removals(self._inventory, verdict, self._priority), verdict)
+            added = _up_to(most, self._one_more(verdict))
+            helped += self._first_of(added, verdict, for_some=not helped)
+        helped += self._first_of(_up_to(most, self._removed(verdict)), verdict)
         helped += enough
         return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
 
@@ -191,7 +201,7 @@ class Remedies:
         yield from ((one,) for one in claim_per_pod(self._inventory, self._pods, verdict))
         groups = 0
         for group, obstacles in self._groups(verdict):
-            options = list(self._options(group, obstacles, verdict.label_conflict))
+            options = list(self._options(group, obstacles, verdict))
             recovered = (one for each in options for one in each if _ends_pods(one))
             yield from ((one,) for one in recovered)  # the pods that it ends may be all that is in the way
             if options and all(options) and sum(_EVICTING not in one for one in options) <= MOST_CHANGES:
@@ -203,32 +213,74 @@ class Remedies:
 
     def _one_more(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
         """Yield one more node of each kind that would have room for the pod if it were empty."""
-        made = (self._of_obstacles.one_more(group) for group in verdict.nodes)
-        yield from ((one,) for one in made if one is not None)
+        for group, obstacles in self._groups(verdict):
+            made = self._of_obstacles.one_more(group)
+            if made is not None:
+                rest = [one for one in obstacles if not may_be_new(one)]
+                if not any(one.taint is not None for one in rest):  # a new node need not have it
+                    yield from self._with_rest(made, group, rest, verdict)
+
+    def _removed(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
+        """Yield pods that leave nodes with too little room, with the changes for what else these nodes lack."""
+        groups = list(self._groups(verdict))
+        for at, made in removals(self._inventory, groups, self._priority):
+            group, obstacles = groups[at]
+            yield from self._with_rest(made, group, [one for one in obstacles if not is_of_amount(one)], verdict)
+
+    def _with_rest(
+        self, made: Remedy, group: RefusingNodes, rest: Sequence[NodeObstacle], verdict: OwnerVerdict
+    ) -> Iterator[tuple[Remedy, ...]]:
+        """Yield a change with those for the `rest` of the obstacles, which it does not remove."""
+        options = [list(self._alone(one, group, verdict)) for one in rest]
+        combined = product([made], *options)
+        yield from (each for each in combined if _is_small(each) and _is_tolerant(each, [[made], *options]))
 
     def _options(
-        self, group: RefusingNodes, obstacles: Sequence[NodeObstacle], conflict: LabelConflict | None
+        self, group: RefusingNodes, obstacles: Sequence[NodeObstacle], verdict: OwnerVerdict
     ) -> Iterator[list[Remedy]]:
         """Yield the changes for each obstacle on nodes of one kind; those of one contradiction have one in common."""
+        conflict = verdict.label_conflict
         merged = list(self._of_obstacles.merged(conflict)) if conflict is not None else []
         rest = [one for one in obstacles if not (merged and conflict is not None and conflict.has(one))]
         if len(rest) < len(obstacles):
             yield merged
         for one in rest:
             evicting = [_EVICTING] if group.lower_priority and one.is_of_room else []
-            yield [*evicting, *self._of_obstacles.of(one, group)]
+            yield [*evicting, *self._alone(one, group, verdict)]
 
-    def _with_claims(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
-        """Yield changes of claims, found on nodes of one kind, with the other changes needed there."""
+    def _alone(self, one: NodeObstacle, group: RefusingNodes, verdict: OwnerVerdict) -> Iterator[Remedy]:
+        """Yield the changes for an obstacle, except changes of what claims request."""
+        yield from self._of_obstacles.of(one, group)
+        yield from own_claim(self._inventory, self._pods, verdict, one)
+
+    def _wider(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
+        """Yield pairs with changes that are otherwise tried alone: of claims, and of pods that are being deleted."""
+        yield from self._of_claims(verdict, MOST_CHANGES)
+        spec = self._pods.spec
+        own = [entry.resource_claim_name or "" for entry in (spec.resource_claims if spec is not None else ())]
+        leaving = list(without_leaving(self._inventory, verdict, own))
+        for group, obstacles in islice(self._groups(verdict), MOST_GROUPS if leaving else 0):
+            rest = [one for one in obstacles if not is_of_leaving(one)]
+            for made in leaving:
+                if any(isinstance(told, PodsGone) and told.on in group.nodes for told in made.told):
+                    yield from self._with_rest(made, group, rest, verdict)
+
+    def _of_claims(self, verdict: OwnerVerdict, most: int) -> Iterator[tuple[Remedy, ...]]:
+        """Yield changes of claims, found on nodes of one kind, with up to `most` changes that are needed there."""
         for group, obstacles in islice(self._groups(verdict), MOST_GROUPS):
             rest = [one for one in obstacles if one.kind != "Devices"]
-            options = [
-                list(self._of_obstacles.of(one, group)) or list(self._of_obstacles.at_last(one, group)) for one in rest
-            ]
-            if len(rest) < len(obstacles) and len(rest) < MOST_CHANGES and all(options):
-                nodes = [self._nodes[name] for name in group.nodes]
-                claims = [_carrying_out(one) for one in self._claims.on(nodes)]
+            options = [self._beside_claims(one, group, verdict) for one in rest]
+            if len(rest) < len(obstacles) and len(rest) < most and all(options):
+                claims = [_carrying_out(one) for one in self._claims.on([self._nodes[name] for name in group.nodes])]
+                claims += claim_per_pod(self._inventory, self._pods, verdict) if rest else ()
                 yield from (each for each in product(claims, *options) if _is_tolerant(each, options))
+
+    def _beside_claims(self, one: NodeObstacle, group: RefusingNodes, verdict: OwnerVerdict) -> list[Remedy]:
+        """Return the changes for an obstacle; the value that nodes have of a label is used before none is required."""
+        found = list(self._alone(one, group, verdict))
+        if all(isinstance(told, NodeRequirementDropped) for each in found for told in each.told):
+            return list(self._of_obstacles.at_last(one, group)) or found
+        return found
 
     def _groups(self, verdict: OwnerVerdict) -> Iterator[tuple[RefusingNodes, list[NodeObstacle]]]:
         """Yield the node kinds whose obstacles are all known."""
@@ -305,6 +357,10 @@ def _ends_pods(one: Remedy) -> bool:
 
 _EVICTING = Remedy((), lambda of: of)
 """No change: the pod evicts others, which removes the obstacle."""
+
+
+def _up_to(most: int, combinations: Iterable[tuple[Remedy, ...]]) -> Iterator[tuple[Remedy, ...]]:
+    return (one for one in combinations if len(one) <= most)
 
 
 def _distinct(remedies: Iterable[Remedy]) -> tuple[Remedy, ...]:

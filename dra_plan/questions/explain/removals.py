@@ -1,4 +1,4 @@
-"""`explain`: a running pod without which a pending one fits, where only cpu, memory or other resources are short.
+"""`explain`: a running pod without which a pending one fits, where cpu, memory or other resources are short.
 
 Pods that belong to their node, that are being deleted, or whose priority is higher stay. Of the others, the one that
 requests least comes first.
@@ -6,7 +6,7 @@ requests least comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 
 from dra_plan.api.core import Pod
@@ -14,7 +14,6 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import PodsGone
-from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.obstacle_remedies import Remedy, departed
 from dra_plan.questions.explain.staying import why_it_stays
@@ -29,44 +28,52 @@ MOST_REMOVED = 2
 _PODS = "pods"
 
 
-def removals(inventory: Inventory, verdict: OwnerVerdict, priority: int) -> Iterator[tuple[Remedy, ...]]:
-    """Yield the removal of a pod, which is deleted or moved to another node. Pods that request the least come first."""
-    groups = [group for group in verdict.nodes if _is_short(group)]
-    lacking = {name: _lack(group) for group in groups[:MOST_GROUPS] for name in group.nodes}
+def removals(
+    inventory: Inventory, groups: Sequence[tuple[RefusingNodes, list[NodeObstacle]]], priority: int
+) -> Iterator[tuple[int, Remedy]]:
+    """Yield the removal of a pod with the position of its node's group. The pod is deleted or moved to another node.
+
+    `groups` are kinds of nodes, with what is in the way there. Kinds that lack nothing else come first, and then pods
+    that request the least.
+    """
+    lacking: dict[str, tuple[int, int, Amounts]] = {}
+    short = [at for at, (_, obstacles) in enumerate(groups) if any(map(is_of_amount, obstacles))]
+    for at in short[:MOST_GROUPS]:
+        group, obstacles = groups[at]
+        amount = [one for one in obstacles if is_of_amount(one)]
+        lacking |= dict.fromkeys(group.nodes, (len(obstacles) - len(amount), at, _lack(amount)))
     if not lacking:
         return
     classes = {one.metadata.name: one.value for one in inventory.priority_classes}
     found = [
-        (sorted(_of_short(requests, lack)), pod.key, pod)
+        (others, sorted(_of_short(requests, lack)), pod.key, at, pod)
         for pod in inventory.pods
-        if (lack := lacking.get(pod.spec.node_name)) is not None
-        and _may_go(pod)
-        and priority_of(pod, classes) <= priority
-        and (requests := pod_requests(pod)) is not None
+        if pod.spec.node_name in lacking and _may_go(pod) and priority_of(pod, classes) <= priority
+        for others, at, lack in (lacking[pod.spec.node_name],)
+        if (requests := pod_requests(pod)) is not None
         and all(requests.get(name, 0) >= number for name, number in lack.items())
     ]
-    for *_, pod in nsmallest(MOST_REMOVED, found, key=lambda each: each[:2]):
-        yield (_gone(pod),)
+    for *_, at, pod in nsmallest(MOST_REMOVED, found, key=lambda each: each[:3]):
+        yield at, _gone(pod)
 
 
 def priority_of(pod: Pod, classes: dict[str, int]) -> int:
-    """Return the priority of a pod, which the API server takes from the PriorityClass when it creates the pod."""
+    """Return the priority of a pod.
+
+    The API server takes the priority from the PriorityClass when it creates the pod.
+    """
     return pod.spec.priority if pod.spec.priority is not None else classes.get(pod.spec.priority_class_name, 0)
 
 
-def _is_short(group: RefusingNodes) -> bool:
-    about = group.about
-    return all(reason.about for reason in group.reasons) and all(_is_of_amount(one) for one in about)
-
-
-def _is_of_amount(one: NodeObstacle) -> bool:
+def is_of_amount(one: NodeObstacle) -> bool:
+    """Return whether an amount is short that the nodes have if fewer pods run there."""
     return one.kind == "Resource" and not one.never and one.resource != _PODS
 
 
-def _lack(group: RefusingNodes) -> Amounts:
-    """Return what the node of the group with the most left lacks."""
-    need = amounts({one.resource: one.need for one in group.about})
-    left = amounts({one.resource: one.left or "0" for one in group.about})
+def _lack(short: Sequence[NodeObstacle]) -> Amounts:
+    """Return what the node with the most left lacks."""
+    need = amounts({one.resource: one.need for one in short})
+    left = amounts({one.resource: one.left or "0" for one in short})
     return {name: need[name] - left[name] for name in need}
 
 

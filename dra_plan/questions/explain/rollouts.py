@@ -31,7 +31,10 @@ LEAST_UNAVAILABLE = 1
 
 
 def rollout_suggestions(index: Index, view: View, owner: Owner, question: Question) -> list[TriedChanges]:
-    """Return the change that unblocks the rollout of the owner's Deployment, if all its pods fit after this change."""
+    """Return the change that unblocks the rollout of the owner's Deployment.
+
+    The change is returned only if all pods of the Deployment fit after it.
+    """
     deployment = _updating(index, owner, stuck=True)
     if deployment is None:
         return []
@@ -44,9 +47,9 @@ def rollout_suggestions(index: Index, view: View, owner: Owner, question: Questi
 
 
 def place_after_rollout(index: Index, view: View, owner: Owner, question: Question) -> str:
-    """Return the node that a new pod gets when the rolling update has deleted old pods, or "" if it gets none.
+    """Return the node that a new pod gets when the rolling update has deleted old pods, or "" if the pod gets none.
 
-    Nothing else is changed.
+    No other change is made.
     """
     deployment = _updating(index, owner, stuck=False)
     if deployment is None:

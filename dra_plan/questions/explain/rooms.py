@@ -43,9 +43,9 @@ MOST_LOOKS = 6_000
 
 
 def rooms(inventory: Inventory, target: Target, question: Question, chosen: Chosen, limit: int) -> list[RoomForPod]:
-    """Return how each of the selected pending pods can fit if at most `limit` running pods leave to make room for it.
+    """Return how each of the selected pending pods can fit if running pods leave to make room for it.
 
-    Each pod is checked separately. Equal pods are grouped.
+    At most `limit` pods leave. Each pending pod is checked separately. Equal pods are grouped.
     """
     given = Given(inventory, target, question, Index(inventory), time=SearchTime(question.deadline()))
     ground = given.ground(inventory)

@@ -33,17 +33,17 @@ Meant = Mapping[tuple[PodKey, str], AllocationResult]
 
 @dataclass
 class CarriedMoves:
-    """The cluster after some steps, and these steps."""
+    """The cluster after some steps, and the steps that led to it."""
 
     inventory: Inventory
     steps: list[MoveStep] = field(default_factory=list)
 
 
 def carried_out(given: Given, wanting: PodKey, chosen: TriedSet) -> CarriedMoves | None:
-    """Return the steps that lead to a placement, with the devices that the scheduler itself chooses if possible.
+    """Return the steps that lead to a placement. If possible, the devices are those that the scheduler itself chooses.
 
     Return None if the scheduler does not bind the pod at the end. Raises UnverifiedPlacementError if a step that should
-    be possible is not, or if a pod that was running before is pending at the end.
+    be possible is not possible, or if a pod that ran before is pending at the end.
     """
     for strict in (False, True):
         done = _Sequence(given, wanting, chosen, strict=strict).run()
@@ -80,7 +80,7 @@ class _Sequence:
         self._from = {key_of(movable): movable.node for movable in chosen.pods}
 
     def run(self) -> CarriedMoves | None:
-        """Return the steps; None if one of them is impossible with the devices that the scheduler chooses."""
+        """Return the steps, or None if a step is impossible with the devices that the scheduler chooses."""
         for movable in self._gone:
             self._leave(movable, "Preempt")
         moving, waiting = self._units(), list[list[MovablePod]]()
@@ -225,7 +225,10 @@ class _Arrival:
         self._candidate = self._ground.ready(pod)
 
     def on(self, node: str, meant: Meant) -> _Arrived | None:
-        """Return the cluster with the pod on the node, and the devices of its claims; None if it does not fit."""
+        """Return the cluster with the pod on the node, and the devices of the pod's claims.
+
+        If the pod does not fit on the node, return None.
+        """
         ground, candidate = self._ground, self._candidate
         asked = ground.claims_on(candidate, ground.cluster.nodes[node])
         named = {claim.metadata.uid: meant.get((self._key, claim.metadata.name)) for claim in asked}

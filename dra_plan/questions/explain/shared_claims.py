@@ -1,7 +1,8 @@
-"""`explain`: allocated claims that all pods of a controller name, and a claim for each pod instead.
+"""`explain`: allocated claims that several pods name, and a claim for each pod instead.
 
 A ResourceClaim in a pod template (`resourceClaimName`) is one claim for all pods: they share its devices, and run on
-the nodes that have access to them. Most users want a ResourceClaimTemplate instead.
+the nodes that have access to them. Most users want a ResourceClaimTemplate instead. The same helps a pod whose claim
+other pods keep on a node that the pod cannot use.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended, wanted
 from dra_plan.claims.sets import Owner, is_in_reach
 from dra_plan.documents.base import ClaimName, ObjectName
+from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import SharedClaim
 from dra_plan.documents.suggestions import ClaimTemplated, ObjectPatch, PatchOperation
 from dra_plan.documents.verdicts import OwnerVerdict
@@ -32,7 +34,7 @@ from dra_plan.questions.explain.spec_edits import plain
 def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> list[SharedClaim]:
     """Return the claims that the owner's pods share with other pods of the same controller.
 
-    The claims already have devices, or get them if some of the pods would be bound (`would_bind`).
+    The claims already have devices or, if some of the pods would be bound (`would_bind`), get devices then.
     """
     asked = found(index.inventory, owner)
     spec = spec_of(asked)
@@ -45,7 +47,9 @@ def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> li
     for name in dict.fromkeys(entry.resource_claim_name for entry in spec.resource_claims):
         claim = index.claim(owner.namespace, name) if name else None
         if claim is not None and (claim.allocation is not None or would_bind) and (pods := _pods(index, by, claim)) > 1:
-            made.append(SharedClaim(claim=claim.metadata.name, by=by, pods=pods, node=_only_node(index, claim)))
+            made.append(
+                SharedClaim(claim=claim.metadata.name, by=by, pods=pods, node=_only_node(index.inventory, claim))
+            )
     return made
 
 
@@ -82,8 +86,8 @@ def _stays(pod: Pod) -> bool:
     return not ended(pod) and not pod.metadata.deletion_timestamp
 
 
-def _only_node(index: Index, claim: ResourceClaim) -> str:
-    nodes = [one.metadata for one in index.inventory.nodes]
+def _only_node(inventory: Inventory, claim: ResourceClaim) -> str:
+    nodes = [one.metadata for one in inventory.nodes]
     near = [one.name for one in nodes if is_in_reach(claim, one.name, one.labels)]
     return near[0] if len(near) == 1 and len(nodes) > 1 else ""
 
@@ -91,7 +95,7 @@ def _only_node(index: Index, claim: ResourceClaim) -> str:
 def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) -> Iterator[Remedy]:
     """Yield changes with a new template for each claim that the verdict names as shared.
 
-    The pods then name the template.
+    After such a change, the pods name the template instead of the claim.
     """
     if not verdict.shared_claims:
         return
@@ -100,11 +104,43 @@ def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) 
     claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == namespace}
     for shared in verdict.shared_claims:
         name = shared.claim if shared.claim not in known else f"{shared.claim}-of-each-pod"
-        spec = ResourceClaimTemplateSpec(spec=claims[shared.claim].spec)
-        template = ResourceClaimTemplate(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
+        template = _template_of(claims[shared.claim], name)
         named = ClaimName(namespace=namespace, name=shared.claim)
         told = ClaimTemplated(code="use-claim-template", shared=named, template=name)
         yield Remedy((told,), _templating(pods, shared.claim, template), fixed=True, patches=(_created(template),))
+
+
+def own_claim(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict, one: NodeObstacle) -> Iterator[Remedy]:
+    """Yield the change with a template for a claim that pods of other owners use, and that is allocated elsewhere."""
+    if one.devices is None or one.devices.code != "claim-elsewhere" or pods.spec is None:
+        return
+    namespace, shared = verdict.namespace, {each.claim for each in verdict.shared_claims}
+    named = {entry.resource_claim_name for entry in pods.spec.resource_claims} - shared
+    own = {verdict.name, *(waiting.name for waiting in pods.waiting)}
+    known = {each.metadata.name for each in inventory.templates if each.metadata.namespace == namespace}
+    for claim in inventory.claims:
+        name = claim.metadata.name
+        if claim.metadata.namespace != namespace or name not in named or name != one.devices.name:
+            continue
+        users = claim.status.reserved_for if claim.status is not None else ()
+        kept_by = [user.name for user in users if user.name not in own]
+        if claim.allocation is None or not kept_by:
+            continue
+        template = _template_of(claim, name if name not in known else f"{name}-of-each-pod")
+        told = ClaimTemplated(
+            code="use-claim-template",
+            shared=ClaimName(namespace=namespace, name=name),
+            template=template.metadata.name,
+            kept_by=kept_by,
+            on=_only_node(inventory, claim),
+        )
+        yield Remedy((told,), _templating(pods, name, template), fixed=True, patches=(_created(template),))
+
+
+def _template_of(claim: ResourceClaim, name: str) -> ResourceClaimTemplate:
+    """Return a template with the specification of the claim."""
+    metadata = ObjectMeta(name=name, namespace=claim.metadata.namespace)
+    return ResourceClaimTemplate(metadata=metadata, spec=ResourceClaimTemplateSpec(spec=claim.spec))
 
 
 def _templating(pods: OwnedPods, claim: str, template: ResourceClaimTemplate) -> Callable[[Inventory], Inventory]:

@@ -1,12 +1,13 @@
 """`explain`: pod specs with a suggested change, and the patches that make it.
 
-Topology spread and anti-affinity become preferences, or spread leaves out tainted nodes; a host port is given up; a
-node label or its value is replaced; another amount, or another resource, is requested.
+Topology spread and anti-affinity become preferences, or spread leaves out tainted nodes; affinity selects pods of more
+namespaces; a host port is given up; a node label or its value is replaced or no longer required; another amount, or
+another resource, is requested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,13 +15,16 @@ from msgspec import structs
 
 from dra_plan.api.core import (
     Container,
+    NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
+    PodAffinityTerm,
     PodSpec,
     Toleration,
     WeightedPodAffinityTerm,
 )
+from dra_plan.api.selectors import selector_text
 from dra_plan.documents.suggestions import PatchOperation
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.editing import CONTAINER_LISTS, with_containers
@@ -42,7 +46,7 @@ def spreading_anyway(spec: PodSpec, key: str) -> PodSpec:
 
 
 def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
-    """Return the spec in which the spread constraints for this topology key require at most this number of domains."""
+    """Return the spec in which the spread constraints for this topology key require at most `least` domains."""
     made = [
         structs.replace(one, min_domains=least) if one.topology_key == key and (one.min_domains or 0) > least else one
         for one in spec.topology_spread_constraints
@@ -51,7 +55,10 @@ def with_domains(spec: PodSpec, key: str, least: int) -> PodSpec:
 
 
 def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec whose spread constraints for this topology key count only nodes whose taints it tolerates."""
+    """Return the spec in which the spread constraints for this topology key respect taints.
+
+    They then count only nodes whose taints the pod tolerates.
+    """
     made = [
         structs.replace(one, node_taints_policy=HONOR) if one.topology_key == key else one
         for one in spec.topology_spread_constraints
@@ -60,7 +67,7 @@ def honoring_taints(spec: PodSpec, key: str) -> PodSpec:
 
 
 def preferring_distance(spec: PodSpec, key: str) -> PodSpec:
-    """Return the spec in which the required anti-affinity terms for this topology key are only preferred."""
+    """Return the spec in which the required anti-affinity terms for this topology key become preferred terms."""
     away = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
     if spec.affinity is None or away is None:
         return spec
@@ -113,7 +120,10 @@ def asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
 
 
 def merging_requirements(spec: PodSpec, label: str) -> PodSpec:
-    """Return the spec in which each term has one expression for a label, which accepts every value listed for it."""
+    """Return the spec in which each term has only one expression for a label.
+
+    The expression accepts every value that the term's expressions list for the label.
+    """
     selected = [spec.node_selector[label]] if label in spec.node_selector else []
     spec = structs.replace(spec, node_selector={key: one for key, one in spec.node_selector.items() if key != label})
 
@@ -139,13 +149,74 @@ def _with_terms(spec: PodSpec, edit: Callable[[NodeSelectorTerm], NodeSelectorTe
     required = required_terms(Pod(spec=spec))
     if required is None or spec.affinity is None or spec.affinity.node_affinity is None:
         return spec
-    near = structs.replace(
-        spec.affinity.node_affinity,
-        required_during_scheduling_ignored_during_execution=structs.replace(
-            required, node_selector_terms=list(map(edit, required.node_selector_terms))
-        ),
+    return _with_required(
+        spec, structs.replace(required, node_selector_terms=list(map(edit, required.node_selector_terms)))
     )
+
+
+def _with_required(spec: PodSpec, required: NodeSelector | None) -> PodSpec:
+    """Return the spec with these required node terms, or without any."""
+    if spec.affinity is None or spec.affinity.node_affinity is None:
+        return spec
+    near = structs.replace(spec.affinity.node_affinity, required_during_scheduling_ignored_during_execution=required)
     return structs.replace(spec, affinity=structs.replace(spec.affinity, node_affinity=near))
+
+
+def without_requirement(spec: PodSpec, label: str, operator: str, values: Sequence[str]) -> PodSpec:
+    """Return the spec that does not require this of a node label, in its node selector or its required terms.
+
+    A term without requirements would match no node. Terms are alternatives, so if one has no other requirement, none
+    is needed.
+    """
+    kept = {
+        key: value for key, value in spec.node_selector.items() if not _is_selected(key, value, operator, values, label)
+    }
+    spec = structs.replace(spec, node_selector=kept)
+
+    def without(term: NodeSelectorTerm) -> NodeSelectorTerm:
+        expressions = [one for one in term.match_expressions if not _is(one, label, operator, values)]
+        return structs.replace(term, match_expressions=expressions)
+
+    required = required_terms(Pod(spec=spec))
+    emptied = [
+        term
+        for term in (required.node_selector_terms if required is not None else ())
+        if term.match_expressions and not (without(term).match_expressions or term.match_fields)
+    ]
+    return _with_required(spec, None) if emptied else _with_terms(spec, without)
+
+
+def requiring(spec: PodSpec, label: str, operator: str, values: Sequence[str]) -> list[str]:
+    """Return the fields in which pods require this of a node label: `nodeSelector`, `nodeAffinity`, both or none."""
+    required = required_terms(Pod(spec=spec))
+    terms = required.node_selector_terms if required is not None else ()
+    selected = any(_is_selected(key, value, operator, values, label) for key, value in spec.node_selector.items())
+    listed = any(_is(one, label, operator, values) for term in terms for one in term.match_expressions)
+    return [name for name, found in (("nodeSelector", selected), ("nodeAffinity", listed)) if found]
+
+
+def _is_selected(key: str, value: str, operator: str, values: Sequence[str], label: str) -> bool:
+    return key == label and operator == "In" and [value] == list(values)
+
+
+def _is(one: NodeSelectorRequirement, label: str, operator: str, values: Sequence[str]) -> bool:
+    return (one.key, one.operator, list(one.values or ())) == (label, operator, list(values))
+
+
+def near_pods_in(spec: PodSpec, key: str, selector: str, namespaces: Sequence[str]) -> PodSpec:
+    """Return the spec in which the required pod affinity terms with this selector select pods of these namespaces."""
+    near = spec.affinity.pod_affinity if spec.affinity is not None else None
+    if spec.affinity is None or near is None:
+        return spec
+
+    def widened(term: PodAffinityTerm) -> PodAffinityTerm:
+        if term.topology_key != key or selector_text(term.label_selector) != selector:
+            return term
+        return structs.replace(term, namespaces=list(dict.fromkeys([*term.namespaces, *namespaces])))
+
+    terms = near.required_during_scheduling_ignored_during_execution
+    made = structs.replace(near, required_during_scheduling_ignored_during_execution=list(map(widened, terms)))
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, pod_affinity=made))
 
 
 def lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
@@ -186,8 +257,8 @@ def _asking(container: Container, name: str, resource: str, to: str) -> Containe
 def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
     """Yield the operations that change the spec of pods, at `path`, from `before` to `after`.
 
-    Only differences that edits of this module can make are found. Members that may contain defaults are written as a
-    whole.
+    Only differences that the edits of this module can make are found. Members that may contain defaults are written as
+    a whole.
     """
     for label, value in after.node_selector.items():
         if before.node_selector.get(label) != value:
@@ -217,9 +288,13 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
 def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
     """Yield the differences of the required node terms."""
     pair = required_terms(Pod(spec=before)), required_terms(Pod(spec=after))
-    if pair[0] is None or pair[1] is None:
+    if pair[0] is None:
         return
-    at = f"{path}/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms"
+    whole = f"{path}/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution"
+    if pair[1] is None:
+        yield PatchOperation(op="remove", path=whole)
+        return
+    at = f"{whole}/nodeSelectorTerms"
     for number, (had, has) in enumerate(
         zip(pair[0].node_selector_terms, pair[1].node_selector_terms, strict=True),
     ):
@@ -253,6 +328,9 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
         if had.node_taints_policy != has.node_taints_policy:
             place = f"{path}/topologySpreadConstraints/{at}/nodeTaintsPolicy"
             yield PatchOperation(op="add", path=place, value=has.node_taints_policy)
+    near = [each.affinity.pod_affinity if each.affinity is not None else None for each in (before, after)]
+    if near[0] != near[1]:
+        yield PatchOperation(op="replace", path=f"{path}/affinity/podAffinity", value=plain(near[1]))
     away = [each.affinity.pod_anti_affinity if each.affinity is not None else None for each in (before, after)]
     if away[0] != away[1]:
         yield PatchOperation(op="replace", path=f"{path}/affinity/podAntiAffinity", value=plain(away[1]))

@@ -18,9 +18,9 @@ StayingReason = Literal["NoController", "DaemonSet", "Static", "Leaving"]
 
 
 def why_it_stays(pod: Pod) -> StayingReason | None:
-    """Return why the pod would not be started elsewhere: it ends, belongs to its node, or is not recreated by anything.
+    """Return the reason why the pod would not be started on another node, or None if it would be started.
 
-    Return None if it would be started elsewhere.
+    Such a pod ends, belongs to its node, or is not recreated by anything.
     """
     from dra_plan.whatif.edits import belongs_to_node  # only released claims need it, and start-up time matters
 
@@ -35,9 +35,10 @@ def why_it_stays(pod: Pod) -> StayingReason | None:
 
 
 def with_staying(of: TriedChanges, pods: Mapping[str, Pod]) -> TriedChanges:
-    """Return the changes. If none of the pods that use a claim to be released would leave, the change says why.
+    """Return the changes.
 
-    `pods` are given by key.
+    If a claim is to be released but none of the pods that use it would leave, the change says why. `pods` contains the
+    pods of the input by key.
     """
     if not any(isinstance(one, ClaimReleased) for one in of.changes):
         return of

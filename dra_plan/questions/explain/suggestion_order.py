@@ -15,7 +15,10 @@ from dra_plan.planner.claim_sets import ClaimSetPlan
 
 
 def ordered(found: Iterable[TriedChanges], hardware: frozenset[str]) -> list[TriedChanges]:
-    """Return the suggestions, the best first. `hardware` are the domains of the devices that the owner requests."""
+    """Return the suggestions, the best one first.
+
+    `hardware` are the domains of the devices that the owner requests.
+    """
     every = sorted(found, key=lambda one: suggestion_rank(one.changes))
     added = [one for one in every if any(isinstance(change, NodeAdded) for change in one.changes)]
     if not added:

@@ -53,7 +53,7 @@ WithNodes = Callable[[OwnerVerdict, Owner, PodRecord, NodeRefusals, VerdictRun],
 
 @dataclass(frozen=True, slots=True)
 class TrialGround:
-    """What all trials start from: the input without objects that the API server rejects, and its run.
+    """The input without the objects that the API server rejects, and its run. All trials start from them.
 
     `closely` are the owners that are examined closely, and `is_explained` returns whether a pod belongs to one of them.
     `at_length` says whether these owners are few enough to try changes.
@@ -76,17 +76,17 @@ class TrialGround:
 
 
 class OwnerTrials:
-    """Tries changes for one owner after another, until the deadline."""
+    """Trials of changes for one owner after another, until the deadline."""
 
     def __init__(self, ground: TrialGround) -> None:
         self._ground = ground
         self._repairs = DriverRepairs(ground.index.inventory, ground.about.view)
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict, with the result that the pods would have without what holds them back or rejects them.
+        """Return the verdict. It has the result that the pods would have without what holds them back or rejects them.
 
-        This may be scheduling gates, suspension, volumes, or claims that are faulty or missing. If the API server
-        rejects admin access, the result is that after the namespace gets the label that allows it.
+        The pods may be held back by scheduling gates, suspension, volumes, or claims that are faulty or missing. If the
+        API server rejects admin access, the namespace is assumed to have the label that allows it.
         """
         if not self._is_tried(owner) or not self._ground.at_length:
             return made
@@ -131,7 +131,7 @@ class OwnerTrials:
     def with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
         """Return the verdict.
 
-        If only its preemptionPolicy prevents the pod from preempting others, these pods are added.
+        If the pod cannot preempt other pods only because of its preemptionPolicy, the verdict lists these other pods.
         """
         if made.verdict != "Unschedulable" or pod.spec.preemption_policy != "Never" or not self._is_tried(owner):
             return made
@@ -141,9 +141,10 @@ class OwnerTrials:
         )
 
     def with_remedies(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
-        """Return the verdict with changes that help. For owners in short form, these only make their claims fit.
+        """Return the verdict with changes that help.
 
-        `pod` is the pod to which the verdict applies.
+        For owners that are explained in short form, the changes only make the owners' claims fit. `pod` is the pod to
+        which the verdict applies.
         """
         of_devices = made.refused_by == [DEVICES]  # a claim that no node can serve: it may be changed
         if made.verdict not in TRIED or (made.of_all_nodes and not of_devices):

@@ -61,7 +61,7 @@ def verdicts(
     refusals: OwnerRefusals,
     deadline: float | None,
 ) -> list[OwnerVerdict]:
-    """Return the verdicts on all subjects: first pods and workloads, and then claims, in the order of `plan`.
+    """Return the verdicts on all pods and workloads, and then on all claims, in the order of `plan`.
 
     `inventory` must already have its nodes. After the `deadline`, in monotonic time, open results are Undecided.
     """
@@ -122,7 +122,7 @@ class _Verdicts:
     # Verdicts
 
     def of_claims(self) -> Iterator[OwnerVerdict]:
-        """Yield the verdicts on unused claims, and on named ones that have their devices."""
+        """Yield the verdicts on unused claims, and on named claims that already have devices."""
         claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in self._inventory.claims}
         for plan in self._plan.claim_sets:
             claim_set = plan.claim_set

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dra_plan.api.core import NodeSelector, NodeSelectorTerm, Pod
+from msgspec.structs import replace
+
+from dra_plan.api.core import NodeSelectorTerm, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from dra_plan.api.well_known import CLASS_ANNOTATION
 from dra_plan.api.workloads import Workload
 from dra_plan.documents.volume_needs import UnmatchedVolume, VolumeClaimNeeds
+from dra_plan.explanation.driver_pods import DriverPods
 from dra_plan.near import nearest, the_nearest
 from dra_plan.planner.nodes import omits_volume_claims
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
-from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume, VolumeReach, migrated_source
-from dra_plan.scheduler.plugins.volume_binding import unavailable, unsuited
+from dra_plan.scheduler.cluster.volumes import WAITS, Claim, Volume, provisioner_driver
+from dra_plan.scheduler.plugins.volume_binding import allows, unavailable, unsuited
 
 MOST_VALUES = 4
 """The number of label values that are named."""
@@ -27,11 +31,11 @@ MOST_VOLUMES = 2
 """The number of volumes that are named with the reasons why a claim does not get them."""
 
 
-def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
+def needs_of(inventory: Inventory, pod: Pod, drivers: DriverPods) -> list[VolumeClaimNeeds]:
     """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
 
-    A claim that is missing from the input is left out if the input has no claims of its namespace at all, and these may
-    not have been listed.
+    Claims that are missing from the input are left out if the input has no claims of their namespace at all and these
+    claims may not have been listed.
     """
     namespace = pod.metadata.namespace
     claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}
@@ -41,7 +45,7 @@ def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
         _of_template(
             inventory,
             pod,
-            _needs(inventory, claims[use.name])
+            _needs(inventory, claims[use.name], drivers)
             if use.name in claims
             else VolumeClaimNeeds(name=use.name, missing=True, near=nearest(use.name, claims) or ""),
         )
@@ -68,26 +72,81 @@ def _of_template(inventory: Inventory, pod: Pod, made: VolumeClaimNeeds) -> Volu
     return made
 
 
-def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds:
+def _needs(inventory: Inventory, pvc: PersistentVolumeClaim, drivers: DriverPods) -> VolumeClaimNeeds:
     claim = Claim(pvc)
-    made = VolumeClaimNeeds(name=pvc.metadata.name, volume=claim.volume_name, storage_class=claim.class_name)
+    made = VolumeClaimNeeds(
+        name=pvc.metadata.name,
+        volume=claim.volume_name,
+        storage_class=claim.class_name,
+        size=str(pvc.spec.resources.requests.get("storage", "")),
+    )
     if claim.volume_name:
-        volume = next((one for one in inventory.volumes if one.metadata.name == claim.volume_name), None)
-        reach = volume.spec.node_affinity.required if volume is not None and volume.spec.node_affinity else None
-        labels = list(_of_terms(reach.node_selector_terms if reach is not None else ()))
-        return _with(made, labels=labels, nowhere=volume is not None and _is_nowhere(inventory, volume, reach))
+        return _with_its_volume(inventory, claim, made)
+    made = _with(made, selected_node=claim.selected_node or "")
     classes = {one.metadata.name: one for one in inventory.storage_classes}
     found = classes.get(claim.class_name)
-    made = _with(
-        made, size=str(pvc.spec.resources.requests.get("storage", "")), volumes=list(_offered(inventory, claim))
-    )
+    made = _with(made, volumes=list(_offered(inventory, claim)))
     if found is not None:
         waits, provisions = found.volume_binding_mode == WAITS, found.provisions
-        return _with(made, waits=waits, labels=list(_of_class(found)), provisions=provisions)
+        made = _with(made, waits=waits, labels=list(_of_class(found)), provisions=provisions)
+        driver = provisioner_driver(found.provisioner) if provisions else ""
+        return _with(made, provisioner=driver, provisioner_pods=drivers.unready_provisioners(driver) if driver else [])
     if claim.class_name and classes and all(one.faults for one in made.volumes):
         return _with(made, class_missing=True, near=the_nearest(claim.class_name, classes) or "", classes=[*classes])
     is_classless = pvc.spec.storage_class_name is None and not claim.class_name
     return _with(made, classless=is_classless, default_class=_default(inventory.storage_classes), classes=[*classes])
+
+
+def _with_its_volume(inventory: Inventory, claim: Claim, made: VolumeClaimNeeds) -> VolumeClaimNeeds:
+    """Return the requirements of a claim that names its volume, and why the claim is not bound to it, if it is not."""
+    found = next((one for one in inventory.volumes if one.metadata.name == claim.volume_name), None)
+    if found is None:
+        is_missing = bool(inventory.volumes)
+        again, free = _again(inventory, claim) if is_missing else ("", "")
+        return _with(made, volume_missing=is_missing, pending=not claim.is_bound, again=again, free=free)
+    volume = Volume(found)
+    nowhere = _is_nowhere(inventory, volume)
+    again, free = _again(inventory, claim) if nowhere else ("", "")
+    made = _with(made, labels=_labels(found), nowhere=nowhere, again=again, free=free)
+    if claim.is_bound:
+        return made
+    return _with(made, pending=True, volumes=[_unmatched(volume, claim, list(_named_faults(volume, claim)))])
+
+
+def _named_faults(volume: Volume, claim: Claim) -> Iterator[str]:
+    """Yield why the volume controller does not bind the claim to the volume that it names.
+
+    The class and the access modes must agree, unlike labels and phase (upstream: `checkVolumeSatisfyClaim` in the
+    volume controller's `syncUnboundClaim`). A volume that is reserved for the claim is bound in any case.
+    """
+    if volume.is_for(claim):
+        return
+    yield from unsuited(volume, claim)
+    if volume.class_name != claim.class_name:
+        yield "class"
+    yield from (one for one in unavailable(volume, claim) if one == "access-modes")
+
+
+def _again(inventory: Inventory, claim: Claim) -> tuple[str, str]:
+    """Return whether an equal claim, created again, would get a volume that a node can use, and a free volume for it.
+
+    A class creates volumes on nodes in its allowed topologies (StorageClass provisioner, allowedTopologies).
+    """
+    pvc = claim.object
+    metadata = replace(pvc.metadata, uid="again", annotations={CLASS_ANNOTATION: claim.class_name})
+    new = Claim(replace(pvc, metadata=metadata, spec=replace(pvc.spec, volume_name="")))
+    for volume in sorted(map(Volume, inventory.volumes), key=lambda one: (one.size.nano, one.name)):
+        unfit = volume.class_name != new.class_name or any((*unsuited(volume, new), *unavailable(volume, new)))
+        if not unfit and volume.object.spec.claim_ref is None and not _is_nowhere(inventory, volume):
+            return "free-volume", volume.name
+    classes = {one.metadata.name: one for one in inventory.storage_classes}
+    found = classes.get(new.class_name)
+    if found is None:
+        return "no-volume" if not new.class_name else "class-missing" if classes else "unknown", ""
+    if not found.provisions:
+        return "no-volume", ""
+    able = any(allows(found, node.metadata.labels or {}) for node in inventory.nodes)
+    return "provisioned" if able else "no-node", ""
 
 
 def _default(classes: Sequence[StorageClass]) -> str:
@@ -110,13 +169,13 @@ def _offered(inventory: Inventory, claim: Claim) -> Iterator[UnmatchedVolume]:
         if volume.class_name != claim.class_name and not volume.is_for(claim):
             continue
         faults = [*unsuited(volume, claim), *(() if volume.is_for(claim) else unavailable(volume, claim))]
-        found.append((len(faults), volume.size.nano, volume.name, _unmatched(volume, faults)))
+        found.append((len(faults), volume.size.nano, volume.name, _unmatched(volume, claim, faults)))
     found.sort(key=lambda each: each[:3])
     yield from (each[-1] for each in found[: 1 if found and not found[0][0] else MOST_VOLUMES])
 
 
-def _unmatched(volume: Volume, faults: Sequence[str]) -> UnmatchedVolume:
-    pv = volume.object
+def _unmatched(volume: Volume, claim: Claim, faults: Sequence[str]) -> UnmatchedVolume:
+    pv, key = volume.object, claim.key
     holder = pv.spec.claim_ref
     return UnmatchedVolume(
         name=volume.name,
@@ -124,20 +183,25 @@ def _unmatched(volume: Volume, faults: Sequence[str]) -> UnmatchedVolume:
         phase=pv.status.phase,
         size=str(pv.spec.capacity.get("storage", "")),
         holder=f"{holder.namespace}/{holder.name}" if holder is not None and "held" in faults else "",
+        uid=holder.uid if holder is not None and "held" in faults and (holder.namespace, holder.name) == key else "",
+        storage_class=volume.class_name if "class" in faults else "",
+        labels=_labels(pv),
     )
 
 
-def _is_nowhere(inventory: Inventory, volume: PersistentVolume, reach: NodeSelector | None) -> bool:
+def _is_nowhere(inventory: Inventory, volume: Volume) -> bool:
     """Return whether no node can use the volume; a migrated one has other labels on each node, so it is unknown."""
-    able = VolumeReach(reach)
     nodes = (node.metadata.labels or {} for node in inventory.nodes)
-    return migrated_source(volume) is None and not any(map(able.matches, nodes))
+    return not volume.is_migrated and not any(map(volume.affinity.matches, nodes))
 
 
 def _with(made: VolumeClaimNeeds, **fields: object) -> VolumeClaimNeeds:
-    from msgspec import structs
+    return replace(made, **fields)
 
-    return structs.replace(made, **fields)
+
+def _labels(pv: PersistentVolume) -> list[str]:
+    reach = pv.spec.node_affinity.required if pv.spec.node_affinity is not None else None
+    return list(_of_terms(reach.node_selector_terms if reach is not None else ()))
 
 
 def _of_terms(terms: Iterable[NodeSelectorTerm]) -> Iterator[str]:

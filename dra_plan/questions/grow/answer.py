@@ -46,7 +46,7 @@ USUAL_LIMIT = MOST_ADDED
 
 @dataclass(frozen=True, repr=False)
 class GrowthPlan(PrintedAnswer[GrowthDocument]):
-    """The result of `grow`. Iterating over it yields the kinds of nodes with their numbers."""
+    """The result of `grow`. Iterating over it yields the kinds of nodes, with the number of nodes of each kind."""
 
     target: Target
     question: Question
@@ -89,9 +89,9 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         return with_more(taken.inventory, [kind.edit for kind in self.kinds], counts)[0]
 
     def explained(self, inventory: Inventory, answer: Grown) -> list[tuple[ExplainedAttempt, FailedAttempt]]:
-        """Return why pods get no node even with the new nodes of `answer`, and their last attempts.
+        """Return the reasons why pods get no node even with the new nodes of `answer`, and the pods' last attempts.
 
-        The scheduler is run again to find out.
+        The scheduler is run again to find the reasons.
         """
         inventory = resumed(inventory, self.question.owners, self.question.namespace)
         chosen = choice(inventory, self.target, self.question)
@@ -280,11 +280,12 @@ class NodeKind:
 def kinds_of(
     inventory: Inventory, likes: Sequence[str | os.PathLike[str]], costs: Mapping[str, Decimal]
 ) -> list[NodeKind]:
-    """Return a kind for each model, which is a node of the inventory or a file with one node. Duplicates are omitted.
+    """Return a kind for each model. Duplicates are omitted.
 
-    Raises UsageError if there are no models, for an unknown name, for a file without exactly one node, for a node that
-    cannot be copied, and for a cost that is not positive or not for one of the models. Raises InputError for a file
-    that cannot be read.
+    A model is the name of a node in the inventory, or a file with one node. Raises UsageError if there are no models,
+    for an unknown name, for a file without exactly one node, and for a node that cannot be copied. Raises UsageError
+    for a cost that is not positive or that is not for one of the models. Raises InputError for a file that cannot be
+    read.
     """
     names = list(dict.fromkeys(os.fspath(like) for like in likes))
     if not names:

@@ -19,7 +19,7 @@ MOST_DIGITS = 30
 
 
 def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
-    """Return the costs of nodes by model node. If a model is repeated, its last cost counts.
+    """Return the costs of nodes by model node. If a model is repeated, the last cost applies.
 
     Raises UsageError for an option that is not LIKE=NUMBER.
     """
@@ -70,10 +70,10 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
 def grow(cluster: LoadedCluster, *owners: str, **options: Unpack[GrowOptions]) -> GrowthPlan:
     """Return the cheapest new nodes that let kube-scheduler bind every pending pod.
 
-    New nodes are copies of the nodes that `like` names, as in `add_nodes`. `cost` maps these names to the cost of a
-    node, which is 1 by default. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit`
-    (10,000) nodes of a kind are tried. An input without nodes counts as a cluster without nodes. Raises UsageError for
-    unknown names, for nodes that cannot be copied, and for costs that are not numbers above 0.
+    New nodes are copies of the nodes that `like` names, as in `add_nodes`. `cost` maps these names to the cost of one
+    copy, which is 1 by default. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit`
+    (10,000) nodes of each kind are tried. An input without nodes counts as a cluster without nodes. Raises UsageError
+    for unknown names, for nodes that cannot be copied, and for costs that are not numbers above 0.
     """
     from dra_plan.arguments import at_least_one, paths_of, prices
     from dra_plan.questions.grow import answer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from dra_plan.cli import options
@@ -11,6 +13,9 @@ from dra_plan.cli.running import Exit, of_document
 from dra_plan.cli.whatif import Edits
 from dra_plan.options import ReleaseOptions, ServedVersions
 from dra_plan.questions.grow import ask
+
+if TYPE_CHECKING:
+    from dra_plan.cli.inputs import Opened
 
 
 @takes(
@@ -45,22 +50,44 @@ def grow(
 
     """
     from dra_plan.cli.inputs import opened, options_of
-    from dra_plan.cli.printing import nothing_to_do, print_document
+    from dra_plan.cli.printing import nothing_to_do, print_document, print_hint
+    from dra_plan.cli.repeating import command_line
     from dra_plan.errors import UsageError
     from dra_plan.questions.grow.gate import JUDGE
-    from dra_plan.questions.grow.text import parse
+    from dra_plan.questions.grow.text import one_node_fewer, parse
 
     with Reporting(context, report, pages_only=True) as reports:
         form = parse(output)
         gate = options.gate(fail_on=fail_on)
-        if not context.params["like"]:
-            raise UsageError("give the nodes to add with --like NODE or --like FILE")
         ask.read_prices(context.params["cost"])
         asked = opened(context)
+        if not context.params["like"]:
+            raise UsageError(_without_like(context, asked))
         found = ask.grow(asked.cluster, *asked.owners, **options_of(context, asked, ask.GrowOptions))
         document = found.document
         if not (document.pods or document.refusals or allow_empty):
             raise nothing_to_do(document.warnings, options.NO_PODS)
         reports.tell(None, page_of(asked.cluster, found))
         print_document(document, form)
+        fewer = one_node_fewer(document)
+        if fewer and output in ("table", "wide"):
+            command = command_line(context, "place", fewer, without=("like", "cost", "limit"))
+            print_hint(f"To try one node fewer: {command}")
         return of_document(document, JUDGE, gate)
+
+
+def _without_like(context: typer.Context, asked: Opened) -> str:
+    """Return that no node to copy is given, with the nodes that have suitable devices and a command for the first."""
+    from dra_plan.cli.inputs import options_of
+    from dra_plan.cli.repeating import command_line
+    from dra_plan.questions.grow.candidates import candidates
+    from dra_plan.text.words import listed
+
+    said = "give the nodes to add with --like NODE or --like FILE"
+    question = asked.cluster.question(asked.owners, options_of(context, asked, ask.GrowOptions))
+    found = list(candidates(asked.cluster.inventory, asked.cluster.view, question))
+    if not found:
+        return said
+    have = "has" if len(found) == 1 else "have"
+    command = command_line(context, "grow", ["--like", found[0]])
+    return f"{said}; {listed(found)} {have} devices like those requested: `{command}`"

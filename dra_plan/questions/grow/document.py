@@ -60,7 +60,10 @@ class TriedNumber(DocumentPart, frozen=True, kw_only=True):
 
 
 class NotEnough(DocumentPart, frozen=True, kw_only=True):
-    """New nodes that are not enough. Some pods get a node with the nodes of the result, but not with these nodes."""
+    """A number of new nodes that is not enough.
+
+    Some pods get a node with the nodes of the result, but not with these nodes.
+    """
 
     nodes: list[TriedNumber]
     unbound: list[UnboundPod]

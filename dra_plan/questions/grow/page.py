@@ -43,7 +43,10 @@ def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> 
 
 
 def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> None:
-    """Add the new nodes with their pods to the page, then the numbers that were not enough, and the pods."""
+    """Add the new nodes with their pods to the page.
+
+    The numbers of nodes that were not enough follow, and then the pods.
+    """
     document = answer.document
     made.picks_title, made.gets_word, made.opens_on = "New nodes, and the pending pods", "given", 0
     made.headline = _headline(document)

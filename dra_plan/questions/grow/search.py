@@ -40,7 +40,7 @@ class Grown:
     def tied(self) -> frozenset[str]:
         """Return the pods for which another node had the same score, as NAMESPACE/NAME.
 
-        The other node must differ in more than its name.
+        Nodes that differ only in their names do not count.
         """
         return frozenset(record.pod.key for record in tied(self.result.pods, self.added))
 
@@ -62,10 +62,7 @@ def with_more(inventory: Inventory, kinds: Sequence[AddNodes], counts: Counts) -
 
 
 class GrowthQuestion:
-    """Computes the result for the pods of a question with additional nodes.
-
-    Each combination of numbers is computed once.
-    """
+    """The results for the pods of a question with additional nodes. Each combination of numbers is computed once."""
 
     def __init__(
         self, inventory: Inventory, target: Target, question: Question, chosen: Chosen, kinds: Sequence[AddNodes]
@@ -87,13 +84,16 @@ class GrowthQuestion:
         return list(self._answers.values())
 
     def ask(self, counts: Counts) -> Grown:
-        """Return the result with these numbers of new nodes, for the pods that are pending without new nodes."""
+        """Return the result with these numbers of new nodes.
+
+        The result is about the pods that are pending without new nodes.
+        """
         if counts not in self._answers:
             self._answers[counts] = self._asked(counts)
         return self._answers[counts]
 
     def alone(self, answer: Grown, keys: Collection[PodKey]) -> frozenset[PodKey]:
-        """Return which of the pods are bound with the new nodes of `answer` if no other pods are pending."""
+        """Return the pods in `keys` that are bound with the new nodes of `answer` if no other pods are pending."""
         inventory, _ = with_more(self._inventory, self._kinds, answer.counts)
         outcome = settle_chosen(inventory, self._target, self._question, lambda pod: _named(pod) in keys)
         return frozenset(key for key, record in outcome.records().items() if record.node and key in keys)
@@ -146,7 +146,7 @@ MOST_LOOKED_AT = 200_000
 class Cheapest:
     """The result of a search.
 
-    The numbers in `counts` are enough, and no combination that costs less than `at_least` is.
+    The numbers in `counts` are enough. No combination that costs less than `at_least` is enough.
     """
 
     counts: Counts
@@ -156,10 +156,10 @@ class Cheapest:
 
 
 class CheapestSearch:
-    """Searches for the cheapest numbers of nodes of several kinds. `costs` has the cost of a node of each kind.
+    """A search for the cheapest numbers of nodes of several kinds. `costs` contains the cost of one node of each kind.
 
-    If two combinations cost the same, the one with fewer nodes is better, and then the one with more nodes of earlier
-    kinds.
+    If two combinations cost the same, the combination with fewer nodes is better. If they also have equally many nodes,
+    the combination with more nodes of earlier kinds is better.
     """
 
     def __init__(self, ask: Callable[[Counts], Verdict], costs: Sequence[Decimal]) -> None:
@@ -263,7 +263,7 @@ class CheapestSearch:
 
 
 def one_fewer(counts: Counts) -> Iterator[Counts]:
-    """Yield the combinations with one node less, one for each kind that has any nodes."""
+    """Yield the combinations with one node less. There is a combination for each kind that has any nodes."""
     for kind, count in enumerate(counts):
         if count:
             yield (*counts[:kind], count - 1, *counts[kind + 1 :])
@@ -274,11 +274,11 @@ def _under(counts: Counts, short: Counts) -> bool:
 
 
 def tied(records: Sequence[PodRecord], added: Sequence[Sequence[str]]) -> Iterator[PodRecord]:
-    """Yield the bound pods for which another node had the same score, unless this is just another empty new node.
+    """Yield the bound pods for which another node had the same score.
 
-    `records` are in queue order, and `added` has the names of the new nodes of each kind. If a pod was tried several
-    times, or together with its group, it is not known when the pod was bound; the other node then does not count as
-    empty.
+    An empty new node that is like the chosen node does not count. `records` are in queue order, and `added` contains
+    the names of the new nodes of each kind. If a pod was tried several times, or together with its group, it is not
+    known when the pod was bound; the other node then does not count as empty.
     """
     records = sorted(records, key=lambda record: -(record.pod.spec.priority or 0))
     kinds = {name: kind for kind, names in enumerate(added) for name in names}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from dra_plan import shown
@@ -14,18 +13,21 @@ from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
+FEWER_MAY_DO = (
+    "kube-scheduler chooses a node for one pod at a time. If you choose the nodes, fewer new nodes may be enough: "
+    "`dra-plan place` finds out."
+)
+"""The note that the number is that of the scheduler."""
 
-def _fewer_may_do(document: GrowthDocument) -> str:
-    """Return the note that the number is that of the scheduler, and the command that tries one node fewer."""
+
+def one_node_fewer(document: GrowthDocument) -> list[str]:
+    """Return the options of `place` that add one node fewer, or nothing if no node or only one is needed."""
     numbers = {kind.like: kind.count for kind in document.kinds if kind.count}
-    last = next(reversed(numbers), "")
+    if document.outcome != "Found" or sum(numbers.values()) <= 1:
+        return []
+    last = next(reversed(numbers))
     fewer = {like: count - (like == last) for like, count in numbers.items()}
-    options = [part for like, count in fewer.items() if count for part in ("--add-nodes", f"{count}={like}")]
-    command = " ".join(["dra-plan place ...", *([shlex.join(options)] if options else [])])
-    return (
-        "kube-scheduler chooses a node for one pod at a time. If you choose the nodes, fewer new nodes may be enough. "
-        f"To try one node fewer with the same files: `{command}`."
-    )
+    return [part for like, count in fewer.items() if count for part in ("--add-nodes", f"{count}={like}")]
 
 
 TIED = (
@@ -36,13 +38,16 @@ TIED = (
 
 
 def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the pods that no number of nodes helps, the number of nodes of each kind, and why fewer fail."""
+    """Return the pods for which no number of nodes is enough, and the number of nodes of each kind.
+
+    The reasons why fewer nodes are not enough follow.
+    """
     told = [*refusals.paragraphs(document.refusals), *_helpless(document), _kinds(document), *_sentences(document)]
     return [*told, *_fewer(document), target(document)]
 
 
 def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table, with every new node and its pods."""
+    """Return the table, with every new node and the node's pods."""
     made = Table(("NEW NODE", "LIKE", "PODS"), flexible=(2,))
     for node in document.nodes:
         made.add(node.name, node.like, ", ".join(map(_pod, node.pods)))
@@ -66,7 +71,7 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
 
 
 def alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
-    """Yield the names of all pods with the same message, together with the message."""
+    """Yield the names of all pods with the same message, and the message."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         found.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
@@ -91,8 +96,8 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     before = f"Without new nodes, the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
         yield f"{before}; with the new nodes, it binds {waiting}. {_least(document)}"
-        if sum(kind.count or 0 for kind in document.kinds) > 1:
-            yield _fewer_may_do(document)
+        if one_node_fewer(document):
+            yield FEWER_MAY_DO
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
     else:
@@ -116,10 +121,10 @@ def _no_help(document: GrowthDocument) -> str:
 
 
 def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
-    """Return a condition to add to a sentence that is true only if ties between nodes are broken in the same way.
+    """Return a condition for a sentence that is true only if ties between nodes are broken in the same way.
 
-    If `helpless` is set, the sentence is about the pods that no number of nodes helps. The condition is "" if no ties
-    matter.
+    If `helpless` is set, the sentence is about the pods for which no number of nodes is enough. If no ties matter, the
+    condition is "".
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
     return " if the first of equally good nodes is always chosen" if tied else ""

@@ -94,9 +94,9 @@ class Impact(PrintedAnswer[ImpactDocument]):
 
 @dataclass(frozen=True)
 class WrittenChange:
-    """The cluster after the change, with its objects, its release and the written objects.
+    """The cluster after the change: its objects, its release, and the objects that the change writes.
 
-    `written` is None if no objects are written.
+    If the change writes no objects, `written` is None.
     """
 
     inventory: Inventory

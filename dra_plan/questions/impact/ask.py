@@ -35,10 +35,10 @@ def impact(
 ) -> Impact:
     """Return the effect of applying `objects`: pods that are terminated, stay without a node, or start.
 
-    The objects are written as in `Cluster.applied`. If there is a DeviceTaintRule among them, the cluster is assumed to
+    The objects are applied as in `Cluster.applied`. If one of them is a DeviceTaintRule, the cluster is assumed to
     serve this kind. If `to_kubernetes_version` is set, the cluster has this release after the change, and serves
-    DeviceTaintRules only from then on; `objects` may then be None. The other arguments and the errors are those of
-    `schedule`. In addition, UsageError is raised if nothing changes.
+    DeviceTaintRules only from then on; `objects` may then be None. The other arguments and the errors are the same as
+    for `schedule`. In addition, UsageError is raised if nothing changes.
     """
     from dataclasses import replace
 

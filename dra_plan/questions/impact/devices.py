@@ -52,7 +52,10 @@ def _reached(view: View, rule: DeviceTaintRule) -> Iterator[tuple[str, str, str]
 
 
 def of_rules(taints: Sequence[RuleTaint], inventory: Inventory) -> Iterator[Notice]:
-    """Yield a notice for each rule that selects no device, with the field that matches none."""
+    """Yield a notice for each rule that selects no device.
+
+    The notice names the rule's field that matches no device.
+    """
     for told in taints:
         if told.reason and told.reason != IGNORED:
             said, source = f"taints no device: {told.reason}", inventory.source(("DeviceTaintRule", "", told.name))
@@ -84,9 +87,9 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
 
 
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
-    """Yield the pools that were complete before the change and no longer are.
+    """Yield the pools that were complete before the change and that are no longer complete.
 
-    The newest slices of a complete pool are as many as they declare.
+    A pool is complete if it has as many newest slices as these slices declare.
     """
     if before.slices is after.slices:
         return
@@ -99,7 +102,7 @@ def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
 
 
 def broken(one: BrokenPool) -> str:
-    """Return why no device of the pool can be allocated, without the full stop."""
+    """Return the reason why no device of the pool can be allocated, without the full stop."""
     stated = " or ".join(map(str, one.stated))
     there = f"Pool {one.driver}/{one.pool} has {counted(one.slices, 'slice')}, and they say that it has {stated}"
     return f"{there}: none of its devices can be allocated until that is corrected"

@@ -50,7 +50,10 @@ class AffectedPod(ChangedPod, frozen=True, kw_only=True):
 
 
 class QuotaUse(DocumentPart, frozen=True, kw_only=True):
-    """The usage of a resource in a quota. The quota is written, or it keeps pods or their claims from being created."""
+    """The usage of a resource in a quota.
+
+    The change writes the quota, or the quota keeps pods or their claims from being created.
+    """
 
     namespace: str
     name: Text
@@ -72,7 +75,7 @@ class QuotaUse(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def refuses(self) -> bool:
-        """Return whether the quota prevents existing pods or claims, or their replacements, from being created."""
+        """Return whether the quota keeps existing pods or claims, or their replacements, from being created."""
         return bool(self.exceeded or self.pods or self.unstated)
 
 
@@ -88,7 +91,10 @@ class RuleTaint(DocumentPart, frozen=True, kw_only=True):
 
 
 class BrokenPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool with fewer slices than these declare. None of its devices is allocated until the pool is complete."""
+    """A pool with fewer slices than its slices declare.
+
+    None of its devices is allocated until the pool is complete.
+    """
 
     driver: Text
     pool: Text

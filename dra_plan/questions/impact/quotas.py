@@ -20,9 +20,9 @@ _STOPPED: tuple[PodEffect, ...] = ("WithoutPlace", "NoLongerStarts", "Refused", 
 def quota_uses(
     before: Inventory, end: Inventory, written: Collection[tuple[str, str, str]], pods: Sequence[AffectedPod]
 ) -> Iterator[QuotaUse]:
-    """Yield the usage of written quotas, and of quotas that keep a pod or its claim from being created.
+    """Yield the usage of quotas that the change writes, and of quotas that keep a pod or its claim from being created.
 
-    `before` is the cluster right after the change is written, and `end` is the settled cluster.
+    `before` is the cluster right after the change, and `end` is the settled cluster.
     """
     refused = _refused(pods)
     now, later = (_sums(inventory) for inventory in (before, end))
@@ -71,7 +71,7 @@ def _unstated(quotas: Quotas, quota: ResourceQuota, pods: Iterable[Pod]) -> Coun
 
 
 def of_quotas(quotas: Iterable[QuotaUse], inventory: Inventory) -> Iterator[Notice]:
-    """Yield a notice for each resource of a written quota that counts no objects at all."""
+    """Yield a notice for each resource in a written quota under which no objects are counted at all."""
     for one in quotas:
         if one.counts_nothing:
             said = f"counts nothing as {one.resource}: {one.counts_nothing}"
@@ -116,7 +116,7 @@ def _sums(inventory: Inventory) -> Quotas:
 
 
 def sentences(quotas: Sequence[QuotaUse]) -> Iterator[str]:
-    """Yield what each quota now rejects, and which of its resources never count anything."""
+    """Yield what each quota now rejects, and which of the quota's resources never count anything."""
     exceeded, used_up = "Usage exceeds quota {}: running pods are not terminated, but", "Quota {} is used up:"
     for over, begin in ((True, exceeded), (False, used_up)):
         found: dict[str, dict[str, None]] = {}

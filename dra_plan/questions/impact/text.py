@@ -67,7 +67,10 @@ MOST_ROWS = 40
 
 
 def table(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows of pods, with equal pods merged, then claim sets, selectors and claims, and finally a summary."""
+    """Return rows of pods, with equal pods merged.
+
+    Rows of claim sets, selectors and claims follow, and then a summary.
+    """
     return _parts(document, whole=False)
 
 
@@ -177,7 +180,7 @@ def _place(pod: AffectedPod) -> tuple[str, Sequence[str]]:
 def row_name(pods: Sequence[AffectedPod]) -> str:
     """Return the names of the pods in a row.
 
-    If these are only placeholders, return the owner and the number of its pods.
+    If the names are only placeholders, return the owner and the number of the owner's pods.
     """
     if not is_placeholder(pods[0]):
         return listed([f"{pod.namespace}/{pod.name}" for pod in pods])
@@ -191,7 +194,7 @@ def is_placeholder(pod: AffectedPod) -> bool:
 
 
 def when_it_ends(pod: AffectedPod) -> str:
-    """Return when and why the pod is terminated, or an empty string if it is not."""
+    """Return when and why the pod is terminated, or an empty string if it is not terminated."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second, ending.time)} ({ending.by})" if ending is not None else ""
 
@@ -338,7 +341,10 @@ def _unsettled(document: ImpactDocument) -> Iterator[str]:
 
 
 def unsettled(document: ImpactDocument) -> str:
-    """Return a sentence that says that the cluster never settles, or settles only by chance, without the full stop."""
+    """Return a sentence that says that the cluster never settles, or settles only by chance.
+
+    The sentence has no full stop.
+    """
     return f"Afterwards the cluster {unsettled_words(document.unsettled)}"
 
 
@@ -368,14 +374,14 @@ _TAINTED = {
 def lost_selectors(document: ImpactDocument) -> str:
     """Return a sentence about selectors that no longer match anything, without the full stop.
 
-    It is empty if there are none.
+    If there are no such selectors, the text is empty.
     """
     lost = sum(one.lost for one in document.selectors)
     return f"{counted(lost, 'selector')} in use would match no device" if lost else ""
 
 
 def applied(document: ImpactDocument) -> str:
-    """Return the names of the applied objects, each with whether it is created or changed."""
+    """Return the names of the applied objects, and whether each object is created or changed."""
     return listed([written(one) for one in document.applied], 4)
 
 

@@ -80,7 +80,7 @@ class Upgrade:
 def maintenance(
     inventory: Inventory, target: Target, question: Question, at_once: int = 1, upgrade: Upgrade | None = None
 ) -> MaintenancePlan:
-    """Return an order for draining the nodes of the question, or all nodes if it names none.
+    """Return an order for draining the nodes of the question. If the question names no nodes, all nodes are drained.
 
     A wave has at most `at_once` nodes. Raises UsageError for unknown nodes and an invalid `upgrade`, and InputError for
     input without nodes.
@@ -154,7 +154,7 @@ class _OrderSearch:
     _failed: set[Hashable] = field(default_factory=set)
 
     def order(self, inventory: Inventory, names: tuple[str, ...]) -> list[Wave] | None:
-        """Return the waves that drain all of them; None if no order was found."""
+        """Return the waves that drain all of these nodes, or None if no order was found."""
         path: list[Wave] = []
         states = [(inventory, names, self._next(inventory, names))]
         while states:

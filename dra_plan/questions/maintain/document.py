@@ -24,8 +24,8 @@ node does not return with, and gets none of the new ones."""
 class MovedPod(DocumentPart, frozen=True, kw_only=True):
     """A pod that leaves a node, and the node of its replacement.
 
-    If both are the same node, the pod belongs to a DaemonSet and stays there; it is recreated when the node returns
-    with other devices.
+    If the replacement is on the same node, the pod belongs to a DaemonSet and stays on the node. It is recreated when
+    the node returns with other devices.
     """
 
     namespace: str
@@ -36,7 +36,7 @@ class MovedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
-    """A node that has changed when it returns to service."""
+    """A node that returns to service with changes."""
 
     name: str
     slices: Annotated[
@@ -47,7 +47,10 @@ class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Wave(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that are drained together, and that return before the next wave. Surge nodes are removed instead."""
+    """Nodes that are drained together, and that return before the next wave.
+
+    Surge nodes do not return but are removed.
+    """
 
     nodes: list[str]
     moved: Annotated[list[MovedPod], Meta(description="In the order in which budgets allow them to be evicted.")]

@@ -20,7 +20,7 @@ from dra_plan.whatif.edits import belongs_to_node, cordoned, replaced
 
 @dataclass(frozen=True)
 class DrainRules:
-    """What is the same for all waves, such as the target and the rules for evictions."""
+    """The settings that all waves share, such as the target and the rules for evictions."""
 
     target: Target
     question: Question
@@ -43,10 +43,11 @@ class Done:
 
 
 def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done | Stop:
-    """Return the cluster after these nodes have been drained and returned to service, or where the drain stops.
+    """Return the cluster after these nodes have been drained and returned to service.
 
-    Every round evicts the pods that budgets allow to leave. The scheduler then places the recreated pods before the
-    next round. As with kubectl, a pod that returns to the node because it tolerates the cordon stays there.
+    If the drain stops earlier, return the point where it stops. In each round, the pods that budgets allow to leave are
+    evicted. The scheduler then places the recreated pods before the next round. As with kubectl, a pod that returns to
+    the node because it tolerates the cordon stays on the node.
     """
     wanted = set(names)
     nodes = [cordoned(node) if node.metadata.name in wanted else node for node in inventory.nodes]
@@ -118,7 +119,7 @@ def _published(inventory: Inventory) -> set[str]:
 
 
 def started(before: Inventory, after: Inventory) -> list[PodAndNode]:
-    """Return the pods that were pending before and have a node afterwards."""
+    """Return the pods that are pending before and have a node afterwards."""
     waited = {pod_key(pod) for pod in before.pods if is_waiting(pod)}
     return [placed(pod) for pod in after.pods if pod.spec.node_name and pod_key(pod) in waited]
 

@@ -34,7 +34,7 @@ class GivenBack:
 
     @classmethod
     def of(cls, objects: Inventory | None, kubelet_version: str, surge: Sequence[str]) -> GivenBack:
-        """Return the state in which nodes return, which is given by the slices and nodes in a file.
+        """Return the state in which nodes return. The slices and nodes in a file determine this state.
 
         Raises UsageError for objects that do not belong to a node.
         """
@@ -72,7 +72,7 @@ class GivenBack:
         return structs.replace(node, status=structs.replace(node.status, node_info=info))
 
     def told(self, names: Sequence[str]) -> Iterator[GivenBackNode]:
-        """Yield the changes of these nodes when they return. Nodes that do not change are omitted."""
+        """Yield the changes of these nodes when they return. Nodes without changes are omitted."""
         for name in names:
             slices = self.slices.get(name, ())
             changed = bool(slices) or name in self.nodes or bool(self.kubelet_version)
@@ -144,9 +144,10 @@ def _few(names: Sequence[str]) -> str:
 
 
 def with_surge(inventory: Inventory, wanted: Sequence[tuple[int, str]]) -> tuple[Inventory, list[str]]:
-    """Return the cluster with additional nodes, and the names of the new nodes.
+    """Return the cluster with additional nodes, and the names of these nodes.
 
-    `wanted` has pairs of a number of nodes and their model. Raises UsageError in the same cases as `add_nodes`.
+    Each pair in `wanted` is a number of nodes and the model of these nodes. Raises UsageError in the same cases as
+    `add_nodes`.
     """
     names: list[str] = []
     for count, like in wanted:

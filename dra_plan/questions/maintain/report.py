@@ -20,7 +20,10 @@ RULES = {
 
 
 def content(document: MaintenanceDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Return the content of CI reports: every drain of the order, or where it stops, and the warnings."""
+    """Return the content of CI reports.
+
+    It contains every drain of the order, or the point where the order stops, and the warnings.
+    """
     checks = [ReportCase(f"node/{name}") for wave in document.waves for name in wave.nodes]
     if document.outcome != "Possible":
         checks.append(_stop(document, gate, origins))

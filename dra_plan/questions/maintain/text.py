@@ -26,7 +26,7 @@ def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each pod that moves, with its new devices."""
+    """Return a row for each pod that moves, with the devices of its replacement."""
     made = Table(("WAVE", "NODE", "POD", "TO", "DEVICES"), grouped=2, flexible=(2, 4))
     for number, wave in enumerate(document.waves, 1):
         for name in wave.nodes:
@@ -40,7 +40,7 @@ def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
 
 
 def recreated(document: MaintenanceDocument) -> Iterator[str]:
-    """Yield a sentence about the names of recreated pods if any pod moves more than once."""
+    """Yield a sentence about the names of recreated pods, if any pod moves more than once."""
     moved = [(pod.namespace, pod.name) for wave in document.waves for pod in wave.moved]
     if len(set(moved)) < len(moved):
         yield "Recreated pods are listed under the names of the pods that they replace."
@@ -80,7 +80,7 @@ def _of_stop(stop: Stop) -> Iterator[str]:
 
 
 def broken_selectors(document: MaintenanceDocument) -> Iterator[str]:
-    """Yield the selectors that new pods need and that fail when all nodes have returned."""
+    """Yield the selectors that new pods need and that fail with an error when all nodes have returned."""
     lost = [user for each in document.selectors if each.lost for user in each.used_by]
     if lost:
         users = listed([f"{user.kind.lower()}/{user.name}" for user in lost], 4)
@@ -93,7 +93,10 @@ def broken_selectors(document: MaintenanceDocument) -> Iterator[str]:
 
 
 def headline(document: MaintenanceDocument) -> str:
-    """Return a sentence with the number of nodes and waves, or that there is no order, without the full stop."""
+    """Return a sentence with the number of nodes and waves, without the full stop.
+
+    If there is no order, the sentence says so.
+    """
     if document.outcome != "Possible":
         return no_order(document).rstrip(".")
     surge = set(document.surge)
@@ -131,7 +134,10 @@ def no_order(document: MaintenanceDocument) -> str:
 
 
 def beside(stop: Stop) -> Iterator[str]:
-    """Yield the pending pods that got a node before the drain stopped, and the pods that the last drain moved."""
+    """Yield the pending pods that got a node before the drain stopped.
+
+    The pods that the last drain moved follow.
+    """
     if stop.started:
         names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
         them = "it" if len(stop.started) == 1 else "them"
@@ -142,7 +148,7 @@ def beside(stop: Stop) -> Iterator[str]:
 
 
 def stopped(stop: Stop) -> str:
-    """Return where the best attempt stops, and why, without the full stop."""
+    """Return the point at which the best attempt stops, and the reason, without the full stop."""
     after = f"After {listed(stop.done, 6)} the" if stop.done else "The"
     said = f"{after} drain of {stop.node} stops at pod {stop.pod}"
     match stop.reason:

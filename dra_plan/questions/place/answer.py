@@ -178,8 +178,8 @@ def place_pods(
 ) -> PlacementPlan:
     """Search for a placement of the pending or selected pods.
 
-    The pods that the scheduler binds form a placement. If this leaves pods out, another placement is searched for. A
-    named pod group needs minCount of its pods; in a placement, any other gang has either this number of pods or none.
+    If the scheduler binds all of these pods, its result is the placement. Otherwise, another placement is searched for.
+    A named pod group needs minCount of its pods. In a placement, any other gang has either this number of pods or none.
     Raises InputError for input without nodes, UsageError for unknown owners, and SolverMissingError if the solver is
     needed but cannot be loaded.
     """
@@ -344,7 +344,10 @@ def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
 
 
 def maker(pod: Pod, index: Index) -> PodMaker | None:
-    """Return the workload whose template the pod comes from, directly or indirectly, or None for a bare pod."""
+    """Return the workload from whose template the pod was created, directly or indirectly.
+
+    For a bare pod, return None.
+    """
     top: Pod | AnyWorkload = pod
     for controller in index.owners.above(pod.metadata):
         top = controller

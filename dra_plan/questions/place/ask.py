@@ -25,10 +25,11 @@ def place(cluster: LoadedCluster, *owners: str, **options: Unpack[PlaceOptions])
     """Return whether, and where, the pending pods can all run at the same time, regardless of kube-scheduler's choices.
 
     `owners`, including podgroup/NAME, or `namespace` and `selector`, select the pods. If `most` is set, as many pods as
-    possible are placed; at each priority, gangs that start come first, and then pods. A gang is placed with the number
-    of pods that it needs, or not at all. The search ends after `timeout` seconds, or when `stopped` returns true, with
-    the bounds known at this time. `progress` is called with the number of node kinds checked so far and their total
-    number. Raises UsageError for unknown owners, and InputError for input without nodes.
+    possible are placed. At each priority, the number of gangs that start matters most, and then the number of pods. A
+    gang is placed with the number of pods that it needs, or not at all. The search ends after `timeout` seconds, or
+    when `stopped` returns true, with the bounds known at this time. `progress` is called with the number of node kinds
+    checked so far and the number of all node kinds. Raises UsageError for unknown owners, and InputError for input
+    without nodes.
     """
     from dra_plan.arguments import callback, truth
     from dra_plan.questions.place.answer import place_pods

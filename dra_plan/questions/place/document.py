@@ -19,7 +19,7 @@ found; `atLeast` and `atMost` are the number of pods known to fit, and the numbe
 
 
 class PodMaker(DocumentPart, frozen=True, kw_only=True):
-    """The workload whose pod template a pod comes from. It is in the pod's namespace."""
+    """The workload from whose pod template a pod was created. It is in the pod's namespace."""
 
     api_version: str
     kind: Text
@@ -40,9 +40,9 @@ class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
 
 
 class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
-    """The pods of one priority, and the gangs for which this is the highest priority of any pod.
+    """The pods of one priority, and the gangs with this priority. The gangs come before the pods.
 
-    The gangs come first.
+    The priority of a gang is the highest priority of its pods.
     """
 
     priority: int
@@ -99,7 +99,7 @@ class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
 
 
 class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
-    """A pod for which the solver found a node that another filter of the scheduler rejects."""
+    """A pod for which the solver found a node, although another filter of the scheduler rejects the node."""
 
     namespace: str
     name: Text
@@ -109,7 +109,7 @@ class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
 
 
 class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
-    """kube-scheduler's result for the same pods."""
+    """The result of kube-scheduler for the same pods as in the placement."""
 
     bound: Annotated[Amount, Meta(description=("The number of pods that it binds, without parts of gangs."))]
     started: Annotated[Amount, Meta(description="How many gangs it starts.")]
@@ -124,7 +124,7 @@ PARTS = CAPACITY_PARTS
 
 
 class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
-    """Whether all selected pods can be placed, and a placement."""
+    """The answer to the question whether all selected pods can be placed, and a placement."""
 
     kind: Literal["Placement"] = "Placement"
     outcome: PlacementOutcome

@@ -24,7 +24,11 @@ MOST_TRIALS = 20
 
 @dataclass(frozen=True)
 class ProvedImpossible:
-    """The proof for the document, with the placement of all pods but one and the reason why this one is rejected."""
+    """A proof that pods cannot be placed together.
+
+    `document` is the proof in the form of documents. `found` is a placement of all these pods except one. `left` is the
+    remaining pod, and `refused` says why it is rejected.
+    """
 
     document: ImpossibilityProof
     found: BestPlacement
@@ -42,7 +46,7 @@ def pod_name(candidate: PodToPlace) -> ObjectName:
 def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossible | None:
     """Return a set of pods that cannot be placed, and why one of them does not fit when the others are placed.
 
-    Return None if the search time ends before this is known.
+    Return None if the search time ends before such a set is found.
     """
     short = next((group for group in question.groups.values() if group.is_short), None)
     if short is not None:

@@ -18,9 +18,9 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True)
 class ScheduledPods:
-    """The pods that the scheduler binds, without those of incomplete gangs.
+    """The pods that the scheduler binds. The pods of incomplete gangs are left out.
 
-    If `evicts` is set, running pods were evicted, so this is not a placement in addition to the running pods.
+    If `evicts` is set, running pods were evicted, so the result is not a placement in addition to the running pods.
     """
 
     placed: tuple[PlacedPod, ...]
@@ -33,7 +33,10 @@ class ScheduledPods:
         return BestPlacement(self.placed, left, asked.reached(self.placed, goals), tuple(bounds))
 
     def told(self, asked: PlacementQuestion, goals: Sequence[Goal], found: BestPlacement) -> SchedulerResult:
-        """Return the number of bound pods and started gangs, and whether this is proved best or was improved."""
+        """Return the number of bound pods and started gangs.
+
+        The result also says whether the scheduler's result is proved best, or whether a better placement was found.
+        """
         reached = asked.reached(self.placed, goals)
         is_best = True if reached >= found.bounds else False if found.reached > reached else None
         started = WholeGroups(asked.groups).started(each.candidate for each in self.placed)

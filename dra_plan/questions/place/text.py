@@ -189,9 +189,9 @@ MOST_PODS = 8
 
 
 def proof(of: ImpossibilityProof, *, gangs: bool, asked: int = 0) -> Paragraph:
-    """Return the set of pods that cannot be placed, of the `asked` pods, and why not.
+    """Return the set of pods that cannot be placed, and the reason.
 
-    If `gangs` is set, parts of gangs count as well.
+    `asked` is the number of pods that were to be placed. If `gangs` is set, parts of gangs count as well.
     """
     names = listed([_pod(pod) for pod in (*of.pods, *of.alike)], MOST_PODS)
     if of.group is not None:

@@ -69,10 +69,10 @@ def list_pools(
     drivers: Sequence[str] = (),
     states: Sequence[str] = (),
 ) -> PoolList:
-    """Return the pools that the selected nodes see. If no nodes are selected, pools that no node reaches are included.
+    """Return the pools that the selected nodes see. If no nodes are selected, pools that no node sees are included.
 
-    Only pools with these `drivers` and `states` are returned, if any are given. Raises UsageError for an unknown node,
-    driver or state, and InputError for input without nodes.
+    If `drivers` or `states` are given, only pools with one of these drivers and states are returned. Raises UsageError
+    for an unknown node, driver or state, and InputError for input without nodes.
     """
     _check(view, drivers, states)
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)

@@ -11,7 +11,7 @@ from dra_plan.documents.pools import ListedPool
 class PoolsDocument(PrintedDocument, frozen=True, kw_only=True):
     """Resource pools as the allocator gathers them.
 
-    Fields have the same names as in ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) if they exist there.
+    Fields have the same names as in ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) if that API has them.
     """
 
     kind: Literal["PoolList"] = "PoolList"

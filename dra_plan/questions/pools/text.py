@@ -20,9 +20,9 @@ Cells = tuple[str, ...]
 
 
 def alike(pools: Sequence[ListedPool], key: Callable[[ListedPool], Hashable]) -> list[list[ListedPool]]:
-    """Group the pools of one driver that have equal keys, in the order of the first pool in each group.
+    """Group the pools of one driver that have equal keys. Groups are in the order of their first pools.
 
-    Pools in small groups are not grouped.
+    If a group would be small, each of its pools is a group of its own.
     """
     groups: dict[Hashable, list[ListedPool]] = {}
     for pool in pools:
@@ -48,7 +48,7 @@ def nodes(group: Sequence[ListedPool]) -> str:
 
 
 def models(pool: ListedPool) -> list[str]:
-    """Return the models of the devices that have one."""
+    """Return the models of the pool's devices. Devices without a model are left out."""
     return sorted({device.model for device in pool.devices} - {""})
 
 
@@ -71,13 +71,16 @@ def pools(document: PoolsDocument) -> str:
 
 
 def table(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each pool or many equal pools, followed by invalid pools, free counters and shared devices."""
+    """Return a row for each pool, or for each group of many equal pools.
+
+    Invalid pools, free counters and shared devices follow.
+    """
     parts = [_partitions(document), _invalid(document), _counter_sets(document), _shared(document), _evicting(document)]
     return [*_first(document, every=False), *(part for part in parts if part.rows), target(document)]
 
 
 def wide(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """Return a row for each pool, followed by every counter and every device."""
+    """Return a row for each pool. Every counter and every device follow."""
     parts = [_partitions(document), _invalid(document), _counters(document), _devices(document), _evicting(document)]
     return [*_first(document, every=True), *(part for part in parts if part.rows), target(document)]
 
@@ -136,7 +139,7 @@ def _numbers(pool: ListedPool) -> list[str]:
 
 
 def whole_devices(pool: ListedPool) -> tuple[int, int]:
-    """Return the number of available devices that are not partitions, and the total number of such devices."""
+    """Return how many of the devices that are not partitions are available, and how many such devices there are."""
     if pool.physical_devices is None:
         return pool.available_devices, pool.total_devices
     whole = [device for device in pool.devices if not device.part]
@@ -149,9 +152,9 @@ def divided_devices(pool: ListedPool) -> int:
 
 
 def totals(pools: Iterable[ListedPool], word: str = "available") -> list[str]:
-    """Return a clause with the number of available whole devices, and one with the number of partitioned devices.
+    """Return a clause with the number of available whole devices, and a clause with the number of partitioned devices.
 
-    A clause is omitted if there are no such devices.
+    If there are no devices of one of these kinds, its clause is omitted.
     """
     pools = list(pools)
     available, whole = (sum(numbers) for numbers in zip(*map(whole_devices, pools), strict=True)) if pools else (0, 0)

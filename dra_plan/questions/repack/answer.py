@@ -164,7 +164,7 @@ class _Started:
         return replace(rules, priority=max(highest, default=None))
 
     def highest_priority(self) -> int:
-        """Return the highest priority of pods that stay because of their priority; 0 without any."""
+        """Return the highest priority of the pods that stay because of their priority. If there are none, return 0."""
         pods = self.movability.alone.get("HigherPriority", ())
         return max((self._now.cluster.info(pod).priority for pod in pods), default=0)
 
@@ -178,7 +178,7 @@ class _Started:
         return found if isinstance(found, RepackedCluster) else RepackedCluster((), (), self._room.inventory)
 
     def repacker(self, most_moves: int | None) -> tuple[Repacker, Vacancies]:
-        """Return the program."""
+        """Return the search for moves, and the vacancies in the cluster."""
         moving = [each.pod for each in self.movability.pods]
         vacated = replaced(self._room.inventory, moving, self._index, recreates=True).inventory
         time = SearchTime(self._question.deadline())
@@ -187,7 +187,7 @@ class _Started:
         return Repacker(vacancies, RoomWanted(wanted, most_moves, self._room.most), time), vacancies
 
     def search(self, plan: RepackPlan, most_moves: int | None) -> RepackPlan:
-        """Return the cheapest plan of the program that can be carried out."""
+        """Return the cheapest plan that can be carried out."""
         with uncollected():
             repacker, vacancies = self.repacker(most_moves)
             found = repacker.best()

@@ -67,9 +67,9 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
 def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPlan:
     """Return the fewest or cheapest moves of running pods that free the wanted devices, in simulated waves.
 
-    The goal is given by one of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most`. `prices` is the path of a
-    file, or a list of dicts with `price`, `selector` and `priority`. Raises UsageError for invalid options, and
-    InputError for input without nodes and for invalid prices.
+    One of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most` gives the goal. `prices` is the path of a file, or
+    a list of dicts with `price`, `selector` and `priority`. Raises UsageError for invalid options, and InputError for
+    input without nodes and for invalid prices.
     """
     from dra_plan.arguments import at_least_one, optional
     from dra_plan.errors import UsageError

@@ -39,9 +39,9 @@ class Way(enum.Enum):
 
 @dataclass(frozen=True)
 class RepackedCluster:
-    """The waves, and the final nodes of the wanted pods.
+    """The waves, and the nodes of the wanted pods at the end.
 
-    `inventory` is the cluster at the end, and `path` is the cluster after each wave.
+    `inventory` is the cluster at the end. `path` contains the cluster after each wave.
     """
 
     waves: tuple[RepackWave, ...]
@@ -59,7 +59,7 @@ class Stopped:
 
 @dataclass(frozen=True)
 class MoveCarrier:
-    """What all attempts to carry out moves have in common. In `inventory`, the wanted pods are pending."""
+    """The data that all attempts to carry out moves share. In `inventory`, the wanted pods are pending."""
 
     inventory: Inventory
     target: Target
@@ -69,9 +69,10 @@ class MoveCarrier:
     common: Common
 
     def out(self, moves: Sequence[Move], roomy: Collection[str], rooms: int) -> RepackedCluster | Stopped:
-        """Return the moves in waves that guide the scheduler as little as possible, or why this cannot be done.
+        """Return the moves in waves, or the reason why the moves cannot be carried out.
 
-        `roomy` are the nodes to be freed. At the end, `rooms` of the wanted pods must fit.
+        The waves guide the scheduler as little as possible. `roomy` are the nodes to be freed. At the end, `rooms` of
+        the wanted pods must fit.
         """
         stopped = Stopped("")
         has_circles = False
@@ -123,7 +124,7 @@ class _Attempt:
         self.has_circles = False
 
     def run(self) -> RepackedCluster | Stopped:
-        """Return the waves and the final nodes, or the stop."""
+        """Return the waves and the final nodes, or the reason why the moves could not be carried out."""
         while self._left:
             stopped = self._step()
             if stopped is not None:
@@ -267,7 +268,10 @@ class _Owners:
         self._index = index
 
     def of(self, pod: Pod) -> ObjectName | None:
-        """Return the topmost workload of the input above the pod, or its controller; None for a bare pod."""
+        """Return the topmost workload above the pod that is in the input.
+
+        If no such workload is in the input, return the pod's controller. For a bare pod, return None.
+        """
         top = self._index.top_of(pod)
         if top is not None:
             return ObjectName(kind=top.kind, namespace=top.metadata.namespace, name=top.metadata.name)
@@ -277,6 +281,6 @@ class _Owners:
         return ObjectName(kind=controller.kind, namespace=pod.metadata.namespace, name=controller.name)
 
     def replicas(self, pod: Pod) -> int | None:
-        """Return the number of pods that the workload wants; None if it is not in the input."""
+        """Return the number of pods that the pod's workload wants, or None if the workload is not in the input."""
         top = self._index.top_of(pod)
         return None if top is None else wanted(top, self._index.pods_of(top)).number

@@ -43,7 +43,10 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class RepackWave(DocumentPart, frozen=True, kw_only=True):
-    """Pods that leave their nodes together. All except the `waiting` ones have their new nodes before the next wave."""
+    """Pods that leave their nodes together.
+
+    Before the next wave, all of these pods have new nodes, except the `waiting` pods.
+    """
 
     cordoned: Annotated[
         list[str], Meta(description=("Nodes to cordon during the wave, in addition to already cordoned ones."))
@@ -56,7 +59,7 @@ class RepackWave(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomPlace(DocumentPart, frozen=True, kw_only=True):
-    """A wanted pod or set of devices, and its final node."""
+    """A wanted pod or set of devices, and the node where it is at the end."""
 
     namespace: Annotated[str, Meta(description="The namespace of the pod that needs the room; empty if there is none.")]
     name: Text
@@ -73,9 +76,9 @@ class PodsKept(DocumentPart, frozen=True, kw_only=True):
 
 
 class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
-    """What would be gained if more pods were allowed to move.
+    """The gain if more pods were allowed to move.
 
-    This is only computed, and the moves were not simulated.
+    The gain is only computed. The moves were not simulated.
     """
 
     options: Annotated[list[str], Meta(description="Options to add to the command.")]

@@ -45,7 +45,7 @@ _ORDER: tuple[AloneReason, ...] = (
 
 @dataclass(frozen=True)
 class PriceRule:
-    """The price of moving pods that match this rule's labels and have at least its priority."""
+    """The price of moving pods that have the labels of this rule and at least its priority."""
 
     price: int
     selector: LabelSelector | None = None
@@ -92,7 +92,7 @@ def _rule(value: Any, origin: str) -> PriceRule:
 
 @dataclass(frozen=True)
 class MoveRules:
-    """The rules for moving pods: whether bare pods may move, up to which priority pods may move, and at what price."""
+    """The rules for moving pods: whether bare pods may move, up to which priority pods may move, and at which price."""
 
     bare: bool = False
     priority: int | None = None
@@ -105,14 +105,17 @@ class MoveRules:
 
 @dataclass(frozen=True)
 class Movability:
-    """The running pods that may move, and the other running pods grouped by the reason why they stay."""
+    """The running pods that may move. The other running pods are grouped by the reason why they stay."""
 
     pods: tuple[LeavingPod, ...]
     alone: Mapping[AloneReason, Sequence[Pod]]
 
     @classmethod
     def of(cls, cluster: SimulatedCluster, index: Index, rules: MoveRules, profiles: Collection[str]) -> Movability:
-        """Return which of the inventory's pods may move. `profiles` are the names of known schedulers."""
+        """Return the pods of the inventory that may move, and the pods that stay.
+
+        `profiles` are the names of known schedulers.
+        """
         told, held = _Holdings(index), dict[AloneReason, list[Pod]]()
         protected = _protected(index)
         pods = []
@@ -140,7 +143,7 @@ class Movability:
         return cls(tuple(pods), held)
 
     def left_alone(self) -> list[PodsKept]:
-        """Return the pods that stay on their nodes, for documents."""
+        """Return the pods that stay on their nodes, in the form of documents."""
         return [
             PodsKept(reason=reason, pods=len(pods), examples=[pod_name(pod) for pod in pods[:MOST_EXAMPLES]])
             for reason in _ORDER
@@ -189,7 +192,7 @@ class _Holdings:
         self._elsewhere = _reached_by_several(inventory)
 
     def of(self, pod: Pod) -> tuple[ResourceClaim, ...] | None:
-        """Return the allocated claims that only this pod uses; None if it shares one."""
+        """Return the allocated claims that only this pod uses, or None if the pod shares a claim."""
         own = generated_claims(self._index, [pod])
         found = {claim.key: claim for claim in self._users.get(pod_key(pod), ())}
         found |= {self._by_name[name].key: self._by_name[name] for name in own if name in self._by_name}
@@ -202,7 +205,7 @@ class _Holdings:
         return tuple(found.values())
 
     def reaches_others(self, claims: Iterable[ResourceClaim]) -> bool:
-        """Return whether several nodes reach a device of the claims."""
+        """Return whether several nodes reach one of the claims' devices."""
         return any(
             (result.driver, result.pool) in self._elsewhere
             for claim in claims

@@ -61,7 +61,10 @@ def _rest(document: RepackDocument) -> str:
 
 
 def headline(document: RepackDocument) -> str:
-    """Return a sentence that says whether the wanted pods fit, and after which moves, without the full stop."""
+    """Return a sentence that says whether the wanted pods fit, and after which moves.
+
+    The sentence has no full stop.
+    """
     room = _room(document)
     match document.outcome:
         case "Fits":

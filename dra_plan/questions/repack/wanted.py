@@ -46,7 +46,7 @@ ROOM = "dra-plan-room"
 class RoomAsked:
     """The cluster with the wanted pods, and the keys of these pods, in order.
 
-    `made` are the wanted pods that are only placeholders or copies, and do not exist in the real cluster.
+    `made` are the wanted pods that are only placeholders or copies. They do not exist in the real cluster.
     """
 
     inventory: Inventory
@@ -62,7 +62,7 @@ class RoomAsked:
 
 
 class FreeDevices(NamedTuple):
-    """A number of devices of one model on a node, and the number of such nodes."""
+    """A number of devices of one model that a node must have free, and the number of such nodes."""
 
     devices: int
     model: str
@@ -70,7 +70,7 @@ class FreeDevices(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> FreeDevices:
-        """Parse NxMODEL or NxMODEL=K. Raises UsageError for other forms."""
+        """Parse NxMODEL or NxMODEL=K. Raises UsageError for any other form."""
         found = re.fullmatch(r"([1-9]\d{0,3})x(.+?)(?:=([1-9]\d{0,3}))?", text)
         if found is None:
             raise UsageError(f"--free {text!r} is not NxMODEL=K, as in 8xH100=3: 8 free devices on a node, 3 times")
@@ -169,9 +169,10 @@ def _tolerations(inventory: Inventory) -> Iterator[Toleration]:
 
 
 def owners_room(inventory: Inventory, text: str, namespace: str | None) -> RoomAsked:
-    """Return the goal of making room for an owner's pods. Its pending pods come first, and then copies.
+    """Return the goal of making room for an owner's pods. The owner's pending pods come first, and then copies.
 
-    Raises UsageError for an unknown owner, and for an owner whose pods all have nodes if no number is given.
+    Raises UsageError for an unknown owner. If no number is given, also raises UsageError for an owner with only running
+    pods.
     """
     name, equals, digits = text.partition("=")
     if equals and not re.fullmatch(r"[1-9]\d{0,3}", digits):

@@ -52,7 +52,7 @@ class Replay(PrintedAnswer[ReplayDocument]):
 
     @cached_property
     def kept(self) -> Sequence[KeptMoment]:
-        """Return moments of the first run, with the objects at these moments. Only a page needs them."""
+        """Return moments of the first run, with the objects at each moment. Only a page needs these moments."""
         return self.again()
 
     def __repr__(self) -> str:
@@ -143,9 +143,9 @@ def replay_cluster(
     """Simulate the steps under each setting and in each node order, until nothing more happens.
 
     Samples are taken at these `seconds`, every `every` seconds, or at ten moments between the first step and the last.
-    The end is always included. The owners, `namespace` and `selector` of the question select the pending pods to
-    schedule. If `for_page` is set, the result includes what a page needs. Raises InputError for impossible steps, and
-    UsageError for invalid options.
+    A sample is always taken at the end. The owners, `namespace` and `selector` of the question select the pending pods
+    to schedule. If `for_page` is set, the result includes what a page needs. Raises InputError for impossible steps,
+    and UsageError for invalid options.
     """
     chosen = choice(inventory, target, question)
     taken = accepted(inventory, target, chosen, question.runtime_config)
@@ -188,7 +188,7 @@ def replay_cluster(
 def enlarged(inventory: Inventory, steps: Sequence[EventStep]) -> Inventory:
     """Return the cluster with all nodes and slices that steps create.
 
-    If names are repeated, the last object is used.
+    If several objects have the same name, the last of them is used.
     """
     nodes = {node.metadata.name: node for node in inventory.nodes}
     slices = {each.metadata.name: each for each in inventory.slices}

@@ -46,7 +46,7 @@ class FleetSample(DocumentPart, frozen=True, kw_only=True):
 
 
 class Band(DocumentPart, frozen=True, kw_only=True):
-    """The mean, the minimum and the maximum of all node orders at one moment."""
+    """The mean, the minimum and the maximum over all node orders at one moment."""
 
     mean: FleetSample
     least: FleetSample
@@ -79,7 +79,7 @@ class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayRun(DocumentPart, frozen=True, kw_only=True):
-    """The cluster over time under one configuration. Values other than bands are for the order of nodes by name."""
+    """The cluster over time under one configuration. Values other than bands are those of the node order by name."""
 
     name: Annotated[Text, Meta(description="The policy, or the file of the configuration.")]
     policy: Text
@@ -97,9 +97,9 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
-    """How much more the second run allocates, in percentage points of all devices.
+    """The additional share of devices that the second run allocates, in percentage points of all devices.
 
-    Both runs are compared in the same node order, so that the randomness of the order has no effect.
+    Both runs are compared in the same node order, so that the order itself has no effect.
     """
 
     at_the_end: float

@@ -28,7 +28,7 @@ Specs = dict[tuple[str, str], ResourceClaimSpec]
 
 
 class PodMix:
-    """The future or pending pods, which are the basis for measuring how fragmented a cluster is.
+    """The future or pending pods. The fragmentation of a cluster is measured with these pods.
 
     Pods that already have a node are counted only if there are no other pods.
     """
@@ -75,7 +75,7 @@ MOST_KEPT = 100
 
 @dataclass(frozen=True, slots=True)
 class KeptMoment:
-    """The cluster at the moment of a sample, with its nodes by name and its claims."""
+    """The cluster at the moment of a sample: its nodes by name, and its claims."""
 
     sample: int
     nodes: frozenset[str]
@@ -83,7 +83,7 @@ class KeptMoment:
 
 
 class FleetWatch:
-    """Takes samples of a simulated cluster whenever the simulation's clock is about to advance."""
+    """A recorder that takes samples of a simulated cluster whenever the simulation's clock is about to advance."""
 
     def __init__(
         self, simulation: Simulation, server: ApiServer, mix: PodMix, seconds: Sequence[float], *, keeps: bool = False
@@ -119,7 +119,7 @@ class FleetWatch:
             self._add(_at(sample, max(at, second)))
 
     def finish(self) -> None:
-        """Take the remaining samples in the present state, which is also the last sample."""
+        """Take the remaining samples in the present state. The last sample shows this state too."""
         last = self.sample()
         for second in self._due:
             if second > last.second:
@@ -144,7 +144,10 @@ class FleetWatch:
 
     @property
     def used(self) -> float:
-        """Return the average fraction of allocated devices so far, or the present fraction if no time has passed."""
+        """Return the average fraction of allocated devices so far.
+
+        If no time has passed, return the present fraction.
+        """
         if not self._room:
             idle, devices = self._totals()
             return 1 - idle / (devices * WHOLE) if devices else 0.0

@@ -39,7 +39,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Trace:
-    """The events and the question. `seconds` are the times of the samples, and `ends` is the monotonic deadline."""
+    """The events and the question of a replay.
+
+    `seconds` are the times of the samples. `ends` is the monotonic deadline.
+    """
 
     inventory: Inventory
     target: Target
@@ -54,7 +57,10 @@ class Trace:
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of one run. It has only numbers and plain values, so that another process can send it."""
+    """The result of one run.
+
+    It has only numbers and plain values, so that another process can send it.
+    """
 
     samples: list[FleetSample]
     models: list[ModelUse]
@@ -76,9 +82,9 @@ def in_orders(trace: Trace, runs: Iterable[tuple[Setting, int]]) -> Iterator[Run
 def run(
     trace: Trace, setting: Setting, order: int, *, keeps: bool = False
 ) -> tuple[RunResult, SimulationResult, list[KeptMoment]]:
-    """Return the result of one run, the scheduler's result for the remaining pods, and kept moments.
+    """Return the result of one run, the scheduler's result for the remaining pods, and the kept moments.
 
-    If `keeps` is set, the objects at some moments are kept; otherwise, the list is empty.
+    If `keeps` is set, the objects at some moments are kept. Otherwise, there are no kept moments.
     """
     policy = policies.named(setting.policy)
     mix = PodMix(trace.inventory, trace.steps)

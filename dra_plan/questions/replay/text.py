@@ -55,7 +55,10 @@ def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table with more columns, the allocation by model, and when each pod arrived, was bound and ended."""
+    """Return the table with more columns.
+
+    The allocation by model follows, and then the times when each pod arrived, was bound and ended.
+    """
     parts: list[Part] = [samples(document, ALL)]
     models = Table(("RUN", "MODEL", "DEVICES", "ALLOCATED"), grouped=1)
     pods = Table(("RUN", "POD", "NODE", "ARRIVED", "WAITED", "ENDED", "MESSAGE"), grouped=1, flexible=(1, 6))
@@ -157,7 +160,7 @@ def names(document: ReplayDocument) -> str:
 def as_csv(document: ReplayDocument) -> str:
     """Return a row for each moment and run.
 
-    If there are several node orders, it has the minimum and maximum of each figure.
+    If there are several node orders, a row has the minimum and maximum of each figure.
     """
     fields = [name for name in FleetSample.__struct_fields__ if name != "second"]
     ranges = any(run.bands for run in document.runs)

@@ -33,9 +33,10 @@ class RuleGuides(PrintedAnswer[RulesDocument]):
 
 
 def guides(codes: Iterable[str]) -> RuleGuides:
-    """Return the rules whose codes begin with these prefixes, with examples. Without prefixes, return all rules.
+    """Return the rules whose codes begin with these prefixes, with examples.
 
-    All rules are returned without examples. Raises UsageError for a prefix with which no code begins.
+    If no prefixes are given, return all rules without examples. Raises UsageError for a prefix with which no code
+    begins.
     """
     wanted = tuple(code.upper() for code in codes)
     for code in wanted:

@@ -122,7 +122,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     @property
     def unexplained(self) -> ScheduleDocument:
-        """Return the document without explanations, which only a page may need."""
+        """Return the document without explanations. Only a page may need the explanations."""
         return structs.replace(self.document, explanations=UNSET, contested=UNSET)
 
     def _document(self) -> ScheduleDocument:
@@ -190,13 +190,15 @@ def schedule_pods(
 ) -> SchedulePlan:
     """Schedule the pods of an input.
 
-    `extenders` replace the extenders of the configuration. The question's `owners` name the pods, and the workloads
-    whose pods, are scheduled and reported; without owners, its `namespace` and `selector` select pending pods. Other
-    pods do not change. If `requires_nodes` is set, input without nodes raises InputError; otherwise, it counts as a
-    cluster without nodes. If `settle` is set, all pods compete, and `namespace` and `selector` select the pods that are
-    reported; the `events` happen and the controllers act until nothing changes any more. `never_ready` pods
-    (NAMESPACE/NAME) start but do not become ready, and `patience` is the number of seconds without a change after which
-    the simulation ends. Raises UsageError for invalid options.
+    The question's `owners` name the pods to schedule and report, and the workloads to which such pods belong. Without
+    owners, the question's `namespace` and `selector` select pending pods. Other pods do not change. `extenders` replace
+    the extenders of the configuration. If `requires_nodes` is set, input without nodes raises InputError; otherwise, it
+    counts as a cluster without nodes.
+
+    If `settle` is set, all pods compete, and `namespace` and `selector` select the pods that are reported. The `events`
+    then happen, and the controllers act until nothing changes any more. `never_ready` pods (NAMESPACE/NAME) start but
+    do not become ready. `patience` is the number of seconds without a change after which the simulation ends. Raises
+    UsageError for invalid options.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -309,11 +311,9 @@ def schedule_chosen(
 ) -> SimulationResult:
     """Return the result for the selected pods, for questions that run the scheduler repeatedly.
 
-    Other pods do not change.
-
-    Only the limits of the question apply. The result has only the notices of the simulation. `common` is shared with
-    other questions, and `view` is the target's view of the inventory. If `explain` is set, failed attempts are
-    recorded. The run ends when `enough` returns true.
+    Other pods do not change. Of the question, only the limits apply. The result has only the notices of the simulation.
+    `common` is shared with other questions, and `view` is the target's view of the inventory. If `explain` is set,
+    failed attempts are recorded. The run ends when `enough` returns true.
     """
     simulation = simulation_of(inventory, target, question, chosen, common, view, explain=explain)
     if enough is not None:
@@ -338,9 +338,9 @@ def notices_about(
     *,
     settled: bool = False,
 ) -> list[Notice]:
-    """Return the notices to print with the results. First come those of the input, and then the `others`.
+    """Return the notices to print with the results. The notices of the input come before the `others`.
 
-    If `settled` is set, there are also notices about controllers.
+    If `settled` is set, notices about controllers are included.
     """
     planned = [record.pod for record in outcome.pods if not record.skipped and (record.attempts or not record.node)]
     there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
@@ -371,7 +371,7 @@ def explained_attempts(
     """Return the explanations of attempts that failed because of their claims, in order. `inventory` is the input.
 
     Pods with equal requests and messages in an equal state of the cluster share the explanation of the first such pod.
-    Of the nodes that were rejected for reasons other than devices, only those on which the claims fit are included.
+    Of the nodes that were rejected for reasons other than devices, only the nodes on which the claims fit are included.
     """
     from dra_plan.explanation.explainer import KnownFindings
 
@@ -410,7 +410,10 @@ class _Used:
         self._of_claim: dict[int, tuple[Hashable, ...]] = {}
 
     def since_first(self, claims: Sequence[ResourceClaim]) -> frozenset[Hashable]:
-        """Return a value that is equal for states with equal allocations. The claims must stay alive."""
+        """Return a value that is equal for states with equal allocations.
+
+        The caller must keep the claims alive.
+        """
         now = frozenset(taken for claim in claims for taken in self._taken(claim))
         if self._first is None:
             self._first = now

@@ -25,7 +25,7 @@ A_CONFIGURATION = "a decoded KubeSchedulerConfiguration"
 
 
 class ScheduleOptions(PodOptions, Ties, Timed, total=False):
-    """The options that select the pods, the scheduler, and the events that follow."""
+    """The options that select the pods and the scheduler, and that list the events that follow."""
 
     then: Iterable[LoadedCluster | Objects]
     config: Mapping[str, Any] | None
@@ -81,21 +81,21 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
 def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOptions]) -> SchedulePlan:
     """Return the result of kube-scheduler handling the pods one after another.
 
-    `owners` name the pods to schedule and report, or the workloads to which these pods belong; without owners,
+    `owners` name the pods to schedule and report, or the workloads to which these pods belong. Without owners,
     `namespace` and `selector` select pending pods. `then` are later states of the cluster. `config` is a decoded
-    KubeSchedulerConfiguration, `extenders` replace those that it names, and `plugins` are factories of custom plugins.
-    `api_server` is "real", or "recorded" for the one with which most outcomes were recorded. `order` is "arrival" (by
-    creationTimestamp, resourceVersion and input order), or "name" for a restarted scheduler. If several nodes are
-    equally good, `ties` selects the "first", or a "random" one that depends on `seed`. If `explain` is set, the plan
-    says for each pod without a node why it got no devices in the state of its last attempt. An input without nodes is
-    scheduled as a cluster without nodes, or rejected if `requires_nodes` is set.
+    KubeSchedulerConfiguration, `extenders` replace the extenders in it, and `plugins` are factories of custom plugins.
+    `api_server` is "real", or "recorded" for the API server with which most outcomes were recorded. `order` is
+    "arrival" (by creationTimestamp, resourceVersion and input order), or "name" for a restarted scheduler. If several
+    nodes are equally good, `ties` selects the "first", or a "random" one that depends on `seed`. If `explain` is set,
+    the plan says for each pod without a node why the pod got no devices in the state of its last attempt. An input
+    without nodes is scheduled as a cluster without nodes, or rejected if `requires_nodes` is set.
 
-    If `settle` is set, controllers act as well: pods are evicted and recreated, claims are deallocated, and quotas are
-    enforced, until nothing changes. This is repeated in each later state. `events` are steps such as {"create": object}
-    that then happen one after another (docs/schedule.md). `never_ready` pods (NAME or NAMESPACE/NAME) start but do not
-    become ready. A DeviceTaintRule in any of these means that the cluster serves this kind. After `timeout` seconds the
-    simulation ends, and unfinished attempts are Undecided. Raises UsageError for invalid options, and InputError for
-    later states and events that cannot be decoded.
+    If `settle` is set, controllers act as well until nothing changes: pods are evicted and recreated, claims are
+    deallocated, and quotas are enforced. The cluster also settles in each later state. `events` are steps such as
+    {"create": object} that then happen one after another (docs/schedule.md). `never_ready` pods (NAME or
+    NAMESPACE/NAME) start but do not become ready. If the cluster, a later state or an event contains a DeviceTaintRule,
+    the cluster serves this kind. After `timeout` seconds the simulation ends, and unfinished attempts are Undecided.
+    Raises UsageError for invalid options, and InputError for later states and events that cannot be decoded.
     """
     from dra_plan.arguments import able, callback, list_of, names, optional, required, truth
     from dra_plan.loaded import LoadedCluster
@@ -141,7 +141,7 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
 def chance_of(ties: Any, seed: Any) -> Chance:
     """Return the tie-breaking that the options select.
 
-    Raises UsageError for invalid options, and for an unused seed.
+    Raises UsageError for invalid options, and for a seed that is not used.
     """
     from dra_plan.arguments import optional, whole_number
     from dra_plan.scheduler.chance import FIRST, Chance

@@ -200,6 +200,6 @@ def _field(answer: Any, name: str) -> Any:
 
 
 def make(config: Configuration) -> list[HttpExtender]:
-    """Return the extenders of a configuration. As in upstream, those that are ignorable come last."""
+    """Return the extenders of a configuration. As in upstream, ignorable extenders come last."""
     made = [HttpExtender(entry) for entry in config.extenders]
     return sorted(made, key=lambda extender: extender.ignorable)

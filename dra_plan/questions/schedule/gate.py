@@ -23,10 +23,10 @@ def _verdicts(gate: Gate, document: ScheduleDocument) -> list[Verdict]:
 
 
 def never_made(settled: SettledCluster) -> list[str]:
-    """Return the objects that are never created.
+    """Return the objects that are never created, each as KIND/NAME with its namespace.
 
-    These are objects of events that the API server rejects, and owners whose pods the controllers cannot create. Each
-    is given as KIND/NAME, with its namespace. If the cluster never settles, a last entry says so.
+    These are objects of events that the API server rejects, and owners whose pods the controllers cannot create. If the
+    cluster never settles, a last entry says so.
     """
     refused = [f"{one.object} in {one.namespace}" for one in settled.refused]
     failed = [f"{one.kind}/{one.name} in {one.namespace}" for one in settled.events if one.reason == FAILED_CREATE]

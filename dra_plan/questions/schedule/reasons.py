@@ -23,7 +23,10 @@ MOST = 2
 
 
 def aside(pod: ScheduledPod) -> str:
-    """Return why a pod has no new result, because it was already bound or was not selected. Otherwise, return ""."""
+    """Return the reason why a pod has no new result: it was already bound, or was not selected.
+
+    For any other pod, return "".
+    """
     if pod.outcome == "Bound" and not pod.attempts:
         return "already bound"
     return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
@@ -36,15 +39,18 @@ def of_attempts(document: ScheduleDocument) -> dict[str, ExplainedAttempt]:
 
 
 def of_rivals(document: ScheduleDocument) -> dict[str, str]:
-    """Return which pods take the room of each pod, by NAMESPACE/NAME, for those that would fit without them."""
+    """Return the pods that take the room of each pod, by NAMESPACE/NAME.
+
+    Only pods that would fit without these other pods are included.
+    """
     found = document.contested if document.contested is not UNSET else ()
     return {f"{pod.namespace}/{pod.name}": contested(each) for each in found for pod in each.without_node}
 
 
 def short(attempt: ExplainedAttempt) -> str:
-    """Return the reason on most nodes and their number, followed by the reason on nodes on which the devices fit.
+    """Return the reason on most nodes, and the number of these nodes.
 
-    Return "" if no node was rejected because of devices.
+    The reason on nodes on which the devices fit follows. Return "" if no node was rejected because of devices.
     """
     if not attempt.stories:
         return ""
@@ -63,13 +69,16 @@ def whole(attempt: ExplainedAttempt) -> str:
 
 
 def attempt_lines(attempt: ExplainedAttempt) -> Lines:
-    """Yield the nodes on which the devices fit, with what these nodes lack, and then the other nodes."""
+    """Yield the nodes on which the devices fit, with what these nodes lack. The other nodes follow."""
     yield from (f"  {line}" for line in group_lines(attempt.devices_fit))
     yield from told_lines(attempt.absent, attempt.leading, attempt.stories)
 
 
 def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
-    """Return the reasons of these pods in brackets, to be added to a line with their names, or "" if there are none."""
+    """Return the reasons why these pods have no node, in brackets, or "" if there are no reasons.
+
+    The text is added to a line with the pods' names.
+    """
     attempts, rivals = of_attempts(document), of_rivals(document)
     pods = {f"{pod.namespace}/{pod.name}": pod for pod in document.pods}
     reasons: dict[str, str] = {}
@@ -90,9 +99,9 @@ def of_pods(document: ScheduleDocument, names: Sequence[str]) -> str:
 
 
 def without_template(document: ScheduleDocument, name: str) -> str:
-    """Return a sentence if the template of a pod's claim is missing, or "".
+    """Return a sentence if the template of a pod's claim is missing; otherwise return "".
 
-    The scheduler's message does not say that it is missing.
+    The scheduler's message does not say that the template is missing.
     """
     for warning in document.warnings:
         owner = warning.object.rpartition(" ")[2]

@@ -35,7 +35,7 @@ LEGEND = "ok: passed Filter; numbers: weighted scores."
 
 
 def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
-    """Return a row for each scheduled pod, with its node and devices, or why it has none.
+    """Return a row for each scheduled pod, with its node and devices, or the reason why it has no node.
 
     Each attempt (if there is a trace), the evicted and retried pods, and the number of omitted pods follow. Pods are
     omitted if they were already bound or were not selected.
@@ -58,7 +58,10 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
-    """Return all pods and, for each pod's last attempt, a matrix with one row per node and one column per plugin."""
+    """Return all pods, and the results of the plugins in each pod's last attempt.
+
+    The results are shown as a matrix with one row per node and one column per plugin.
+    """
     last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     parts += [*pods_table(document, document.pods, screen, every=True), *paragraphs(document)]
@@ -183,7 +186,10 @@ def group_table(groups: Iterable[ScheduledPodGroup]) -> Table:
 
 
 def message(group: ScheduledPodGroup) -> str:
-    """Return the scheduler's message about the group, from its condition PodGroupScheduled or from its pods."""
+    """Return the scheduler's message about the group.
+
+    The message comes from the group's condition PodGroupScheduled or from its pods.
+    """
     said = next((each.message for each in group.conditions if each.type == "PodGroupScheduled"), "")
     return said or group.waiting
 
@@ -197,8 +203,8 @@ def pods_table(
 ) -> list[Part]:
     """Return the table of pods and its totals. Unless `every` is set, similar pods without a node share a row.
 
-    On a narrow terminal, the messages follow the table, one by one. So do the messages of explained attempts, except
-    those that are part of an explanation.
+    On a narrow terminal, the messages follow the table, one by one. The messages of explained attempts follow too,
+    unless an explanation contains them.
     """
     if not pods:
         return []
@@ -255,7 +261,7 @@ def _alike(pods: Iterable[ScheduledPod]) -> list[list[ScheduledPod]]:
 
 
 def paragraphs(document: ScheduleDocument) -> Iterator[Paragraph]:
-    """Yield a paragraph for each explained attempt. Similar pods share the paragraph of the first one."""
+    """Yield a paragraph for each explained attempt. Similar pods share the paragraph of the first of them."""
     rivals = of_rivals(document)
     for attempt in document.explanations or ():
         told = dict.fromkeys(rivals.get(f"{pod.namespace}/{pod.name}", "") for pod in attempt.pods)
@@ -339,8 +345,8 @@ def _end(settled: SettledCluster) -> str:
 def story(attempt: TracedAttempt) -> Paragraph:
     """Return the result for the pod, followed by the results of plugins.
 
-    Plugins that run before any node is examined come first, then those that run on nodes, then those that run after all
-    nodes were rejected.
+    Plugins that run before any node is examined come first, then plugins that run on nodes, and then plugins that run
+    after all nodes were rejected.
     """
     return Paragraph([headline(attempt), *(f"  {line}" for line in _lines(attempt))])
 

@@ -122,9 +122,9 @@ def report(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> ValidationReport:
-    """Validate the input. Objects that are also in `against` are validated as updates of the objects there.
+    """Validate the input. Objects that `against` also contains are validated as updates of the objects in `against`.
 
-    `runtime_config` selects which of the release's API versions the API server serves; None means all of them.
+    `runtime_config` selects which of the release's API versions the API server serves. None means all of them.
     """
     judged = judge(
         reading, target, selection, ignore_unknown=ignore_unknown, against=against, runtime_config=runtime_config
@@ -136,9 +136,8 @@ def report(
 class FixedManifests:
     """The result of `--fix`, with the findings that remain.
 
-    `made` is the number of fixes, and `sources` are the changed files.
-
-    `before` has the original findings. If nothing is written, none of them is marked as fixable.
+    `made` is the number of fixes, and `sources` are the changed files. `before` contains the original findings. If
+    nothing is written, none of the original findings is marked as fixable.
     """
 
     sources: list[FixedSource]
@@ -156,7 +155,7 @@ def fix(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> FixedManifests:
-    """Return the input after every certain fix for the relevant findings. Nothing is written."""
+    """Return the input after every certain fix for the relevant findings. No file is written."""
 
     def judged(read: Reading) -> Judgement:
         return judge(

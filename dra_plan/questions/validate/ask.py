@@ -59,11 +59,11 @@ class ValidateOptions(RuleOptions, total=False):
 def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
     """Return the problems in the objects, individually and together. `select` and `ignore` are codes of rules.
 
-    Objects that the cluster `against` also has are validated as updates. `runtime_config` is the API server's
-    --runtime-config and selects the API versions that it serves; `{}` means the default versions, and None means all
-    versions of the release.
+    Objects that the cluster `against` also contains are validated as updates. `runtime_config` is the API server's
+    --runtime-config and selects the API versions that the API server serves. `{}` means the default versions, and None
+    means all versions of the release.
 
-    The original manifests are validated, so files are read, and dicts are examined, when they are first used. Raises
+    The original manifests are validated: files are read, and dicts are examined, when they are first used. Raises
     UsageError for an unknown code, and InputError for files that can no longer be read.
     """
     from dra_plan.arguments import required, truth

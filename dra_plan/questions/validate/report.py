@@ -23,14 +23,14 @@ _ORDER = ("info", "warning", "error")
 def content(document: ValidationDocument, *, fail_on: str, anchor: str) -> Content:
     """Return the findings of a ValidationReport as CI checks.
 
-    Findings of severity `fail_on` or above fail their checks.
+    Findings with the severity `fail_on` or a higher severity fail their checks.
     """
     counting = _ORDER[_ORDER.index(fail_on) :]
     return _content(document, anchor, lambda finding: finding.severity in counting)
 
 
 def of_fixes(document: ValidationDocument, *, anchor: str) -> Content:
-    """Return the findings for `--diff` as CI checks. Findings that can be fixed fail their checks."""
+    """Return the findings for `--diff` as CI checks. The checks of findings that can be fixed fail."""
     return _content(document, anchor, lambda finding: finding.fix is not None)
 
 

@@ -47,7 +47,7 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def short(document: ValidationDocument, _screen: Screen | None) -> str:
-    """Return a line `PLACE: SEVERITY[CODE] OBJECT: FIELD: MESSAGE` for every finding, and nothing else."""
+    """Return one line `PLACE: SEVERITY[CODE] OBJECT: FIELD: MESSAGE` for every finding."""
     made = []
     for finding in document.findings:
         where = f"{place(finding)}: " if finding.file else ""

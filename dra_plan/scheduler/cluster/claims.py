@@ -24,14 +24,14 @@ from .keys import ClaimKey, claim_key
 
 
 def with_uid(claim: ResourceClaim) -> ResourceClaim:
-    """Return the claim with a UID, as the API server would give it."""
+    """Return the claim with a UID, such as the API server would give to the claim."""
     if claim.metadata.uid:
         return claim
     return replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
 
 
 class StoredClaims:
-    """Gives UIDs to the input's claims that have none. All admissions get the same objects."""
+    """Gives UIDs to the input's claims that have none. Every admission gets the same claim objects."""
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[ResourceClaim, ResourceClaim]] = {}
@@ -40,7 +40,7 @@ class StoredClaims:
         self._last_by_key: dict[ClaimKey, ResourceClaim] = {}
 
     def by_key(self, claims: Sequence[ResourceClaim]) -> dict[ClaimKey, ResourceClaim]:
-        """Return a new dictionary of the claims by namespace and name, in which each claim has a UID."""
+        """Return a new dictionary with the claims by namespace and name. Each claim has a UID."""
         changed = self._changed(claims)
         if changed is None:
             self._last, self._last_by_key = claims, {claim_key(claim): claim for claim in self.of(claims)}
@@ -72,7 +72,7 @@ class StoredClaims:
 class ClaimStore:
     """Claims by namespace and name, in order of arrival.
 
-    A claim is in flight if it has been allocated for a pod that is not yet bound. Claims in flight are stored by UID,
+    A claim is in flight if it has been allocated for a pod that is not bound yet. Claims in flight are stored by UID,
     because a claim for extended resources gets its name later.
     """
 
@@ -111,9 +111,9 @@ class ClaimStore:
                 self._note_owner(key, claim)
 
     def copy(self, claims: Sequence[ResourceClaim]) -> ClaimStore | None:
-        """Return a store of these claims, made as a copy of this store, which must be unchanged since its creation.
+        """Return a copy of this store with these claims. This store must not have changed since its creation.
 
-        Return None if the claims differ in more than their contents.
+        Return None if the claims differ from the stored claims in more than their contents.
         """
         if len(claims) != len(self._claims):
             return None
@@ -142,18 +142,18 @@ class ClaimStore:
         return iter(self._claims.values())
 
     def seen(self) -> Iterator[ResourceClaim]:
-        """Yield the claims as an attempt sees them, which includes the devices of claims in flight."""
+        """Yield the claims in the form in which an attempt sees them. Claims in flight have their devices."""
         flying = dict(self._in_flight)
         yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
         yield from flying.values()
 
     def take_over(self, view: View) -> None:
-        """Use the view's state of devices if the view has the same allocated claims as this store."""
+        """Use the state of devices from the view if the view has the same allocated claims as this store."""
         if self.is_allocated_like(view.claims):
             self._state = view.state
 
     def is_allocated_like(self, claims: Iterable[ResourceClaim]) -> bool:
-        """Return whether the stored claims have the devices of these claims, and none is in flight."""
+        """Return whether the stored claims have the same devices as these claims, and no claim is in flight."""
         known = self._compared
         if known is None or known[0] != self.revision or known[1] is not claims:
             known = self._compared = self.revision, claims, self._has_allocations_of(claims)
@@ -165,7 +165,7 @@ class ClaimStore:
         return not self._in_flight and len(now) == len(then) and all(map(is_, now, then))
 
     def get(self, namespace: str, name: str) -> ResourceClaim | None:
-        """Return the stored claim, or None if there is none."""
+        """Return the stored claim, or None if no claim has this name."""
         return self._claims.get((namespace, name))
 
     def special(self, pod: Pod) -> ResourceClaim | None:
@@ -174,7 +174,7 @@ class ClaimStore:
         return next((self._claims[key] for key in keys), None)
 
     def put(self, claim: ResourceClaim) -> ResourceClaim | None:
-        """Store a claim, and return the claim that it replaces, or None."""
+        """Store a claim. Return the claim that it replaces, or None if it is new."""
         self.revision += 1
         key = claim_key(claim)
         old = self._claims.get(key)
@@ -194,7 +194,7 @@ class ClaimStore:
         return old
 
     def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
-        """Remove a claim, and return the version that was stored, or None."""
+        """Remove a claim. Return the stored version of the claim, or None if it was not stored."""
         self.revision += 1
         old = self._claims.pop(claim_key(claim), None)
         if old is None:
@@ -211,7 +211,7 @@ class ClaimStore:
     def become(self, claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
         """Replace the stored claims by these claims, in this order.
 
-        Return the old and new versions of those that differ.
+        Return the claims that differ, each in its old version and its new version.
         """
         new = {claim_key(claim): claim for claim in claims}
         changed = []
@@ -293,7 +293,7 @@ class ClaimStore:
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
         """Put the claim in flight with its allocation, so that its devices count as used immediately.
 
-        If the claim is already in flight, it has one more user and keeps the first allocation.
+        If the claim is already in flight, it keeps the first allocation, and one more user is counted.
         """
         if claim.metadata.uid in self._in_flight:
             self._sharers[claim.metadata.uid] += 1
@@ -304,13 +304,13 @@ class ClaimStore:
             self._state.add(claim, consumable_capacity=self._consumable)
 
     def pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Return the claim with this UID if it is in flight, or None."""
+        """Return the claim with this UID if it is in flight; otherwise, return None."""
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """Remove one user of the claim in flight. Return the claim if this frees devices, or None.
+        """Remove one user of the claim in flight. Return the claim if this frees devices; otherwise, return None.
 
-        Devices are freed if this was the last user and the stored claim has no devices.
+        Devices are freed if there are no other users and the stored claim has no devices.
         """
         if self._sharers[uid] > 0:
             self._sharers[uid] -= 1
@@ -325,7 +325,7 @@ class ClaimStore:
 
     @property
     def state(self) -> AllocatedState:
-        """The devices used by stored claims and by claims in flight."""
+        """The devices that are used by stored claims and by claims in flight."""
         if self._state is None:
             claims = [c for c in self._claims.values() if c.metadata.uid not in self._in_flight]
             self._state = AllocatedState.of([*claims, *self._in_flight.values()], consumable_capacity=self._consumable)
@@ -337,9 +337,9 @@ def _name(claim: ResourceClaim) -> tuple[ClaimKey, str]:
 
 
 def users(claim: ResourceClaim) -> list[str]:
-    """Return the UIDs of the pods for which the claim is reserved or was created.
+    """Return the UIDs of the pods that the claim is reserved for or was created for.
 
-    A pod without a UID is represented as NAMESPACE/NAME.
+    If a pod has no UID, NAMESPACE/NAME takes its place.
     """
     reserved = claim.status.reserved_for if claim.status is not None else ()
     if not reserved and not claim.metadata.owner_references:
@@ -355,7 +355,7 @@ def users(claim: ResourceClaim) -> list[str]:
 
 
 def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:
-    """Return the allocation results of the claim that have binding conditions."""
+    """Return those allocation results of the claim that have binding conditions."""
     if claim.allocation is None:
         return []
     return [result for result in claim.allocation.devices.results if result.binding_conditions]
@@ -372,10 +372,10 @@ def _true(status: AllocatedDeviceStatus, name: str) -> Condition | None:
 
 
 def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
-    """Return whether all devices of the claim are ready, and the failure condition that is true, if there is one.
+    """Return whether all devices of the claim are ready, and the failure condition that is true, or None.
 
-    A claim without conditions is ready. Upstream checks the devices one by one and stops at the first that is not
-    ready, so it does not yet detect failures of later devices.
+    A claim without conditions is ready. Upstream checks the devices one by one and stops at the first device that is
+    not ready. Upstream therefore does not detect failures of later devices yet.
     """
     for result in conditional_results(claim):
         status = _reported(claim, result)
@@ -399,6 +399,6 @@ def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
 
 
 def usable(claim: ResourceClaim, timeout: float, now: float) -> bool:
-    """Return whether a pod may still rely on the claim's devices."""
+    """Return whether a pod may still use the claim's devices."""
     ready, failed = preparation(claim)
     return failed is None and (ready or not timed_out(claim, timeout, now))

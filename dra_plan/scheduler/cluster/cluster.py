@@ -33,7 +33,10 @@ from .volumes import VolumeStore
 
 
 class PodGroups:
-    """The PodGroups by namespace and name, and their pods by UID. Pods of a group may exist before the group does."""
+    """The PodGroups by namespace and name, and their pods by UID.
+
+    The pods of a group may be known before the group is known.
+    """
 
     def __init__(self) -> None:
         self._groups: dict[GroupKey, PodGroup] = {}
@@ -48,17 +51,17 @@ class PodGroups:
         self._groups[group.metadata.namespace, group.metadata.name] = group
 
     def remove(self, key: GroupKey) -> None:
-        """Remove the group. Its pods remain."""
+        """Remove the group. The pods in the group remain."""
         self._groups.pop(key, None)
 
     def get(self, key: GroupKey | None) -> PodGroup | None:
-        """Return the group, or None if it does not exist."""
+        """Return the group with this key, or None if it does not exist."""
         return self._groups.get(key) if key is not None else None
 
     def of(self, pod: Pod) -> PodGroup | None:
         """Return the group with which the pod is scheduled.
 
-        Return None for a pod without a group, and if the group does not exist.
+        Return None if the pod has no group, or if the group does not exist.
         """
         return self.get(group_key(pod))
 
@@ -69,18 +72,18 @@ class PodGroups:
     # Pods
 
     def saw(self, info: PodInfo) -> None:
-        """Record that the pod waits for a node and that one of the profiles schedules it."""
+        """Record that the pod waits for a node, and that a profile of the scheduler is responsible for the pod."""
         if info.group is not None:
             self._waiting.setdefault(info.group, {})[info.uid] = None
 
     def placed(self, info: PodInfo, node: str) -> None:
-        """Record that a pod of a group was bound or assumed on a node."""
+        """Record that a pod in a group was bound to a node or assumed on a node."""
         if info.group is not None:
             self._placed.setdefault(info.group, {})[info.uid] = info
             self._nodes[info.uid] = node
 
     def displaced(self, info: PodInfo) -> None:
-        """Record that a pod of a group is no longer on its node."""
+        """Record that a pod in a group is no longer on its node."""
         if info.group is not None:
             self._placed.get(info.group, {}).pop(info.uid, None)
             self._nodes.pop(info.uid, None)
@@ -91,26 +94,26 @@ class PodGroups:
             self._waiting.get(info.group, {}).pop(info.uid, None)
 
     def seen(self, key: GroupKey) -> Collection[str]:
-        """Return the UIDs of the group's pods that have waited for a node, in order of arrival.
+        """Return the UIDs of all pods in the group that have waited for a node, in order of arrival.
 
-        Some may already be bound.
+        Some of these pods may already be bound.
         """
         return self._waiting.get(key, {})
 
     def on_nodes(self, key: GroupKey) -> Collection[PodInfo]:
-        """Return the group's pods that are bound or assumed on a node."""
+        """Return the pods in the group that are bound to a node or assumed on a node."""
         return self._placed.get(key, {}).values()
 
     def bound(self, key: GroupKey) -> int:
-        """Return the number of the group's pods that are bound, not counting those that are only assumed on a node."""
+        """Return the number of bound pods in the group. Pods that are only assumed on a node do not count."""
         return sum(bool(info.pod.spec.node_name) for info in self.on_nodes(key))
 
     def node_of(self, uid: str) -> str:
-        """Return the node of a group's pod, or "" if the pod has none."""
+        """Return the node of a pod in a group, or "" if the pod has no node."""
         return self._nodes.get(uid, "")
 
     def count(self, key: GroupKey) -> int:
-        """Return the number of pods in the group that the scheduler knows, in any state."""
+        """Return the number of pods in the group that the scheduler knows. The pods can be in any state."""
         return len(self._waiting.get(key, {}).keys() | self._placed.get(key, {}).keys())
 
 
@@ -134,8 +137,9 @@ def by_name(nodes: Iterable[Node]) -> list[Node]:
 class SimulatedCluster:
     """The state of the simulated cluster.
 
-    `nodes` is in scheduling order, and `pods` has every pod that has not been deleted. `affinity_pods` is the number of
-    placed pods with affinity rules. `services` are stored by namespace, and `workloads` by kind, namespace and name.
+    `nodes` is in scheduling order. `pods` contains every pod that has not been deleted. `affinity_pods` is the number
+    of pods on nodes that have affinity rules. `services` are stored by namespace. `workloads` are stored by kind,
+    namespace and name.
     """
 
     def __init__(
@@ -206,12 +210,15 @@ class SimulatedCluster:
         self._number()
 
     def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
-        """Tell the listener about the change of an object."""
+        """Report the change of an object to the listener."""
         self.revision += 1
         self.listener(Event(resource, action, old, new))
 
     def set_lookups(self, inventory: Inventory) -> None:
-        """Replace the namespaces, budgets, services and workloads, which plugins look up when they need them."""
+        """Replace the namespaces, disruption budgets, services and workloads.
+
+        Plugins look these up when they need them.
+        """
         self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
         self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
         self.services: dict[str, list[Service]] = {}
@@ -225,7 +232,7 @@ class SimulatedCluster:
     # Nodes
 
     def set_nodes(self, nodes: Iterable[Node]) -> None:
-        """Replace the nodes of the cluster. Pods stay on their nodes."""
+        """Replace the nodes of the cluster. The pods stay on their nodes."""
         nodes = list(nodes)
         if self._taint(nodes):
             return
@@ -257,7 +264,7 @@ class SimulatedCluster:
         return True
 
     def append_node(self, node: Node) -> None:
-        """Add a node at the end of the scheduling order, for callers that only need to know which pods fit on it."""
+        """Add a node at the end of the scheduling order. Use this only to find out which pods fit on the node."""
         name = node.metadata.name
         info = self._known.node(node, self._on_unknown_nodes.pop(name, {}), self.journal)
         info.position = self.positions[name] = len(self.in_order)
@@ -283,7 +290,7 @@ class SimulatedCluster:
             info.position = position
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
-        """Return the labels of a namespace. An unknown namespace has only the name label, which every namespace has."""
+        """Return the labels of a namespace. If the namespace is unknown, the only label is the name label."""
         known = self.namespaces.get(name)
         if known is None:
             return {"kubernetes.io/metadata.name": name}
@@ -292,7 +299,7 @@ class SimulatedCluster:
     # Pods
 
     def info(self, pod: Pod) -> PodInfo:
-        """Return the pod with everything derived from it. The result is cached."""
+        """Return the pod with everything that is derived from it. The result is cached."""
         uid = pod_uid(pod)
         found = self.infos.get(uid)
         if found is not None and found.pod is not pod:
@@ -339,18 +346,18 @@ class SimulatedCluster:
                 self.groups.displaced(info)
 
     def assume(self, info: PodInfo, node: str) -> None:
-        """Count the pod on the node, although it is not yet bound."""
+        """Count the pod on the node even though it is not bound yet."""
         self._place(info, node)
 
     def forget(self, info: PodInfo, node: str) -> None:
         """Undo the assumption that the pod is on the node.
 
-        As in upstream, the queue sees this as a deleted assigned pod.
+        As in upstream, the queue treats this as the deletion of an assigned pod.
         """
         self._displace(info.uid, node)
 
     def bind(self, pod: Pod, node: str) -> Pod:
-        """Bind the assumed pod to the node."""
+        """Bind the pod to the node on which it is assumed."""
         uid = pod_uid(pod)
         old = self.pods.get(uid, pod)
         bound = replace(old, spec=replace(old.spec, node_name=node))
@@ -366,7 +373,7 @@ class SimulatedCluster:
         return bound
 
     def exchange(self, gone: Iterable[str], new: Iterable[Pod], claims: Iterable[ResourceClaim]) -> None:
-        """Replace some pods and all claims without an event, as if the new objects had been in the input."""
+        """Replace some pods and all claims. There are no events, as if the new objects had been in the input."""
         for uid in gone:
             old = self.pods.pop(uid)
             if old.spec.node_name:
@@ -379,7 +386,7 @@ class SimulatedCluster:
             self._store(pod)
 
     def arrange(self, node: str, uids: Sequence[str]) -> None:
-        """Put the pods on the node into this order."""
+        """Put the pods on the node into the order of `uids`."""
         info = self.nodes.get(node)
         if info is not None and list(info.pods) != uids:
             pods = [info.pods[uid] for uid in uids if uid in info.pods]
@@ -394,9 +401,9 @@ class SimulatedCluster:
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
-        """Count the node resources that devices take for the pod, which is assumed on this node.
+        """Count the node resources that the pod's devices take. The pod is assumed on this node.
 
-        The pod's status lists these resources too.
+        The pod's status then lists these resources.
         """
         uid = pod_uid(pod)
         current = self.pods.get(uid, pod)
@@ -412,7 +419,7 @@ class SimulatedCluster:
         self.emit(Resource.ASSIGNED_POD if placed else Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
 
     def replace_pod(self, old: Pod, new: Pod, action: Action) -> None:
-        """Replace a pod on a node. A finished pod is removed from the node, unless the API keeps showing it."""
+        """Replace a pod on a node. A finished pod is removed from the node, unless the API server still shows it."""
         node = old.spec.node_name
         self._displace(pod_uid(old), node)
         self._note_change(pod_uid(new))
@@ -425,7 +432,7 @@ class SimulatedCluster:
             self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
 
     def restate_pod(self, pod: Pod) -> None:
-        """Update the status of a running pod on a node. No other pod waits for such a change."""
+        """Update the status of a running pod on a node. Such a change never helps a waiting pod."""
         uid = pod_uid(pod)
         node = self.nodes.get(pod.spec.node_name)
         known = node.pods.get(uid) if node is not None else None
@@ -444,7 +451,7 @@ class SimulatedCluster:
         return self.shows_finished or not ended(pod)
 
     def delete_pod(self, pod: Pod) -> None:
-        """Delete a pod. Nothing happens if the pod no longer exists."""
+        """Delete a pod. Nothing happens if the pod does not exist."""
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
@@ -459,7 +466,7 @@ class SimulatedCluster:
             self.emit(Resource.UNSCHEDULED_POD, Action.DELETE, old, None)
 
     def add_group(self, group: PodGroup) -> None:
-        """Add a pod group, or a new version of it."""
+        """Add a pod group, or store a new version of it."""
         known = self.groups.get((group.metadata.namespace, group.metadata.name))
         self.groups.put(group)
         self.emit(Resource.POD_GROUP, Action.ADD if known is None else Action.UPDATE_OTHER, known, group)
@@ -467,9 +474,9 @@ class SimulatedCluster:
     # Claims and devices
 
     def extended_names(self) -> Mapping[str, str]:
-        """Return a map from extended resources to the classes that serve them.
+        """Return the class that serves each extended resource, by resource name.
 
-        It is empty if the feature gate is off.
+        The map is empty if the feature gate is off.
         """
         if self._extended is None:
             target = self.view.target
@@ -521,9 +528,9 @@ class SimulatedCluster:
         return any(self._on_unknown_nodes.values())
 
     def touch_pool(self, pool: str) -> None:
-        """Invalidate the cached results for nodes that reach a pool with this name.
+        """Drop the cached results for the nodes that reach a pool with this name.
 
-        The driver does not matter, because upstream keeps counters by pool name.
+        The driver of the pool does not matter, because upstream keeps counters by pool name.
         """
         if self._pool_nodes is None:
             self._pool_nodes = pool_reach(self.view.slices)
@@ -534,11 +541,11 @@ class SimulatedCluster:
                 info.touch()
 
     def set_slices(self, slices: Sequence[ResourceSlice]) -> None:
-        """Replace the slices. Cached results are no longer valid."""
+        """Replace the slices of the cluster. Cached results are dropped."""
         self._see_devices(self.view.with_slices(slices))
 
     def set_devices(self, inventory: Inventory) -> None:
-        """Replace the slices, classes and taint rules by those of the inventory. Cached results are no longer valid."""
+        """Replace the slices, classes and taint rules by the inventory's. Cached results are dropped."""
         self._see_devices(View.of(inventory, self.view.target).ordered(self.view.device_order))
 
     def _see_devices(self, view: View) -> None:

@@ -13,7 +13,7 @@ from .memo import NodeTables
 
 @dataclass(frozen=True)
 class Common:
-    """Cached data for successive simulations with the same target and step budget. No results depend on it."""
+    """Cached data for several simulations with the same target and step budget. Results do not depend on this cache."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
     stored: StoredClaims = field(default_factory=StoredClaims)

@@ -32,7 +32,7 @@ def claim_key(claim: ResourceClaim) -> ClaimKey:
 
 
 def pod_uid(pod: Pod) -> str:
-    """Return the pod's identity, which is its UID, or its key if the manifest gives no UID."""
+    """Return the pod's UID, or the pod's key if the manifest has no UID."""
     return pod.metadata.uid or pod.key
 
 
@@ -40,11 +40,11 @@ def pod_uid(pod: Pod) -> str:
 
 
 def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:
-    """Return a map from resource names to class names, for classes that arrive in name order.
+    """Return the name of the class that serves each resource. The classes arrive in name order.
 
-    If several classes have the same resource name, the newest class wins; of classes of the same age, the one whose
-    name comes first wins. If `loser_loses_implicit` is set (quirk E2), a class that loses when it arrives is dropped
-    completely, including its implicit name.
+    If several classes have the same resource name, the newest class is used. If there are several newest classes, the
+    one whose name comes first is used. If `loser_loses_implicit` is set (quirk E2), a class that is not used when it
+    arrives is dropped completely, including its implicit name.
     """
     mapping: dict[str, str] = {}
     owners: dict[str, DeviceClass] = {}
@@ -72,7 +72,7 @@ def _newer(one: DeviceClass, other: DeviceClass) -> bool:
 
 
 def pool_reach(slices: Iterable[ResourceSlice]) -> dict[str, dict[str, None] | None]:
-    """Return a map from pool names to the nodes that reach each pool. None stands for all nodes."""
+    """Return the nodes that reach each pool, by pool name. None stands for all nodes."""
     reach: dict[str, dict[str, None] | None] = {}
     for slice_ in slices:
         spec = slice_.spec

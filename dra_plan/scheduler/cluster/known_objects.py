@@ -22,7 +22,7 @@ from .nodes import Journal, NodeInfo, PodInfo
 class KnownObjects:
     """The nodes and pods of the first simulation, which later simulations reuse.
 
-    Stored objects never change. Each simulation gets its own copies of the nodes.
+    The stored objects never change. Each simulation gets its own copies of the nodes.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class KnownObjects:
         self._first = False
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
-        """Start a simulation of the cluster in the view, with these claims."""
+        """Start a simulation of the cluster in the view with these claims."""
         self._first = self._view is None
         if self._view is None:
             self._view, self._given = view, list(claims)
@@ -46,9 +46,10 @@ class KnownObjects:
             self._changed = self._touched(self._view, view, list(claims))
 
     def claims(self, claims: Sequence[ResourceClaim], view: View, *, consumable_capacity: bool) -> ClaimStore:
-        """Return a store of these claims of the view.
+        """Return a store of these claims, which are in the view.
 
-        If only few claims differ, it is a copy of the first simulation's store.
+        If only few claims differ from the first simulation's claims, the store is a copy of the first simulation's
+        store.
         """
         if self._claims is None:
             self._claims = ClaimStore(claims, consumable_capacity=consumable_capacity)
@@ -81,14 +82,14 @@ class KnownObjects:
         return names
 
     def admitted(self, pod: Pod) -> Pod:
-        """Return the first simulation's object for the pod if both are equal; otherwise, return the given pod.
+        """Return the first simulation's object for the pod if it is equal to the pod; otherwise, return the pod itself.
 
-        Pods without a UID or priority in the input are created again for each simulation.
+        Pods that have no UID or priority in the input are created again for each simulation.
         """
         return pod if (known := self._admitted.setdefault(pod_uid(pod), pod)) != pod else known
 
     def pod(self, pod: Pod, *, devices_count: bool) -> PodInfo:
-        """Return the pod with everything derived from it."""
+        """Return the pod with everything that is derived from it."""
         known = self._pods.get(id(pod))
         if known is None:
             known = PodInfo(pod, devices_count=devices_count)
@@ -97,7 +98,7 @@ class KnownObjects:
         return known
 
     def node(self, node: Node, pods: Mapping[str, PodInfo], journal: Journal) -> NodeInfo:
-        """Return the node with these pods on it. Changes to it are recorded in the journal."""
+        """Return the node with these pods on it. Changes to the node are recorded in the journal."""
         known = self._nodes.get(node.metadata.name)
         if known is not None and known.node is node and _same(known.pods, pods):
             copy = known.copy(journal)

@@ -26,10 +26,10 @@ NodeTables = Remembered[Hashable, dict[str, tuple[int, _Answer]]]
 class ShapeAnswers(Generic[_Answer]):
     """The results on all nodes for pods of one shape, in scheduling order.
 
-    The results include all changes up to entry `read` in the journal. `open` has the sorted positions of all nodes
-    except those that were closed and have not changed since. `renewed` has the positions of results that were dropped
-    since `renewed` was last emptied, or is None if all results were dropped. `common` is the result that all nodes
-    have, if `find_common` has found that they have the same result.
+    The results include all changes up to entry `read` in the journal. `open` contains the sorted positions of all
+    nodes, except for closed nodes that have not changed since they were closed. `renewed` contains the positions of the
+    results that were dropped since `renewed` was last emptied; it is None if all results were dropped. If `find_common`
+    finds that all nodes have the same result, `common` is this result.
     """
 
     __slots__ = ("_closed", "answers", "common", "open", "read", "renewed", "revision")
@@ -50,7 +50,7 @@ class ShapeAnswers(Generic[_Answer]):
             self.common = answers[0]
 
     def forget_all(self, unknown: _Answer, number: int) -> None:
-        """Start over with this number of nodes, none of which has a result."""
+        """Start again with this number of nodes. None of the nodes has a result."""
         self.answers = [unknown] * number
         self.open = list(range(number))
         self.renewed = self.common = None
@@ -78,11 +78,9 @@ class ShapeAnswers(Generic[_Answer]):
 class NodeAnswers(Generic[_Answer]):
     """Caches the results on all nodes for each shape of pods, in scheduling order.
 
-    The least recently used shapes are dropped.
-
-    No node has to be examined to detect changes. The cluster's journal names the changed nodes, and only their results
-    are dropped. If `of_objects` is set, results depend only on the node's object and not on pods and devices, so they
-    remain valid until the object is replaced.
+    The least recently used shapes are dropped. Nodes need not be examined to detect changes: the cluster's journal
+    names the changed nodes, and only their results are dropped. If `of_objects` is set, results depend only on the Node
+    object and not on pods and devices, so they stay valid until the Node object is replaced.
     """
 
     def __init__(
@@ -94,7 +92,7 @@ class NodeAnswers(Generic[_Answer]):
         self._shapes: Remembered[Hashable, ShapeAnswers[_Answer]] = Remembered(most)
 
     def of(self, key: Hashable) -> ShapeAnswers[_Answer]:
-        """Return the results for a shape. A missing result is `unknown`.
+        """Return the results for a shape. `unknown` stands for a missing result.
 
         During a scheduling cycle, the caller reads and writes the returned results directly.
         """

@@ -49,7 +49,7 @@ NamespaceLabels = Callable[[str], Mapping[str, str]]
 class Term:
     """An affinity term of a pod.
 
-    It selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
+    The term selects pods by label in `namespaces` and in the namespaces that `namespace_selector` selects.
     """
 
     selector: LabelSelector | None
@@ -79,7 +79,7 @@ class AffinityTerms:
 
     @property
     def any(self) -> bool:
-        """Return whether the pod has any affinity rule."""
+        """Whether the pod has any affinity rule."""
         return bool(self.required or self.required_anti or self.preferred or self.preferred_anti)
 
 
@@ -126,7 +126,7 @@ def _term(pod: Pod, term: PodAffinityTerm, weight: int = 0) -> Term:
 def with_label_keys(
     selector: LabelSelector | None, pod: Pod, equal: list[str], different: list[str] | tuple[str, ...] = ()
 ) -> LabelSelector | None:
-    """Return the selector with matchLabelKeys and mismatchLabelKeys as requirements, like the API server."""
+    """Return the selector with requirements for matchLabelKeys and mismatchLabelKeys, as the API server adds them."""
     labels = pod.metadata.labels or {}
     added = [
         LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])
@@ -152,11 +152,11 @@ Port = tuple[str, str, int]
 
 
 class Journal:
-    """The names of changed nodes, in the order of the changes, for code that caches results for nodes.
+    """The names of changed nodes, in the order of the changes. Code that caches results for nodes reads the names.
 
-    A node that keeps changing while no code reads the journal is named once. `objects` is a journal of the nodes whose
-    objects were replaced. For each open fork, `kept` has the earlier states of the nodes that have changed since the
-    fork.
+    If a node changes again and nothing has read the journal in between, the node is not named again. `objects` is a
+    journal of the nodes whose objects were replaced. For each open fork, `kept` contains the earlier states of the
+    nodes that have changed since the start of the fork.
     """
 
     __slots__ = ("_names", "_seen", "kept", "objects")
@@ -169,7 +169,10 @@ class Journal:
         self.kept: list[dict[NodeInfo, NodeInfo]] = []
 
     def end(self) -> int:
-        """Return the number of entries. Pass it to `since` later to get the nodes that changed in the meantime."""
+        """Return the number of entries.
+
+        Pass the number to `since` later, to get the nodes that changed in the meantime.
+        """
         self._seen = len(self._names)
         return self._seen
 
@@ -179,25 +182,25 @@ class Journal:
             self._names.append(name)
 
     def after(self, read: int) -> Sequence[str]:
-        """Return the nodes that changed since the journal had this many entries. Some may be listed several times."""
+        """Return the nodes that changed after the journal had `read` entries. A node may be listed several times."""
         return self._names[read:]
 
     def since(self, read: int) -> Iterable[str]:
-        """Yield the nodes that changed since the journal had this many entries, without duplicates."""
+        """Yield the nodes that changed after the journal had `read` entries, without duplicates."""
         return dict.fromkeys(self.after(read))
 
     def forked(self) -> None:
-        """Save the earlier state of every node that changes from now on."""
+        """Start a fork. From now on, the earlier state of each node that changes is saved."""
         self.kept.append({})
 
     def committed(self) -> None:
-        """Keep the changes that were made since the last fork."""
+        """End the last fork, and keep the changes since the fork started."""
         kept = self.kept.pop()
         if self.kept:
             self.kept[-1] = kept | self.kept[-1]
 
     def reverted(self) -> None:
-        """Restore the nodes that have changed since the last fork."""
+        """End the last fork, and restore the nodes that changed since the fork started."""
         for node, before in self.kept.pop().items():
             if self.objects is not None and node.node is not before.node:
                 self.objects.note(node.name)
@@ -206,9 +209,10 @@ class Journal:
 
 
 class PodInfo:
-    """A pod, with everything that scheduling derives from its specification.
+    """A pod with everything that the scheduler derives from its spec.
 
-    If `devices_count` is set, the node resources that a placed pod's status lists for devices are also counted.
+    If `devices_count` is set and the pod is on a node, the node resources that the pod's status lists for devices also
+    count.
     """
 
     def __init__(self, pod: Pod, *, devices_count: bool = False) -> None:
@@ -216,9 +220,9 @@ class PodInfo:
         self.claimed = pod.status.node_allocatable_resource_claim_statuses if devices_count else []
 
     def bound(self, pod: Pod) -> PodInfo:
-        """Return the same information for the pod after it is bound.
+        """Return the pod's information after the pod has been bound.
 
-        The requests are not derived again, because they stay the same.
+        The requests are not derived again, because they do not change.
         """
         other = object.__new__(PodInfo)
         vars(other).update(vars(self), pod=pod)
@@ -226,9 +230,9 @@ class PodInfo:
         return other
 
     def restated(self, pod: Pod) -> PodInfo | None:
-        """Return the same information for the pod with a different status.
+        """Return the pod's information after the pod's status has changed.
 
-        Return None if more than the status changed, or if the resources that devices take changed.
+        Return None if more than the status has changed, or if the resources that the pod's devices take have changed.
         """
         told = "node_allocatable_resource_claim_statuses"
         if pod.spec is not self.pod.spec or pod.metadata is not self.pod.metadata:
@@ -241,7 +245,7 @@ class PodInfo:
 
     @property
     def uid(self) -> str:
-        """The pod's identity, which is its UID, or its key if it has no UID."""
+        """The pod's UID, or the pod's key if it has no UID."""
         return self.pod.metadata.uid or self.pod.key
 
     @cached_property
@@ -256,12 +260,12 @@ class PodInfo:
 
     @property
     def profile(self) -> str:
-        """The name of the scheduler that the pod requests, which is also the name of a profile."""
+        """The name of the scheduler that the pod requests. A profile has the same name."""
         return self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
 
     @property
     def terminating(self) -> bool:
-        """Return whether the pod is being deleted."""
+        """Whether the pod is being deleted."""
         return self.pod.metadata.deletion_timestamp is not None
 
     @cached_property
@@ -276,28 +280,28 @@ class PodInfo:
 
     @property
     def placed_requests(self) -> Amounts:
-        """The amounts of resources that count for the pod on its node."""
+        """The amounts of resources that the pod uses up on its node."""
         return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
 
     @cached_property
     def defaulted(self) -> Amounts:
-        """The amounts of resources that count for the pod on its node, with defaults for missing requests."""
+        """The amounts of resources that the pod uses up on its node, with defaults for missing requests."""
         return pod_requests(self.pod, defaults=True, claimed=self.claimed)
 
     @cached_property
     def scored_requests(self) -> tuple[int, int]:
-        """The amounts of CPU and memory that count for a placed pod in scores, with defaults for missing requests."""
+        """The amounts of CPU and memory that count in scores if the pod is on a node. Missing requests get defaults."""
         found = self.defaulted
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
     @cached_property
     def volumes(self) -> PodVolumes:
-        """The requirements of the pod's volumes."""
+        """The pod's volumes, in the form that scheduling needs."""
         return pod_volumes(self.pod)
 
     @cached_property
     def ports(self) -> list[Port]:
-        """The host ports of the pod's containers and sidecars."""
+        """The host ports of the pod's containers and sidecar containers."""
         spec = self.pod.spec
         sidecars = [c for c in spec.init_containers if c.restart_policy == "Always"]
         return host_ports((*sidecars, *spec.containers))
@@ -309,7 +313,7 @@ class PodInfo:
 
     @cached_property
     def start_time(self) -> float:
-        """The time when the pod was started. A pod that has not started yet counts as the last one to start."""
+        """The time when the pod started. A pod that has not started yet counts as the last pod to start."""
         started = parse_time(self.pod.status.start_time)
         return float("inf") if started is None else started
 
@@ -321,10 +325,10 @@ _NO_PORTS: dict[Port, int] = {}
 
 
 class NodeInfo:
-    """A node, the pods on it, and the total of these pods' requests.
+    """A node, the pods on the node, and the total of these pods' requests.
 
-    `version` changes whenever a result for the node may change. If there is a journal, each of these changes is
-    recorded there. `position` is the node's position in scheduling order.
+    `version` changes whenever a result for the node may change. If there is a journal, each change of the version is
+    recorded in it. `position` is the node's position in scheduling order.
     """
 
     __slots__ = ("_is_shared", "_labelled", "affinity_pods", "allocatable", "allowed_pods", "anti_affinity_pods",
@@ -348,7 +352,7 @@ class NodeInfo:
         self.set_node(node)
 
     def set_node(self, node: Node) -> None:
-        """Replace the node object by a new version."""
+        """Replace the Node object by a new version."""
         self._keep()
         self.node = node
         self.name = node.metadata.name
@@ -368,7 +372,7 @@ class NodeInfo:
             self.journal.note(self.name)
 
     def labelled(self, key: str, value: str) -> Sequence[PodInfo]:
-        """Return the pods on the node with this label, in any namespace."""
+        """Return the pods on the node that have this label. The pods can be in any namespace."""
         if self._labelled is None:
             self._labelled = {}
             for info in self.pods.values():
@@ -399,9 +403,9 @@ class NodeInfo:
         self._count(info, 1)
 
     def remove(self, uid: str) -> PodInfo | None:
-        """Remove a pod from the node and its totals, and return the pod, or None if it is not on the node.
+        """Remove a pod from the node and from its totals. Return the pod, or None if it is not on the node.
 
-        The last pod takes the removed pod's position, as in upstream's list.
+        As in upstream's list, the last pod moves to the position of the removed pod.
         """
         info = self.pods.get(uid)
         if info is None:
@@ -414,7 +418,10 @@ class NodeInfo:
         return info
 
     def renew(self, info: PodInfo) -> None:
-        """Replace a pod on the node by a version with the same requests. The effect is that of `remove` and `add`."""
+        """Replace a pod on the node by a version with the same requests.
+
+        The pods are then in the same order as after `remove` and `add`.
+        """
         if next(reversed(self.pods)) != info.uid:
             self.remove(info.uid)
             self.add(info)
@@ -430,7 +437,7 @@ class NodeInfo:
     def restate(self, info: PodInfo) -> None:
         """Replace a pod on the node by a version that differs only in its status.
 
-        The order is that after `remove` and `add`.
+        The pods are then in the same order as after `remove` and `add`.
         """
         self._begin_change()
         uid = info.uid
@@ -471,7 +478,10 @@ class NodeInfo:
             index.pop(info.uid, None)
 
     def clone(self) -> NodeInfo:
-        """Return a copy for a trial, with versions of its own. Changes to the copy do not affect the original."""
+        """Return a copy for a trial. Changes to the copy do not affect the original.
+
+        The copy counts its own versions.
+        """
         other = self.copy(None)
         other.touch()
         return other
@@ -479,7 +489,7 @@ class NodeInfo:
     def copy(self, journal: Journal | None) -> NodeInfo:
         """Return a copy whose changes are recorded in the given journal.
 
-        The copy has the same version until it changes.
+        The copy has the same version as the original until the copy changes.
         """
         other = object.__new__(NodeInfo)
         other.journal = journal
@@ -487,7 +497,7 @@ class NodeInfo:
         return other
 
     def become(self, other: NodeInfo) -> None:
-        """Take over the state of the other node, except its journal."""
+        """Take over the state of the other node, but not its journal."""
         self.position, self.version = other.position, other.version
         self.node, self.name, self.labels, self.allocatable = other.node, other.name, other.labels, other.allocatable
         self.allowed_pods = other.allowed_pods
@@ -500,7 +510,7 @@ class NodeInfo:
 
 
 class PassedNodes(Sequence[NodeInfo]):
-    """The nodes that passed, given by their positions among all nodes. A node is looked up only when it is accessed."""
+    """The nodes that passed, stored as positions among all nodes. A node is looked up only when it is accessed."""
 
     __slots__ = ("all", "positions")
 
@@ -541,9 +551,9 @@ def zone_of(node: Node) -> str:
 
 
 def scheduling_order(nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes so that one from each zone comes in turn.
+    """Return the nodes in an order that takes one node from each zone in turn.
 
-    Zones, and nodes within a zone, keep the given order.
+    The zones, and the nodes within each zone, stay in the given order.
     """
     zones: dict[str, list[Node]] = {}
     for node in nodes:

@@ -33,28 +33,31 @@ _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is that of an extended resource, whose domain is not one of Kubernetes' own."""
+    """Return whether the name is the name of an extended resource.
+
+    The domain of such a name is not one of Kubernetes' own domains.
+    """
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def is_scalar(name: str) -> bool:
-    """Return whether this resource is checked on nodes, in addition to CPU, memory and ephemeral storage."""
+    """Return whether the resource is checked on nodes and is not CPU, memory or ephemeral storage."""
     return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 
 def amount(name: str, nano: int) -> int:
-    """Convert an amount in billionths to the whole number that Kubernetes compares."""
+    """Return an amount in billionths as the whole number that Kubernetes compares."""
     value = -(-nano // 10**6) if name == CPU else -(-nano // 10**9)
     return min(value, _INT64)
 
 
 def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
-    """Return the amounts in a resource list as comparable numbers, including `pods` if the list has it."""
+    """Return the amounts in a resource list as numbers that can be compared. `pods` is included if the list has it."""
     return _comparable({name: parse(text).nano for name, text in listed.items()})
 
 
 def amount_text(resource: str, number: int) -> str:
-    """Return a comparable amount in the notation of manifests."""
+    """Return an amount in the notation of manifests. `number` is an amount as `amounts` returns it."""
     if resource == CPU:
         return make(number, -3, "DecimalSI").text
     binary = number and number % 1024 == 0 and "/" not in resource
@@ -68,7 +71,7 @@ Claimed = Sequence[NodeAllocatableResourceClaimStatus]
 def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
     """Return the total request of a pod for each resource.
 
-    If `defaults` is set, the values that scoring assumes are used if CPU or memory is not set.
+    If `defaults` is set, a missing request for CPU or memory is replaced by the default that scoring uses.
     """
     return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
 
@@ -78,7 +81,7 @@ def exact_requests(
 ) -> dict[str, int]:
     """Return the total request of a pod for each resource, in billionths.
 
-    Resources that claims take are added to the requests of all containers.
+    The resources that claims take are added to the requests of the containers.
     """
     total = _aggregate(pod, _DEFAULTS if defaults else {})
     for claim in claimed:
@@ -96,7 +99,7 @@ def exact_requests(
 def exact_limits(pod: Pod) -> dict[str, int]:
     """Return the total limit of a pod for each resource, in billionths.
 
-    Limits are summed like requests, plus overhead.
+    The limits are added up in the same way as the requests, and the overhead is added.
     """
     spec = pod.spec
 
@@ -186,7 +189,7 @@ def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
 def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
     """Return the ports that containers use on their node, as (protocol, address, port).
 
-    No address means all addresses.
+    An empty address means all addresses.
     """
     return [
         (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)

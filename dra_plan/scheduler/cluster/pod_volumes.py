@@ -18,14 +18,17 @@ from .volumes import INLINE_DISKS
 
 
 class ClaimUse(NamedTuple):
-    """A volume that is a claim, with the claim's name. An ephemeral claim is created for the pod and named after it."""
+    """A volume that is provided by a claim, and the name of the claim.
+
+    If the volume is ephemeral, the claim is created for the pod and named after the pod.
+    """
 
     name: str
     ephemeral: bool
 
 
 class Disk(NamedTuple):
-    """An inline disk. Two pods on one node can both use it only if both of them only read it."""
+    """An inline disk. Two pods on one node can use the same disk only if both pods only read it."""
 
     kind: str
     identity: tuple[str, ...]
@@ -34,7 +37,7 @@ class Disk(NamedTuple):
     """The disk's monitors; one in common makes two disks the same, and kinds without monitors need none."""
 
     def conflicts(self, other: Disk) -> bool:
-        """Return whether the two disks are the same and at least one of them is not read-only."""
+        """Return whether both disks are the same disk and at least one of them is not read-only."""
         if self[:2] != other[:2] or (self.read_only and other.read_only):
             return False
         return self.kind != "rbd" or bool(self.monitors & other.monitors)
@@ -42,9 +45,9 @@ class Disk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PodVolumes:
-    """A pod's volumes, as far as they matter for scheduling.
+    """A pod's volumes, in the form that scheduling needs.
 
-    `claims` are in the order of the volumes, and `counted` are inline disks as (CSI driver, handle).
+    `claims` are in the order of the volumes. `counted` are the inline disks as (CSI driver, handle).
     """
 
     claims: tuple[ClaimUse, ...] = ()
@@ -58,12 +61,12 @@ class PodVolumes:
     def named(self) -> list[str]:
         """The names of the claims that the pod itself names, with duplicates.
 
-        Ephemeral claims are not included, because no other pod uses them.
+        Claims for ephemeral volumes are not included, because no other pod can use them.
         """
         return [use.name for use in self.claims if not use.ephemeral]
 
     def uses(self, name: str) -> bool:
-        """Return whether the pod uses a claim with this name, which may be generated."""
+        """Return whether the pod uses a claim with this name. The name may be generated."""
         return any(use.name == name for use in self.claims)
 
 
@@ -71,7 +74,7 @@ NO_VOLUMES = PodVolumes()
 
 
 def pod_volumes(pod: Pod) -> PodVolumes:
-    """Return the pod's volumes as far as they matter for scheduling, or `NO_VOLUMES` if there are none."""
+    """Return the pod's volumes in the form that scheduling needs, or `NO_VOLUMES` if there are none."""
     if not pod.spec.volumes:
         return NO_VOLUMES
     found = PodVolumes(
@@ -105,7 +108,7 @@ def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | No
 
 
 def is_claim(volume: Mapping[str, Any]) -> bool:
-    """Return whether a pod's volume is a claim, which the pod names or which is created for the pod."""
+    """Return whether a pod's volume is a claim. The pod names the claim, or the claim is created for the pod."""
     return any(_source(volume, kind) is not None for kind in ("persistentVolumeClaim", "ephemeral"))
 
 

@@ -50,7 +50,7 @@ ZONE_SEPARATOR = "__"
 
 
 class Migrated(NamedTuple):
-    """The CSI driver that replaces an in-tree plugin, and the driver's node label for zones (`zone_key`)."""
+    """A CSI driver that replaces an in-tree plugin, and the driver's node label for zones (`zone_key`)."""
 
     plugin: str
     driver: str
@@ -76,7 +76,7 @@ INLINE_DISKS = {
 
 
 def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
-    """Return the CSI driver that replaces an in-tree volume's plugin, and the volume's handle in this driver.
+    """Return the CSI driver that replaces the plugin of an in-tree volume, and the volume's handle for this driver.
 
     Return None for other volumes.
     """
@@ -97,15 +97,18 @@ def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
 
 
 def provisioner_driver(provisioner: str) -> str:
-    """Return the CSI driver that creates a provisioner's volumes: the provisioner itself, or its replacement."""
+    """Return the CSI driver that creates a provisioner's volumes.
+
+    The driver is the provisioner itself or, for an in-tree provisioner, the driver that replaces it.
+    """
     known = _BY_PLUGIN.get(provisioner)
     return known.driver if known is not None else provisioner
 
 
 def translated(volume: PersistentVolume, node: CSINode | None) -> PersistentVolume:
-    """Return the volume as its CSI driver would describe it, if the node says that the in-tree plugin was migrated.
+    """Return the volume in the form of its CSI driver, if the node says that the in-tree plugin was migrated.
 
-    The zone in the volume's affinity or, without an affinity, in its label, becomes the driver's own topology key.
+    The zone in the volume's affinity or, without an affinity, in its label is then under the driver's own topology key.
     """
     found = migrated_source(volume)
     if found is None or node is None or found[0].plugin not in _plugins(node):
@@ -176,7 +179,7 @@ def _class_name(metadata: ObjectMeta, name: str | None) -> str:
 
 
 class VolumeReach:
-    """The nodes from which a volume can be used. Only node labels count; fields, such as the name, are ignored."""
+    """The nodes that can use a volume. Only node labels count; fields of the node, such as its name, are ignored."""
 
     def __init__(self, required: NodeSelector | None) -> None:
         self._terms: list[Sequence[NodeSelectorRequirement]] | None = None
@@ -191,9 +194,9 @@ class VolumeReach:
         """The results by the values of the requested labels, because nodes have few different values."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Return whether the volume can be used from a node with these labels.
+        """Return whether a node with these labels can use the volume.
 
-        A volume without affinity can be used from every node.
+        Every node can use a volume without affinity.
         """
         if self._terms is None:
             return True
@@ -210,7 +213,7 @@ class VolumeReach:
 
     @cached_property
     def hosts(self) -> frozenset[str] | None:
-        """The only host names that can match, or None if the terms do not determine them."""
+        """The only host names of nodes that can match, or None if the terms do not name hosts."""
         found: set[str] = set()
         for term in [()] if self._terms is None else self._terms:
             named = next((r.values for r in term if r.key == HOSTNAME and r.operator == "In"), None)
@@ -236,18 +239,18 @@ class Volume:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The volume mode and the attributes class. They must be the same for a volume and its claim."""
+        """The volume mode and the attributes class. Both must be equal for a volume and its claim."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
     @cached_property
     def is_migrated(self) -> bool:
-        """Return whether a CSI driver has replaced this volume's in-tree plugin."""
+        """Whether a CSI driver has replaced this volume's in-tree plugin."""
         return migrated_source(self.object) is not None
 
     @cached_property
     def affinity(self) -> VolumeReach:
-        """The nodes from which the volume can be used."""
+        """The nodes that can use the volume."""
         affinity = self.object.spec.node_affinity
         return VolumeReach(affinity.required if affinity is not None else None)
 
@@ -271,7 +274,7 @@ class Claim:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The volume mode and the attributes class. They must be the same for a claim and its volume."""
+        """The volume mode and the attributes class. Both must be equal for a claim and its volume."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -287,11 +290,11 @@ class Claim:
 
     @property
     def is_bound(self) -> bool:
-        """Return whether the claim is fully bound to its volume, regardless of its phase."""
+        """Whether the claim is fully bound to its volume. The claim's phase does not matter."""
         return bool(self.volume_name) and BIND_COMPLETED in self.annotations
 
     def waits(self, storage_class: StorageClass | None) -> bool:
-        """Return whether a claim with this class gets its volume only when a pod uses the claim."""
+        """Return whether a claim with this storage class gets its volume only when a pod uses the claim."""
         return not self.volume_name and storage_class is not None and storage_class.volume_binding_mode == WAITS
 
     @cached_property
@@ -301,7 +304,7 @@ class Claim:
 
     @cached_property
     def request(self) -> Quantity | None:
-        """The amount of storage that the claim requests, or None if it does not request any."""
+        """The amount of storage that the claim requests, or None if the claim does not request an amount."""
         text = self.object.spec.resources.requests.get("storage")
         return None if text is None else parse(text)
 
@@ -312,7 +315,7 @@ class Claim:
 
     @property
     def is_exclusive(self) -> bool:
-        """Return whether only one pod may use the claim (ReadWriteOncePod)."""
+        """Whether only one pod may use the claim (ReadWriteOncePod)."""
         return READ_WRITE_ONCE_POD in self.object.spec.access_modes
 
 
@@ -333,21 +336,24 @@ Emit = Callable[[Resource, Action, object, object], None]
 
 
 class Decision(NamedTuple):
-    """The decision about a waiting claim: the volume that it gets, or the node for which a new volume is created."""
+    """The decision about a waiting claim: either the volume that it gets, or the node for which a volume is created."""
 
     volume: str = ""
     node: str = ""
 
 
 class NodeVolumes(NamedTuple):
-    """The volumes that a pod's waiting claims would get on a node: existing volumes, or newly created ones."""
+    """The volumes that a pod's waiting claims would get on a node. The volumes exist or would be created."""
 
     static: tuple[tuple[Claim, Volume], ...] = ()
     new: tuple[Claim, ...] = ()
 
 
 class VolumeStore:
-    """The storage objects by kind and name. `revision` changes when an object changes, but not when one is assumed."""
+    """The storage objects by kind and name.
+
+    `revision` changes when an object changes, but not when something is only assumed about an object.
+    """
 
     def __init__(self, inventory: Inventory, emit: Emit) -> None:
         self._emit = emit
@@ -372,16 +378,16 @@ class VolumeStore:
     # Looking up
 
     def claim(self, namespace: str, name: str) -> Claim | None:
-        """Return the claim, with what is assumed about it, or None if it does not exist."""
+        """Return the claim with everything that is assumed about it, or None if it does not exist."""
         key = (namespace, name)
         return self._assumed_claims.get(key) or self._claims.get(key)
 
     def volume(self, name: str) -> Volume | None:
-        """Return the volume, with what is assumed about it, or None if it does not exist."""
+        """Return the volume with everything that is assumed about it, or None if it does not exist."""
         return self._assumed_volumes.get(name) or self._volumes.get(name)
 
     def volumes_of(self, class_name: str) -> list[Volume]:
-        """Return the volumes of a class, sorted by name, with what is assumed about them."""
+        """Return the volumes of a storage class, sorted by name, with everything that is assumed about them."""
         if self._by_class is None:
             self._by_class = {}
             for name, volume in sorted(self._volumes.items()):
@@ -389,12 +395,12 @@ class VolumeStore:
         return [self._assumed_volumes.get(name) or self._volumes[name] for name in self._by_class.get(class_name, ())]
 
     def storage_class(self, name: str) -> StorageClass | None:
-        """Return the class, or None if it does not exist."""
+        """Return the storage class with this name, or None if it does not exist."""
         found: StorageClass | None = self._objects[Resource.STORAGE_CLASS].get(("", name))
         return found
 
     def class_of(self, claim: Claim) -> StorageClass | None:
-        """Return the class that the claim names, or None if it names no class or the class does not exist."""
+        """Return the storage class of the claim, or None if the claim names no class or the class does not exist."""
         return self.storage_class(claim.class_name) if claim.class_name else None
 
     def csi_node(self, name: str) -> CSINode | None:
@@ -403,7 +409,7 @@ class VolumeStore:
         return found
 
     def csi_driver(self, name: str) -> CSIDriver | None:
-        """Return the driver, or None if it does not exist."""
+        """Return the CSIDriver object with this name, or None if it does not exist."""
         found: CSIDriver | None = self._objects[Resource.CSI_DRIVER].get(("", name))
         return found
 
@@ -443,16 +449,16 @@ class VolumeStore:
             _set(self.open, key, new if new is not None and not new.spec.volume_name else None)
 
     def change(self, kind: Resource, old: Any, new: Any) -> None:
-        """Apply a change of an object in the input.
+        """Apply a change of a storage object in the input.
 
-        `old` is None if the object is new, and `new` is None if it was removed.
+        `old` is None if the object is new, and `new` is None if the object was removed.
         """
         self._read(kind, _key(new if new is not None else old), new)
         action = Action.UPDATE_OTHER if old is not None and new is not None else Action.DELETE
         self._emit(kind, Action.ADD if old is None else action, old, new)
 
     def bind(self, pairs: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]]) -> None:
-        """Bind claims to their volumes, which may be new.
+        """Bind claims to their volumes. The volumes may be new.
 
         All claims and volumes are stored before any event is sent.
         """
@@ -469,7 +475,10 @@ class VolumeStore:
     # Assuming, writing, undoing
 
     def assume(self, chosen: NodeVolumes, node: str) -> None:
-        """Reserve the chosen volumes for the pod's claims. The pod's other claims wait for new volumes on the node."""
+        """Reserve the chosen existing volumes for the pod's claims. The other claims wait for new volumes.
+
+        The new volumes are created for the node.
+        """
         for claim, volume in chosen.static:
             if not volume.is_for(claim) or not (volume.object.spec.claim_ref or ObjectReference()).uid:
                 self._assumed_volumes[volume.name] = Volume(_set_aside(volume, claim))
@@ -481,21 +490,21 @@ class VolumeStore:
             )
 
     def restore(self, chosen: NodeVolumes) -> None:
-        """Drop the assumptions about these claims and volumes that were not written."""
+        """Drop the assumptions about these claims and volumes, unless they have been written."""
         for _, volume in chosen.static:
             self._assumed_volumes.pop(volume.name, None)
         for claim in chosen.new:
             self._assumed_claims.pop(claim.key, None)
 
     def is_bound(self, claim: Claim) -> bool:
-        """Return whether the claim is already fully bound to its volume."""
+        """Return whether the stored claim is already fully bound to its volume."""
         stored = self._claims.get(claim.key)
         return stored is not None and stored.is_bound
 
     def write(self, chosen: NodeVolumes, node: str) -> str:
-        """Store what was assumed, so that existing volumes are bound and new volumes are created.
+        """Store what was assumed: existing volumes are bound, and new volumes are created.
 
-        Return a message if an object no longer exists, or "".
+        Return a message if an object no longer exists; otherwise, return "".
         """
         for claim, volume in chosen.static:
             if volume.name not in self._volumes:

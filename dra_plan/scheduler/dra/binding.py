@@ -29,15 +29,16 @@ MOST_CONSUMERS = 256
 
 
 class BindError(Exception):
-    """Raised when a claim cannot be bound. The message is upstream's."""
+    """Raised when a claim cannot be bound. The message is upstream's message."""
 
 
 class Binder:
     """Binds the claims of pods.
 
-    The API server in the recordings keeps the last write, so if two pods read a shared claim before either of them
-    writes it, one reservation is lost. A real API server detects the conflict, and the scheduler reads the claim again.
-    The handle's `detects_conflicts` selects one of these behaviours. `lost` lists the overwritten reservations.
+    The API server in the recordings keeps the last write. If two pods read a shared claim before either of them writes
+    it, one reservation is therefore lost. A real API server detects this conflict, and the scheduler reads the claim
+    again. The handle's `detects_conflicts` selects one of these two behaviours. `lost` lists the reservations that were
+    lost.
     """
 
     def __init__(self, handle: Handle, timeout: float) -> None:
@@ -48,7 +49,10 @@ class Binder:
         """(claim, user whose reservation was overwritten)."""
 
     def bind(self, kept: PodState, pod: Pod, node: str) -> Status | None:
-        """Allocate all claims of the pod and reserve them for it. Return Wait while their devices are not ready."""
+        """Allocate all claims of the pod and reserve them for the pod.
+
+        Return Wait while the claims' devices are not ready.
+        """
         try:
             self._bind_all(kept, pod)
         except BindError as problem:
@@ -206,7 +210,7 @@ class Binder:
     def take_from_node(
         self, kept: PodState, pod: Pod, node: str, claimed: Sequence[NodeAllocatableResourceClaimStatus]
     ) -> None:
-        """Count the node resources that the pod's devices take."""
+        """Count the node resources that the pod's devices take on the node."""
         if claimed:
             kept.taken_from = node
             self._handle.cluster.set_claimed(pod, node, list(claimed))
@@ -214,17 +218,15 @@ class Binder:
     # Undoing
 
     def give_back(self, kept: PodState, pod: Pod) -> None:
-        """Stop counting the node resources that the pod's devices take."""
+        """Stop counting the node resources that the pod's devices take on its node."""
         if kept.taken_from:
             self._handle.cluster.set_claimed(pod, kept.taken_from, [])
             kept.taken_from = ""
 
     def unreserve_for_group(self, kept: PodState, pod: Pod) -> bool:
-        """Drop the reservations for the pod's group if none of the group's pods has a node.
+        """Drop the reservations for the pod's group if no pod in the group has a node.
 
-        Return False if there were none.
-
-        The next attempt may then deallocate the claims.
+        The next attempt may then deallocate the claims. Return False if there were no such reservations.
         """
         group = kept.group
         if group is None or self._handle.cluster.groups.on_nodes((pod.metadata.namespace, group.metadata.name)):
@@ -242,7 +244,10 @@ class Binder:
         return changed
 
     def release(self, kept: PodState, pod: Pod) -> None:
-        """Remove the pod from its claims, except from those of its group. The special claim is deleted."""
+        """Remove the pod from its claims, but not from the claims of its group.
+
+        Delete the claim for extended resources.
+        """
         uid = self._handle.cluster.info(pod).uid
         for claim in kept.claims:
             stored = self._stored(claim)
@@ -261,9 +266,9 @@ class Binder:
 
 
 def interests(store: ClaimStore) -> Sequence[Interest]:
-    """Return the events that may help a rejected pod: nodes, claims, classes and slices that are added or changed.
+    """Return the events that may help a rejected pod: nodes, claims, classes and slices that are added or updated.
 
-    Changes of pods, and the removal of slices or classes, never help.
+    Changes to pods, and the removal of slices or classes, never help.
     """
 
     def after_claim(pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
@@ -282,10 +287,10 @@ def interests(store: ClaimStore) -> Sequence[Interest]:
 
 
 def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
-    """Return whether to queue the pod because of an event about a claim.
+    """Return whether an event about a claim puts the pod back into the queue.
 
-    A claim of any pod that has lost its allocation may help, because its devices are free. Otherwise, only the pod's
-    own claims matter.
+    If a claim of any pod has lost its allocation, this may help, because the claim's devices are free. All other events
+    help only if the claim belongs to the pod.
     """
     if new is None:
         return Hint.SKIP
@@ -317,7 +322,7 @@ def _users_of(old: ResourceClaim | None, new: ResourceClaim | None) -> str | Non
 
 
 def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:
-    """Return Queue if the names of the pod's own generated claims have been recorded in its status."""
+    """Return Queue if the pod's status now contains the names of the pod's own generated claims."""
     if new is None or new.metadata.uid != pod.metadata.uid:
         return Hint.SKIP
     try:

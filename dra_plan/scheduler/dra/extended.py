@@ -52,23 +52,23 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """Return which of the resource names are backed by devices on a node.
+    """Return the resources among `names` that devices serve on a node.
 
-    `mapped` are the names that a class serves.
+    `mapped` are the resource names that a class serves.
     """
     return tuple(name for name in names if is_served(allocatable.get(name, 0), mapped=name in mapped))
 
 
 def is_served(allocatable: int, *, mapped: bool) -> bool:
-    """Return whether a resource name is backed by devices on a node.
+    """Return whether devices serve a resource name on a node.
 
-    This is the case if a class serves the name and the node itself has nothing to allocate under it.
+    This is the case if a class serves the name and the node itself has no allocatable amount of the resource.
     """
     return mapped and allocatable <= 0
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:
-    """Return the claim for the pod's extended resources. It is only in memory, and does not have requests yet."""
+    """Return the claim for the pod's extended resources. It is not stored yet, and does not have requests yet."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
@@ -83,13 +83,13 @@ def new_special_claim(pod: Pod) -> ResourceClaim:
 
 
 def stored_name(claim: ResourceClaim) -> str:
-    """Return the name under which the claim for extended resources is created."""
+    """Return the name with which the claim for extended resources is stored."""
     return claim.metadata.generate_name + _SUFFIX
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The use of a request by a container."""
+    """A request of a claim that a container uses."""
 
     container: str
     resource: str
@@ -101,7 +101,7 @@ class Use:
 
 
 def container_shape(pod: Pod) -> Hashable:
-    """Return everything in the pod that determines the requests of the claim for extended resources.
+    """Return everything in the pod that determines the requests of its claim for extended resources.
 
     Pods with equal shapes have equal requests.
     """
@@ -123,7 +123,10 @@ class _Asking:
 def special_requests(
     pod: Pod, served: Collection[str], classes: Mapping[str, str]
 ) -> tuple[list[DeviceRequest], list[Use]]:
-    """Return requests for the names that devices serve, sorted by name as strings, and each request's containers."""
+    """Return requests for the resource names that devices serve, and the containers that use each request.
+
+    The requests are sorted by name as text.
+    """
     containers = [*pod.spec.init_containers, *pod.spec.containers]
     plain = len(pod.spec.init_containers)
     requests: list[DeviceRequest] = []
@@ -201,7 +204,7 @@ Totals = Callable[[str, NodeInfo], tuple[int, int]]
 class DeviceTotals:
     """Counts devices by resource name and node.
 
-    Nothing is counted for a resource whose selectors fail on the node.
+    If a selector for the resource fails with an error on the node, nothing is counted.
     """
 
     def __init__(self, cluster: SimulatedCluster) -> None:
@@ -211,9 +214,9 @@ class DeviceTotals:
         self._matching: dict[tuple[str, int], list[Device] | None] = {}
 
     def of(self, name: str, node: NodeInfo) -> tuple[int, int]:
-        """Return the number of devices of the class that serves the resource, and how many are in use.
+        """Return the number of devices of the class that serves the resource, and how many of these devices are in use.
 
-        If no class serves it, both are 0.
+        If no class serves the resource, both numbers are 0.
         """
         served_by = self._cluster.extended_names().get(name)
         found = self._cluster.view.classes.get(served_by) if served_by is not None else None
@@ -314,12 +317,12 @@ _BEST_RANK = 8
 
 
 def is_ranked(claim: ResourceClaim) -> bool:
-    """Return whether any request of the claim has alternatives."""
+    """Return whether at least one request of the claim has alternatives."""
     return any(request.first_available for request in claim.spec.devices.requests)
 
 
 def rank(claim: ResourceClaim, allocation: AllocationResult | None) -> int:
-    """Return the sum of the ranks of the allocated alternatives, over all of the claim's firstAvailable requests."""
+    """Return the sum of the ranks of the allocated alternatives of all firstAvailable requests in the claim."""
     ranked = [request for request in claim.spec.devices.requests if request.first_available]
     if allocation is None or not ranked:
         return 0

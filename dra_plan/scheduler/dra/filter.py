@@ -45,7 +45,10 @@ Allocations = Sequence[AllocationResult]
 
 
 class NodeAnswer(NamedTuple):
-    """The reason why a node is rejected, or the allocations on it. Both are None if no claim waits for devices."""
+    """The reason why a node is rejected, or the allocations on the node.
+
+    Both are None if no claim waits for devices.
+    """
 
     status: Status | None
     allocations: Allocations | None = None
@@ -63,12 +66,13 @@ _FITS = NodeAnswer(None, is_of_state=True)
 
 @dataclass
 class PodState:
-    """The pod's claims as PreFilter read them. It is empty if PreFilter rejected the pod.
+    """The pod's claims as PreFilter read them. The state is empty if PreFilter rejected the pod.
 
-    `special` is the claim for extended resources, and `names` are the resources that it may have to serve. `answers`
-    are the results for nodes, by node name and with the node's version; they are used if `key` does not determine the
-    pods to which a result applies. `chosen` are the allocations on the reserved node for the pending claims, in order,
-    followed by that of the special claim. `uses` lists the containers that use the special claim's requests.
+    `special` is the claim for extended resources. `names` are the resources that this claim may have to serve.
+    `answers` are the results for nodes, by node name and with the version of the node; they are used if `key` does not
+    say which pods a result applies to. `chosen` are the allocations on the reserved node: first those of the pending
+    claims, in order, and then the allocation of the special claim. `uses` lists the containers that use requests of the
+    special claim.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -93,21 +97,19 @@ class PodState:
 
     @property
     def waiting(self) -> list[ResourceClaim]:
-        """The user's claims that the API server shows as not allocated, even if another pod is allocating them."""
+        """The user's claims that the API server shows as not allocated. Another pod may already be allocating them."""
         return [claim for claim in self.claims if claim.allocation is None]
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """The waiting claims for which this pod has to find devices."""
+        """The waiting claims for which this pod itself has to find devices."""
         return [claim for claim in self.waiting if claim.metadata.uid not in self.shared]
 
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
         """Return the allocations of the waiting claims, in claim order.
 
-        `found` are the allocations that this pod found.
-
-        If `mixed_up` is set, the allocations of shared claims come after the new ones, but are read in claim order, as
-        in upstream.
+        `found` are the allocations that this pod found. If `mixed_up` is set, the order is wrong, as it is in upstream:
+        the allocations of shared claims come after all new allocations.
         """
         if not self.shared:
             return list(found)
@@ -124,12 +126,12 @@ class PodState:
 
     @property
     def special_pending(self) -> bool:
-        """Return whether the pod has a claim for extended resources that has no devices yet."""
+        """Whether the pod has a claim for extended resources that has no devices yet."""
         return self.special is not None and self.special.allocation is None
 
     @property
     def empty(self) -> bool:
-        """Return whether the pod has no claims to handle."""
+        """Whether the pod has no claims that the plugin has to handle."""
         return not self.claims and self.special is None
 
 
@@ -146,9 +148,9 @@ _MOST_LOOKS = 64
 
 
 class NodeCheck:
-    """Checks whether the claims of a pod can be satisfied on a node.
+    """Checks whether a node can satisfy the claims of a pod.
 
-    The allocators for a pod are kept in its state, one for each set of served resource names.
+    The allocators for a pod are stored in the pod's state, one for each set of served resource names.
     """
 
     def __init__(self, handle: Handle, binding_timeout: float, max_steps: int) -> None:
@@ -161,7 +163,7 @@ class NodeCheck:
         self._known = _KnownLooks()
 
     def asking(self, kept: PodState, pod: Pod) -> Callable[[NodeInfo], NodeAnswer]:
-        """Return a function that returns, for a node, why the claims can't be satisfied there, or their allocations."""
+        """Return a function that returns the result for a node: the reason for a rejection, or the allocations."""
         if kept.is_plain and self._node_allocatable() is None:
             return self._by_state(kept, pod)
         return lambda node: self._answer(kept, pod, node)
@@ -227,7 +229,7 @@ class NodeCheck:
         return answer
 
     def allocations(self, kept: PodState, pod: Pod, node: NodeInfo, answer: NodeAnswer) -> Allocations | None:
-        """Return the allocations that belong to the result for a node, which must not have changed since."""
+        """Return the allocations for the result on a node. The node must not have changed after the result."""
         return self._allocated(kept, pod, node).allocations if answer.is_of_state else answer.allocations
 
     def _allocated(self, kept: PodState, pod: Pod, node: NodeInfo, served: tuple[str, ...] = ()) -> NodeAnswer:
@@ -339,7 +341,7 @@ class _KnownLooks:
         """The pools of the last view."""
 
     def get(self, view: View, key: Hashable | None) -> KnownAnswers | None:
-        """Return the results for pods with that key, for the view's slices and classes; None if there are none."""
+        """Return the results for pods with this key and with the view's slices and classes, or None."""
         if view is not self._view:
             self._view, self.pools = view, KnownPools(view.gatherer)
             self._found.clear()
@@ -361,8 +363,8 @@ def check_claim(
 ) -> Status | None:
     """Return why the pod can't be scheduled with this claim, or None if it can.
 
-    The special claim for extended resources does not yet have requests. `shared` are the UIDs of claims in flight whose
-    allocation the pod may also use, because they belong to the cycle of its group.
+    The claim for extended resources does not have requests yet. `shared` are the UIDs of claims in flight whose
+    allocation the pod may also use, because these claims belong to the scheduling cycle of the pod's group.
     """
     if claim.allocation is not None:
         selector = claim.allocation.node_selector
@@ -378,7 +380,7 @@ def check_claim(
 def check_requests(claim: ResourceClaim, view: View) -> Status | None:
     """Return why the claim's requests exclude all nodes, or None if they do not.
 
-    The reasons are unknown forms of requests, and missing classes.
+    The possible reasons are an unknown form of a request, and a missing class.
     """
     statuses = (_check_request(claim, request, view) for request in claim.spec.devices.requests)
     return next((status for status in statuses if status is not None), None)
@@ -412,7 +414,10 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """Return a key of everything that determines the result on a node, except the node, or None if there is none."""
+    """Return a key that contains everything that determines the result on a node, except for the node.
+
+    Return None if there is no such key.
+    """
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None  # the node that is examined first decides for all; the pod's requirements for the node decide too
     if any(claims.conditional_results(claim) for claim in kept.allocated):
@@ -431,7 +436,10 @@ def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
 
 
 def plain_key(claims: Iterable[ResourceClaim], view: View) -> Hashable:
-    """Return the `answer_key` of pods with only these claims, all waiting for devices, or None if there is none."""
+    """Return the `answer_key` of a pod that has only these claims, or None if there is no such key.
+
+    All the claims wait for devices.
+    """
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None
     return _specs(claims), (), (), None
@@ -442,9 +450,9 @@ def _specs(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 def known_answer(outcome: NodeOutcome) -> NodeAnswer | None:
-    """Return the result that the allocator's outcome means for all pods with the same key.
+    """Return the result that the allocator's outcome gives for all pods with the same key.
 
-    Return None if the outcome is valid for only one pod.
+    Return None if the outcome is valid only for one pod.
     """
     if outcome.outcome is Outcome.FITS:
         return NodeAnswer(None, outcome.allocations)
@@ -456,7 +464,10 @@ def known_answer(outcome: NodeOutcome) -> NodeAnswer | None:
 
 
 def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, AllocationResult]:
-    """Return the allocations of these claims that the group's other pods have put in flight in this cycle, by UID."""
+    """Return the allocations of these claims that other pods in the group have put in flight, by UID.
+
+    Only the group's current scheduling cycle counts.
+    """
     found = {}
     for claim in claims:
         flying = store.pending_allocation(claim.metadata.uid)

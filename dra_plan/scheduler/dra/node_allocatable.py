@@ -30,13 +30,16 @@ _FIRST = (CPU, MEMORY, EPHEMERAL)
 
 
 class ConsumedCapacityError(Exception):
-    """Raised when a mapping needs the consumed capacity of a device that is not shared. The message is upstream's."""
+    """Raised when a mapping needs the consumed capacity of a device that is not shared.
+
+    The message is upstream's message.
+    """
 
 
 class NodeAllocatable:
-    """The cluster's devices that take node resources.
+    """The devices in the cluster that take node resources.
 
-    As in upstream, devices are found by pool name and device name only. The driver and the generation are ignored.
+    As in upstream, devices are found only by pool name and device name. The driver and the generation are ignored.
     """
 
     def __init__(self, view: View) -> None:
@@ -51,10 +54,10 @@ class NodeAllocatable:
     def check(
         self, pod: Pod, node: NodeInfo, pairs: Sequence[tuple[ResourceClaim, AllocationResult]]
     ) -> tuple[Status | None, list[NodeAllocatableResourceClaimStatus]]:
-        """Check the node resources that newly allocated devices take, and return the entries for the pod's status.
+        """Check the node resources that newly allocated devices take.
 
-        The first result is a rejection if the node lacks these resources, or None. Claims that were allocated earlier
-        take nothing.
+        Return a rejection if the node lacks these resources (otherwise None), and the entries for the pod's status.
+        Claims that were allocated earlier take nothing.
         """
         concerned = [pair for pair in pairs if any(self._mappings(result) for result in pair[1].devices.results)]
         if not concerned:
@@ -149,7 +152,10 @@ def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceCla
 
 
 def used_elsewhere(pod: Pod, claims: Iterable[ResourceClaim], node: NodeInfo) -> Status | None:
-    """Return a rejection if another pod on the node uses one of these allocated claims, according to its status."""
+    """Return a rejection if another pod on the node uses one of these claims, or None.
+
+    The claims are already allocated. The statuses of the other pods show which claims they use.
+    """
     for claim in claims:
         users = [
             info.uid

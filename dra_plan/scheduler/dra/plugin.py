@@ -95,12 +95,12 @@ class DynamicResources(
 
     @property
     def undecided(self) -> dict[str, list[str]]:
-        """The nodes on which the step budget was used up, by pod."""
+        """The nodes on which the step budget was used up, for each pod."""
         return self._check.undecided
 
     @property
     def lost_reservations(self) -> list[tuple[str, str]]:
-        """Return (claim, user) for each reservation that was overwritten by a later write."""
+        """The claim and the user of each reservation that a later write has overwritten."""
         return self._binder.lost
 
     def _kept(self, state: CycleState) -> PodState | None:
@@ -111,7 +111,7 @@ class DynamicResources(
     # Queue
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Keep the pod out of the queue while its claims can't be resolved."""
+        """Keep the pod out of the queue while its claims are not known."""
         try:
             self._claims(pod)
         except PodClaimError as problem:
@@ -132,7 +132,7 @@ class DynamicResources(
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Resolve the pod's claims, check that their classes exist, and prepare the allocator."""
+        """Find the pod's claims, check that their classes exist, and prepare the allocator."""
         kept = PodState()
         state.write(self.name, kept)
         cluster = self._handle.cluster
@@ -165,7 +165,7 @@ class DynamicResources(
     # Filter
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if the claims can't be satisfied there; otherwise, remember what would be allocated."""
+        """Reject the node if it can't satisfy the claims; otherwise, store what would be allocated."""
         return self.filter_each(state, pod, [node])[0]
 
     def filter_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[Status | None]:
@@ -188,9 +188,9 @@ class DynamicResources(
         return found
 
     def take_over(self, claims: Sequence[ResourceClaim], outcomes: Iterable[NodeOutcome]) -> None:
-        """Remember the allocator's outcomes for these claims.
+        """Store the allocator's outcomes for these claims.
 
-        They must have been found with the devices that are in use now.
+        The outcomes must have been found with the devices that are in use now.
         """
         cluster = self._handle.cluster
         key = plain_key(claims, cluster.view)
@@ -203,7 +203,7 @@ class DynamicResources(
                 table[node.name] = (node.version, answer)
 
     def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """Return the claims that the allocator has to satisfy on the node. The list is empty if there are none."""
+        """Return the claims that the allocator has to satisfy on the node. The list may be empty."""
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
@@ -214,7 +214,7 @@ class DynamicResources(
         return self._memo.of(kept.key, dict) if kept.key is not None else kept.answers
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key with the specifications of the claims and the nodes on which allocated claims can be used."""
+        """Return a key that contains the specs of the claims, and the nodes that can use the allocated claims."""
         kept: PodState = state.read(self.name)
         return kept.key
 
@@ -223,7 +223,7 @@ class DynamicResources(
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Deallocate a claim that keeps the pod from every node, or delete the pod's claim for extended resources."""
+        """Deallocate a claim that keeps the pod off every node, or delete the pod's claim for extended resources."""
         try:
             kept: PodState = state.read(self.name)
         except StateNotFoundError as problem:
@@ -263,7 +263,7 @@ class DynamicResources(
     # Score
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return a score that is higher if earlier alternatives of firstAvailable requests are allocated."""
+        """Return the score of the node. The score is higher if earlier alternatives of requests are allocated."""
         kept = self._kept(state)
         if kept is None or not self._ranks(kept):
             return 0
@@ -302,7 +302,7 @@ class DynamicResources(
         return self._check.allocations(kept, pod, self._handle.snapshot[node], known[1])
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Put the allocations on the node in flight."""
+        """Put the allocations on the node in flight, so that the devices count as used."""
         kept = self._kept(state)
         if kept is None:
             return None
@@ -353,7 +353,7 @@ class DynamicResources(
         kept.reserved.append(claim.metadata.uid)
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Drop the allocations in flight and the pod's reservations. Allocations that have been written are kept."""
+        """Drop the pod's allocations in flight and its reservations. Allocations that were already written are kept."""
         kept = self._kept(state)
         if kept is None:
             return
@@ -371,7 +371,7 @@ class DynamicResources(
         return SKIP if self._kept(state) is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Write allocations and reservations. Return Wait while binding conditions are not met."""
+        """Write the allocations and reservations. Return Wait while binding conditions are not met."""
         kept = self._kept(state)
         if kept is None:
             return None

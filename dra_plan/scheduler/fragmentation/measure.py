@@ -32,9 +32,9 @@ MOST_KNOWN = 400_000
 
 
 class Ask(NamedTuple):
-    """A device request in a shape, given by its number among all distinct requests, and the number of devices.
+    """A device request in a shape: its number among all different requests, and the number of devices.
 
-    The number of devices is -1 if all matching devices are requested.
+    If all matching devices are requested, the number of devices is -1.
     """
 
     number: int
@@ -42,7 +42,7 @@ class Ask(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The requests of a pod, for node resources (by resource) and for devices."""
+    """What a pod requests: amounts of node resources, by resource, and devices."""
 
     requests: tuple[tuple[str, int], ...]
     asks: tuple[Ask, ...]
@@ -58,7 +58,7 @@ class _AlikeShapes:
 
 
 class Measure:
-    """Measures how fragmented a cluster's nodes are for a mix of pods."""
+    """Measures the fragmentation of a cluster's nodes for a mix of pods."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -72,7 +72,7 @@ class Measure:
         self._known: dict[tuple[Left, tuple[int, ...]], float] = {}
 
     def mix(self, shapes: Iterable[Shape]) -> None:
-        """Set the mix. Each pod counts as often as it occurs."""
+        """Set the mix of pods. A shape that occurs several times counts as often as it occurs."""
         counts = Counter(shapes)
         whole = sum(counts.values())
         groups: dict[tuple[Ask, ...], _AlikeShapes] = {}
@@ -107,7 +107,10 @@ class Measure:
                 yield Ask(len(self._wants) - 1, -1 if want.takes_all else want.count)
 
     def needs(self, number: int) -> Sequence[int | None]:
-        """Return how much of a unit of each kind the request takes."""
+        """Return how much of a unit of each kind the request with this number takes.
+
+        None means that no device in a unit of this kind matches the request.
+        """
         known = self._needs[number]
         kinds = self.units.kinds
         while len(known) < len(kinds):
@@ -117,21 +120,24 @@ class Measure:
     # The measure
 
     def node(self, node: NodeInfo) -> float:
-        """Return how many thousandths of the node's units are idle but unusable, on average over the mix."""
+        """Return how many thousandths of the node's units are free but cannot be used, as the average over the mix."""
         return self.state(self.units.left(node), self.free(node))
 
     def free(self, node: NodeInfo) -> tuple[int, ...]:
-        """Return the free amounts of the node's own resources, for the resources that pods in the mix request."""
+        """Return the free amounts of the node's own resources.
+
+        Only resources that pods in the mix request are included.
+        """
         allocatable, requested = node.allocatable, node.requested
         return tuple([allocatable.get(name, 0) - requested.get(name, 0) for name in self._names])
 
     def without(self, free: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
-        """Return the free amounts of the node's own resources that remain after one more pod."""
+        """Return the free amounts of the node's own resources after one more pod of this shape has been placed."""
         taken = dict(shape.requests)
         return tuple([left - taken.get(name, 0) for name, left in zip(self._names, free, strict=True)])
 
     def state(self, left: Left, free: tuple[int, ...]) -> float:
-        """Return the measure for a node that has these units and resources left."""
+        """Return the fragmentation of a node on which these units and resources are free."""
         key = (tuple(sorted(left)), free)
         found = self._known.get(key)
         if found is None:
@@ -177,9 +183,9 @@ class Measure:
     # Placing
 
     def placed(self, shape: Shape, left: Left, *, fullest_first: bool) -> Left | None:
-        """Return the units that are free after a pod with this shape gets its devices, or None if there are too few.
+        """Return the free units after a pod of this shape has received its devices, or None if there are too few.
 
-        Units are taken in order or, if `fullest_first` is set, the fullest first.
+        Units are used in order. If `fullest_first` is set, the fullest units are used first.
         """
         rest = list(left)
         for ask in shape.asks:

@@ -32,7 +32,10 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class Unit(NamedTuple):
-    """A unit, with its kind, its device or the devices that are parts of it, and their total amounts in nano-units."""
+    """A unit: its kind, its devices, and the total amounts of the devices in nano-units.
+
+    The unit is either one device, or the devices that are parts of one physical device.
+    """
 
     kind: int
     devices: tuple[PoolDevice, ...]
@@ -40,9 +43,9 @@ class Unit(NamedTuple):
 
 
 class Units:
-    """The units of a cluster's nodes.
+    """The units on a cluster's nodes.
 
-    `kinds` has, for each kind, the devices in one unit of the kind, with its totals.
+    `kinds` contains the devices in one unit of each kind, with the totals of the unit.
     """
 
     def __init__(self, cluster: SimulatedCluster) -> None:
@@ -66,7 +69,7 @@ class Units:
         return found
 
     def left(self, node: NodeInfo) -> Left:
-        """Return the free fractions of the node's units."""
+        """Return the free fraction of each of the node's units."""
         units = self.of(node)
         known = self._left.get(node.name)
         if known is not None and known[0] == node.version:
@@ -149,7 +152,7 @@ def _thousandths(totals: Sequence[tuple[str, int]], used: dict[str, int]) -> int
 
 
 def needed(want: Want, unit: Unit, target: Target) -> int | None:
-    """Return how much of the unit one device for the request takes, in thousandths; None if no device matches."""
+    """Return how much of the unit one device for the request takes, in thousandths, or None if no device matches."""
     found = [need for device in unit.devices if (need := _need(want, device, unit, target)) is not None]
     return min(found, default=None)
 

@@ -26,7 +26,10 @@ _PRIORITY_OFFSET = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node with the pods to evict from it, most important first, and how many of these pods budgets protect."""
+    """A node, the pods that would be evicted from it, and how many of these pods are protected by budgets.
+
+    The most important pod comes first.
+    """
 
     node: str
     victims: tuple[PodInfo, ...]
@@ -34,10 +37,10 @@ class Candidate:
 
 
 def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
-    """Return the pods, the most important first. Pods with a higher priority come first, and then older pods.
+    """Return the pods in order of importance. Pods with a higher priority come first, and then older pods.
 
-    In comparisons, pods that have not started yet are treated as started at the time of the comparison. Upstream's sort
-    therefore considers each such pod older than the previous ones, so that the last one comes first.
+    A pod that has not started yet is compared as if it had started at the time of the comparison. Upstream's sort
+    therefore considers each such pod older than the earlier such pods, and the last of them comes first.
     """
 
     def key(entry: tuple[int, PodInfo]) -> tuple[float, float, int]:
@@ -50,9 +53,9 @@ def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
 def split_by_budget(
     pods: Sequence[PodInfo], budgets: Sequence[PodDisruptionBudget]
 ) -> tuple[list[PodInfo], list[PodInfo]]:
-    """Return the pods whose eviction violates a budget, and the other pods, both in the given order.
+    """Return the pods whose eviction violates a disruption budget, and the other pods, both in the given order.
 
-    Each eviction uses up a part of the budgets that cover the pod.
+    Each eviction reduces what is left of the budgets that cover the pod.
     """
     allowed = [budget.status.disruptions_allowed for budget in budgets]
     violating: list[PodInfo] = []
@@ -86,8 +89,9 @@ def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate with the fewest budget violations.
 
-    Of several such candidates, the best one has the least important top victim, then the lowest sum of priorities, then
-    the fewest victims, then the latest start time. After that, the first node wins.
+    If there are several, these criteria decide, in this order: the lowest priority of the most important victim, the
+    lowest sum of priorities, the fewest victims, and the latest start time. If there are still several, the first node
+    is chosen.
     """
     left = list(candidates)
     criteria: tuple[Callable[[Candidate], float], ...] = (
@@ -113,7 +117,7 @@ class ExtenderError(DraPlanError):
 
 
 class ExtenderFilterResult:
-    """The nodes that an extender accepts, and its reasons for rejecting the others."""
+    """The nodes that an extender accepts, and the reasons why it rejects the other nodes."""
 
     __slots__ = ("failed", "nodes", "unresolvable")
 
@@ -124,7 +128,7 @@ class ExtenderFilterResult:
 
 
 class Extender(Protocol):
-    """A configured extender."""
+    """An extender in the scheduler's configuration."""
 
     name: str
     ignorable: bool
@@ -135,7 +139,10 @@ class Extender(Protocol):
     supports_preemption: bool
 
     def is_interested(self, pod: Pod) -> bool:
-        """Return whether the extender manages a resource that the pod requests, or is interested in all pods."""
+        """Return whether the extender handles the pod.
+
+        An extender handles all pods, or only the pods that request a resource that the extender manages.
+        """
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
         """Return the nodes that the extender does not reject. Raises ExtenderError if the extender can't be called."""
@@ -149,7 +156,7 @@ class Extender(Protocol):
     def process_preemption(
         self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
     ) -> list[Candidate]:
-        """Return the candidates that the extender does not reject, possibly with other victims.
+        """Return the candidates that the extender accepts. The extender may change their victims.
 
         Raises ExtenderError if the extender can't be called.
         """

@@ -35,7 +35,7 @@ MAX_PERMIT_SECONDS = 15 * 60.0
 
 
 class Plugin:
-    """The base class of plugins. `name` is the plugin's name in configuration and messages."""
+    """The base class of plugins. `name` is the name of the plugin in the configuration and in messages."""
 
     name: ClassVar[str] = ""
     looks_at_object_alone: ClassVar[bool] = False
@@ -56,26 +56,26 @@ class PreEnqueuePlugin(Plugin, ABC):
 
     @abstractmethod
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Return a status. Unless it is success, the pod stays gated."""
+        """Return a status. The pod stays gated unless the status is success."""
 
 
 class EnqueueExtensions(Plugin, ABC):
-    """A plugin that names the events that may make pods it rejected schedulable."""
+    """A plugin that names events. After such an event, a pod that the plugin rejected may become schedulable."""
 
     @abstractmethod
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable, each with or without a hint function."""
+        """Return the events after which a rejected pod may become schedulable. Each event may have a hint function."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreFilterResult:
-    """The names of the only nodes that can fit, or None if any node can."""
+    """The names of the nodes to which PreFilter restricts the pod, or None if there is no restriction."""
 
     node_names: frozenset[str] | None = None
 
 
 class PreFilterExtensions(ABC):
-    """Updates a plugin's state while pods are added to a node, or removed from it, in a trial."""
+    """Updates a plugin's state in a trial, when pods are added to a node or removed from a node."""
 
     @abstractmethod
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -93,7 +93,7 @@ class PreFilterPlugin(Plugin, ABC):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Return a restriction to some nodes, or a status. With Skip, the plugin's Filter is not called."""
+        """Return a restriction to some nodes, or a status. If the status is Skip, the plugin's Filter is not called."""
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
         """Return the object that updates the state in a trial, or None if pods on nodes do not affect the state."""
@@ -108,18 +108,18 @@ class FilterPlugin(Plugin, ABC):
         """Return success, a rejection of the node, or an Error that ends the whole scheduling attempt."""
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the causes of the node's rejection, if the reasons in the status do not state them.
+        """Return the causes of the node's rejection, if the reasons in the status do not contain them.
 
-        This is called only after `filter` has rejected the node. It is separate from `filter`, which is called for
-        every node, because the causes are rarely needed.
+        This method is called only after `filter` has rejected the node. The causes are not found in `filter` itself,
+        because `filter` is called for every node, but the causes are rarely needed.
         """
         return ()
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key if the result for a node depends only on the key, the node, and the pods and devices on it.
+        """Return a key if only the key, the node, and the pods and devices on the node decide the result for the node.
 
-        Results with equal keys are then reused until the node changes. If the result is None, which is the default, the
-        filter is called every time.
+        Results for equal keys are then reused until the node changes. If None is returned, which is the default,
+        `filter` is called every time.
         """
         return None
 
@@ -133,13 +133,13 @@ class FilterPlugin(Plugin, ABC):
 
 @dataclass(frozen=True, slots=True)
 class NominatingInfo:
-    """The name of the node to nominate for the pod, or "" to clear the nomination."""
+    """The name of the node to which the pod is nominated, or "" if the nomination is cleared."""
 
     node: str
 
 
 class PostFilterPlugin(Plugin, ABC):
-    """A plugin that runs if no node passed the filters. It may preempt other pods."""
+    """A plugin that runs if no node passed the filters. The plugin may preempt other pods."""
 
     @abstractmethod
     def post_filter(
@@ -147,16 +147,16 @@ class PostFilterPlugin(Plugin, ABC):
     ) -> tuple[NominatingInfo | None, Status | None]:
         """Return a nomination and a status.
 
-        After a rejection, the next plugin runs; after any other status, none does.
+        If the status is a rejection, the next plugin runs. After any other status, no further plugin runs.
         """
 
 
 class PreScorePlugin(Plugin, ABC):
-    """A plugin that prepares scoring. In v1alpha1 this was called PostFilter."""
+    """A plugin that prepares scoring. In v1alpha1, the extension point was called PostFilter."""
 
     @abstractmethod
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Return success, an Error, or Skip, with which the plugin's Score is not called."""
+        """Return success, an Error, or Skip. After Skip, the plugin's Score is not called."""
 
 
 class ScorePlugin(Plugin, ABC):
@@ -167,35 +167,41 @@ class ScorePlugin(Plugin, ABC):
         """Return the score of a node, or an Error."""
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the scores in place to the range 0 to 100. They are in node order."""
+        """Scale the scores to the range 0 to 100, in the list itself. The scores are in the order of the nodes."""
         return None
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key, as `FilterPlugin.filter_memo` does, for the score before it is normalized."""
+        """Return a key for the score before normalization.
+
+        The key has the same meaning as in `FilterPlugin.filter_memo`.
+        """
         return None
 
     def score_everywhere(self, state: CycleState, pod: Pod) -> int | None:
-        """Return the score before normalization if it is the same for all nodes, or None (the default)."""
+        """Return the score before normalization if all nodes have the same score; otherwise, return None.
+
+        The default is None.
+        """
         return None
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
         """Return the results of `score` for each of these nodes.
 
-        A plugin may override it like `FilterPlugin.filter_each`.
+        A plugin may override this method, because one call for many nodes takes less time.
         """
         return [self.score(state, pod, node) for node in nodes]
 
 
 class ReservePlugin(Plugin, ABC):
-    """A plugin that records that a node was chosen, and can undo this."""
+    """A plugin that records the choice of a node. The plugin can also undo the record."""
 
     @abstractmethod
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success or a failure. After a failure, Unreserve is called on every plugin, in reverse order."""
+        """Return success or a failure. After a failure, Unreserve is called on every plugin in reverse order."""
 
     @abstractmethod
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Undo the reservation. This is called after every failure, even if nothing was reserved."""
+        """Undo the reservation. This method is called after every failure, even if the plugin has reserved nothing."""
 
 
 class PermitPlugin(Plugin, ABC):
@@ -203,7 +209,7 @@ class PermitPlugin(Plugin, ABC):
 
     @abstractmethod
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status | None, float]:
-        """Return a status. If it is Wait, the number is how many seconds the pod waits at most."""
+        """Return a status and a number of seconds. If the status is Wait, the pod waits at most this long."""
 
 
 class PreBindPlugin(Plugin, ABC):
@@ -216,17 +222,17 @@ class PreBindPlugin(Plugin, ABC):
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Return Skip if `pre_bind` would have nothing to do.
 
-        Unless all plugins skip, the node is nominated before binding.
+        Unless all plugins return Skip, the pod is nominated to the node before binding.
         """
         return None
 
 
 class BindPlugin(Plugin, ABC):
-    """A plugin that binds pods. The first plugin that does not return Skip decides."""
+    """A plugin that binds pods. The first plugin that does not return Skip decides about the binding."""
 
     @abstractmethod
     def bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Bind the pod and return success, or return Skip to leave this to the next plugin."""
+        """Bind the pod and return success, or return Skip to leave the binding to the next plugin."""
 
 
 class PostBindPlugin(Plugin, ABC):
@@ -234,7 +240,7 @@ class PostBindPlugin(Plugin, ABC):
 
     @abstractmethod
     def post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Handle the binding of the pod, which can no longer be undone."""
+        """Handle the binding of the pod. The binding can no longer be undone."""
 
 
 POINTS: dict[str, type[Plugin]] = {
@@ -271,10 +277,13 @@ class Diagnosis:
 
 
 class TrialFilter:
-    """The filters of the running profile, for plugins that try nodes themselves, such as preemption."""
+    """The filters of the profile that is running. Plugins that try nodes themselves use these filters.
+
+    An example of such a plugin is preemption.
+    """
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return whether the pod fits on the node, taking pods that are nominated to the node into account."""
+        """Return whether the pod fits on the node, even with the pods that are nominated to the node."""
         raise NotImplementedError
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -288,7 +297,7 @@ class TrialFilter:
 
 @dataclass
 class Handle:
-    """The access to the cluster that every plugin gets when it is created."""
+    """The access to the cluster. Every plugin receives it when the plugin is created."""
 
     cluster: SimulatedCluster
     clock: Clock
@@ -321,7 +330,7 @@ class Handle:
 
     @property
     def snapshot(self) -> Mapping[str, NodeInfo]:
-        """Return the nodes by name, in scheduling order. They do not change during a cycle."""
+        """The nodes by name, in scheduling order. They do not change during a cycle."""
         return self.cluster.nodes
 
     def waiting_pods(self) -> list[WaitingPod]:
@@ -354,7 +363,7 @@ class Registry(dict[str, Factory]):
         self[name] = factory
 
     def unregister(self, name: str) -> None:
-        """Remove a factory. Raises UsageError if there is none with this name."""
+        """Remove a factory. Raises UsageError if no factory has this name."""
         if name not in self:
             raise UsageError(f"no plugin named {name} exists")
         del self[name]

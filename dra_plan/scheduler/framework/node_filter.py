@@ -23,7 +23,10 @@ UNKNOWN = Status(Code.ERROR, "not asked yet")
 
 
 class Scan:
-    """The result of a search for nodes: those that `passed`, and how many were `examined`, in order from the start."""
+    """The result of a search for nodes: the nodes that `passed`, and the number of nodes that were `examined`.
+
+    The nodes are in order from the start of the search.
+    """
 
     def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
         self.passed = PassedNodes(nodes, ())
@@ -34,7 +37,7 @@ class Scan:
         self._nodes, self._start, self.answers = nodes, start, answers
 
     def errors(self) -> dict[str, Status]:
-        """Return the nodes on which a filter failed with an error, with the errors."""
+        """Return the nodes on which a filter failed with an error, and the errors."""
         return {
             self._nodes[position].name: status
             for position, status in self.others.items()
@@ -42,7 +45,7 @@ class Scan:
         }
 
     def refused(self) -> dict[str, Status]:
-        """Return the nodes that were rejected, with the rejections. They are valid until the cluster changes."""
+        """Return the nodes that were rejected, and the rejections. The result is valid until the cluster changes."""
         found: dict[str, Status] = {}
         end, total = self._start + self.examined, len(self._nodes)
         for position in (*range(self._start, min(end, total)), *range(max(0, end - total))):
@@ -53,16 +56,16 @@ class Scan:
 
 
 class Tally:
-    """The number of nodes with each rejection, for equal pods. Only new results are counted again."""
+    """The number of nodes for each rejection, for identical pods. Only new results are counted again."""
 
     def __init__(self) -> None:
         self._counted: list[Status | None] = []
         self._counts: Counter[Rejection] = Counter()
 
     def of(self, known: ShapeAnswers[Status | None]) -> Mapping[Rejection, int]:
-        """Return the number of nodes with each rejection among these results, which has one result for each node.
+        """Return the number of nodes for each rejection in these results. There is one result for each node.
 
-        The returned numbers are valid until the next call.
+        The numbers are valid until the next call.
         """
         answers, before, counts = known.answers, self._counted, self._counts
         renewed = known.renewed
@@ -79,7 +82,7 @@ class Tally:
 
 
 class Refused(CountedStatuses):
-    """The rejections in a scan. They are built only on access, because most pods find a node and never need them."""
+    """The rejections in a scan. They are created only on access, because most pods find a node and never need them."""
 
     def __init__(self, scan: Scan, number: int, run: _Run) -> None:
         self._scan, self._number, self._run = scan, number, run
@@ -87,7 +90,7 @@ class Refused(CountedStatuses):
         self._counts: Mapping[Rejection, int] | None = None
 
     def counts(self) -> Mapping[Rejection, int]:
-        """Return the number of nodes with each rejection. It is valid until the cluster changes."""
+        """Return the number of nodes for each rejection. The numbers are valid until the cluster changes."""
         if self._counts is None and self._number == len(self._scan.answers) and not self._scan.others:
             self._counts = self._run.tally.of(self._run.known)
         elif self._counts is None:
@@ -103,7 +106,7 @@ class Refused(CountedStatuses):
         return self._all()[name]
 
     def items(self) -> ItemsView[str, Status]:
-        """Return the nodes with their rejections."""
+        """Return the nodes and their rejections."""
         return self._all().items()
 
     def __iter__(self) -> Iterator[str]:
@@ -136,7 +139,7 @@ class _Run:
 
     @property
     def tally(self) -> Tally:
-        """The number of nodes with each rejection."""
+        """The number of nodes for each rejection."""
         return self._remembered.tallies.of(self._keys, Tally)
 
     def __init__(self, plugins: Sequence[FilterPlugin], keys: Sequence[Hashable], remembered: FilterAnswers) -> None:
@@ -146,9 +149,9 @@ class _Run:
 
     @property
     def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
-        """The plugins in order, with their results by position.
+        """The plugins in order, and their results by position of the node.
 
-        Plugins that read only the Node object share their results.
+        Plugins that read only the Node object share one list of results.
         """
         if self._made is None:
             self._made, remembered = [], self._remembered
@@ -168,9 +171,9 @@ def _not_passing(places: Sequence[int], answers: Sequence[Status | None]) -> Ite
 
 
 class NodeFilter:
-    """The filters of a profile for one pod. Results are cached if the plugins allow it.
+    """The filters of a profile for one pod. Results are cached if the plugins allow this.
 
-    Adjacent plugins with a memo key share a list of results, so that each node is examined only once.
+    Neighbouring plugins with a memo key share a list of results, so that each node is examined only once.
     """
 
     def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: FilterAnswers) -> None:
@@ -207,7 +210,7 @@ class NodeFilter:
 
     @property
     def remembers(self) -> bool:
-        """Return whether all results are cached, so that `scan` can be used."""
+        """Whether all results are cached, so that `scan` can be used."""
         return len(self._runs) == 1 and isinstance(self._runs[0], _Run)
 
     def refused(self, scan: Scan) -> Refused:
@@ -217,10 +220,10 @@ class NodeFilter:
         return Refused(scan, scan.examined - len(scan.passed) - len(scan.errors()), run)
 
     def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
-        """Return the nodes that pass. The scan stops when `enough` have passed, or when all have been examined.
+        """Return the nodes that pass. The scan stops when `enough` nodes have passed, or when all have been examined.
 
-        `nodes` are all nodes in scheduling order. The scan begins at `start`, and continues from the first node after
-        the last one. Nodes that were rejected before and have not changed take no time.
+        `nodes` are all nodes in scheduling order. The scan begins at position `start`, and continues with the first
+        node after the last node. Nodes that were rejected before and have not changed take no time.
         """
         [run] = self._runs
         assert isinstance(run, _Run)

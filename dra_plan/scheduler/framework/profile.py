@@ -36,8 +36,8 @@ class ScorePhase(ProfilePlugins):
     """Runs the plugins that rank nodes.
 
     `weights` are the profile's weights, and `scores` are the cached scores. `scores_of_objects` are the scores of
-    plugins that read only the node's object. `sums` are the weighted scores of several plugins together, or `UNSCORED`
-    if they are missing.
+    plugins that read only the Node object. `sums` are the weighted scores of several plugins together; a missing sum is
+    `UNSCORED`.
     """
 
     weights: Mapping[str, int]
@@ -46,7 +46,10 @@ class ScorePhase(ProfilePlugins):
     sums: NodeAnswers[int]
 
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Run the PreScore plugins, and return an Error if one of them fails. Plugins that return Skip do not score."""
+        """Run the PreScore plugins. Return an Error if one of them fails.
+
+        Plugins that return Skip do not score nodes.
+        """
         skipped = set()
         with Guard("PreScore", pod) as guard:
             for plugin in guard.each(self._at_pre_score):
@@ -70,11 +73,9 @@ class ScorePhase(ProfilePlugins):
     ) -> list[int] | Status:
         """Return the sums of the weighted scores in the order of the nodes, or an Error.
 
-        There must be at least one node.
-
-        Scores that are the same for all nodes are left out of the sums. Plugins that cache their scores and do not
-        normalize them share one cached sum for each node. If `scores` is passed, they do not, and the weighted scores
-        of each plugin are added to `scores`.
+        There must be at least one node. Scores that are the same for all nodes are left out of the sums. Plugins that
+        cache their scores and do not normalize them share one cached sum for each node. If `scores` is passed, these
+        plugins do not share a sum, and the weighted scores of each plugin are added to `scores`.
         """
         row, plugins = _Scored(nodes), self._scoring(state)
         keys: dict[ScorePlugin, Hashable] = {}
@@ -186,21 +187,21 @@ class _Scored:
         self._read: Callable[[Sequence[Any]], tuple[Any, ...]] | None = itemgetter(*where) if len(where) > 1 else None
 
     def nodes_at(self, indices: Iterable[int]) -> list[NodeInfo]:
-        """Return some of these nodes."""
+        """Return the nodes at these indices."""
         nodes, where = self.nodes, self.where
         if isinstance(nodes, PassedNodes):
             return [nodes.all[where[index]] for index in indices]
         return [nodes[index] for index in indices]
 
     def of(self, known: Sequence[_Value]) -> tuple[_Value, ...]:
-        """Return the entries of these nodes."""
+        """Return the entries for these nodes."""
         return (known[self.where[0]],) if self._read is None else self._read(known)
 
 
 def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
-    """Yield the positions of missing scores, of which there are few.
+    """Yield the positions of missing scores. Only few scores should be missing.
 
-    They are found one at a time, because scores may be filled in between.
+    The positions are found one at a time, because scores may be added between two of them.
     """
     return compress(count(), map(eq, scores, repeat(missing)))
 
@@ -211,7 +212,7 @@ def places_of(scores: Sequence[object], missing: object) -> Iterator[int]:
 class Framework(FilterPhase, ScorePhase, BindPhase):
     """The plugins of a profile.
 
-    `weights` are the weights of the score plugins, and `queue_sort` orders the active queue.
+    `weights` are the weights of the Score plugins, and `queue_sort` is the plugin that orders the active queue.
     """
 
     def __init__(
@@ -234,7 +235,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         self._statuses = FilterAnswers(handle.cluster)
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Return the queue sort plugin's key for a pod."""
+        """Return the key that the QueueSort plugin gives to a pod."""
         with Guard("QueueSort", item.pod, self.queue_sort):
             return self.queue_sort.sort_key(item)
 
@@ -251,7 +252,10 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         return False
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
-        """Return the first rejection, with its plugin. The plugin named `first` is called before the others."""
+        """Return the first rejection, with the name of its plugin.
+
+        The plugin named `first` is called before the others.
+        """
         with Guard("PreEnqueue", pod) as guard:
             plugins = sorted(self._at_pre_enqueue, key=lambda p: p.name != first) if first else self._at_pre_enqueue
             for plugin in guard.each(plugins):
@@ -261,5 +265,5 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         return None
 
     def filter_nodes(self, state: CycleState, pod: Pod) -> NodeFilter:
-        """Return the filters for one pod, ready to be applied to many nodes."""
+        """Return the filters for one pod. They can be applied to many nodes."""
         return NodeFilter(self, state, pod, self._statuses)

@@ -58,7 +58,7 @@ _SomePlugin = TypeVar("_SomePlugin", bound=Plugin)
 class PluginPanicError(DraPlanError):
     """Raised when a plugin has raised an exception.
 
-    In upstream, a panic ends the scheduler, and nothing is unreserved. Here, it ends the simulation.
+    In upstream, a panic ends the scheduler without releasing any reservation. Here, it ends the simulation.
     """
 
     def __init__(self, plugin: str, point: str, pod: str, cause: BaseException) -> None:
@@ -68,7 +68,7 @@ class PluginPanicError(DraPlanError):
 
 
 class Guard:
-    """A context that turns exceptions from plugins into a PluginPanicError. Errors of dra-plan itself pass through."""
+    """A context that turns exceptions in plugins into a PluginPanicError. Errors of dra-plan itself do not change."""
 
     __slots__ = ("_plugin", "_pod", "_point")
 
@@ -76,7 +76,7 @@ class Guard:
         self._plugin, self._point, self._pod = plugin, point, pod
 
     def each(self, plugins: Iterable[_SomePlugin]) -> Iterator[_SomePlugin]:
-        """Yield the plugins one by one. An exception is attributed to the plugin that was yielded last."""
+        """Yield the plugins one by one. If there is an exception, the plugin that was yielded last is its cause."""
         for plugin in plugins:
             self._plugin = plugin
             yield plugin
@@ -113,12 +113,12 @@ class ProfilePlugins:
         self._at_post_bind = [p for p in self.points["postBind"] if isinstance(p, PostBindPlugin)]
 
     def all_plugins(self) -> list[Plugin]:
-        """Return every plugin once, in the order of their first occurrence."""
+        """Return every plugin once. A plugin's position is the position of its first occurrence."""
         return list(dict.fromkeys(plugin for plugins in self.points.values() for plugin in plugins))
 
     @staticmethod
     def failure(point: str, plugin: Plugin, status: Status) -> Status:
-        """Return the status unchanged if it is a rejection; otherwise, return an Error that names the plugin."""
+        """Return the status if it is a rejection; otherwise, return an Error that names the plugin."""
         if status.rejected:
             return status.by(plugin.name)
         return error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
@@ -129,7 +129,7 @@ class ProfilePlugins:
 
 
 class FilterPhase(ProfilePlugins, TrialFilter):
-    """Runs the plugins that find nodes for a pod, and those that preempt pods if no node fits."""
+    """Runs the plugins that find nodes for a pod, and the plugins that preempt pods if no node fits."""
 
     quiet = False
     """True if nothing is traced, because attempts during preemption are not the pod's own cycle."""
@@ -137,9 +137,9 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def run_pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult, Status | None, list[str]]:
-        """Return the nodes to examine, a status for all nodes, and the plugins that excluded nodes.
+        """Return the nodes that have to be examined, a status for all nodes, and the plugins that excluded nodes.
 
-        The status is a rejection or an Error, or None if PreFilter succeeded.
+        The status is a rejection or an Error. If PreFilter succeeded, the status is None.
         """
         names: frozenset[str] | None = None
         restricting: list[str] = []
@@ -171,11 +171,11 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return PreFilterResult(names), refusal, restricting
 
     def filters(self, state: CycleState) -> list[FilterPlugin]:
-        """Return the filter plugins that did not return Skip in PreFilter."""
+        """Return the Filter plugins that did not return Skip in PreFilter."""
         return [p for p in self._at_filter if p.name not in state.skip_filter]
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return the first plugin's result that is not success. Cached results are not used."""
+        """Return the first result of a plugin that is not success, or None. Cached results are not used."""
         for plugin in self.filters(state):
             status = self.ask_filter(plugin, state, pod, node)
             if status is not None:
@@ -183,9 +183,9 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return None
 
     def ask_filter(self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Return one plugin's result, which is None for success.
+        """Return the plugin's result for the node. Success is None.
 
-        A status that is neither success nor a rejection is an Error.
+        A status that is neither success nor a rejection becomes an Error.
         """
         try:  # does the same as `Guard`, which takes longer than most plugins here
             status = plugin.filter(state, pod, node)
@@ -200,7 +200,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def ask_filter_each(
         self, plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> Sequence[Status | None]:
-        """Return one plugin's results for each of these nodes, like `ask_filter`. Nothing is traced."""
+        """Return the plugin's results for these nodes, in the form of `ask_filter`. Nothing is traced."""
         with Guard("Filter", pod, plugin):
             found = plugin.filter_each(state, pod, nodes)
         if not any(found):
@@ -208,7 +208,10 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return [None if status is None else _reported(plugin, status) for status in found]
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Run the filters twice: with the node's nominated pods of the same or higher priority, and without them."""
+        """Run the filters with the pods that are nominated to the node, and again without them.
+
+        Only nominated pods of the same or higher priority count.
+        """
         info = self.handle.cluster.info(pod)
         nominated = self.handle.nominator.at_least(node.name, info.priority, info.uid)
         nominated = [other for other in nominated if other.uid not in node.pods]
@@ -227,14 +230,14 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
         """Notify the PreFilter plugins that a pod was added to a node in a trial.
 
-        Return an Error if one of them fails.
+        Return an Error if one of the plugins fails.
         """
         return self._extend(state, pod, added, node, "AddPod")
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
         """Notify the PreFilter plugins that a pod was removed from a node in a trial.
 
-        Return an Error if one of them fails.
+        Return an Error if one of the plugins fails.
         """
         return self._extend(state, pod, removed, node, "RemovePod")
 
@@ -305,10 +308,10 @@ ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class BindPhase(ProfilePlugins):
-    """Runs the plugins that reserve a node for a pod, and those after them, until the pod is bound."""
+    """Runs the plugins from the reservation of a node until the pod is bound."""
 
     def run_reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return the first failure, or None. After a failure, the caller has to unreserve."""
+        """Return the first failure, or None. After a failure, the caller has to call `run_unreserve`."""
         with Guard("Reserve", pod) as guard:
             for plugin in guard.each(self._at_reserve):
                 status = plugin.reserve(state, pod, node)
@@ -317,13 +320,13 @@ class BindPhase(ProfilePlugins):
         return None
 
     def run_unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Call Unreserve on every reserve plugin, in reverse order."""
+        """Call Unreserve on every Reserve plugin, in reverse order."""
         with Guard("Unreserve", pod) as guard:
             for plugin in guard.each(reversed(self._at_reserve)):
                 plugin.unreserve(state, pod, node)
 
     def run_permit(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success, Wait, a rejection or an Error. If it is Wait, the pod is now among the waiting pods."""
+        """Return success, Wait, a rejection or an Error. After Wait, the pod is among the waiting pods."""
         refusal, waits = self.ask_permit(state, pod, node)
         if refusal is not None or not waits:
             return refusal
@@ -335,7 +338,7 @@ class BindPhase(ProfilePlugins):
     def ask_permit(
         self, state: CycleState, pod: Pod, node: str
     ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
-        """Return a rejection or an Error (if any), and the plugins that return Wait, each with its timeout.
+        """Return a rejection or an Error (or None), and the plugins that return Wait, each with its timeout.
 
         The pod is not added to the waiting pods.
         """
@@ -353,7 +356,7 @@ class BindPhase(ProfilePlugins):
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Return Skip if no plugin has anything to do before the pod is bound.
 
-        Plugins that return Skip are not called in PreBind.
+        Plugins that return Skip here are not called in PreBind.
         """
         idle = []
         with Guard("PreBindPreFlight", pod) as guard:
@@ -370,9 +373,9 @@ class BindPhase(ProfilePlugins):
         return Status(Code.SKIP) if len(idle) == len(self._at_pre_bind) else None
 
     def run_pre_bind(self, state: CycleState, pod: Pod, node: str, done: set[str]) -> Status | None:
-        """Return the first failure or Wait, or None.
+        """Return the first failure or Wait, or None if all plugins succeed.
 
-        Plugins in `done` are not called again, and plugins that succeed are added to `done`.
+        Plugins in `done` are not called again. Plugins that succeed are added to `done`.
         """
         with Guard("PreBind", pod) as guard:
             for plugin in guard.each(self._at_pre_bind):
@@ -387,7 +390,7 @@ class BindPhase(ProfilePlugins):
         return None
 
     def run_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Return success if a plugin has bound the pod, or the failure."""
+        """Return success if a plugin has bound the pod; otherwise, return the failure."""
         with Guard("Bind", pod) as guard:
             for plugin in guard.each(self._at_bind):
                 status = plugin.bind(state, pod, node)
@@ -410,7 +413,7 @@ class BindPhase(ProfilePlugins):
 
 
 def is_level(scores: Sequence[int]) -> bool:
-    """Return whether all scores are the same, as they are if a plugin has no preference.
+    """Return whether all scores are the same. This is the case if a plugin prefers no node.
 
     There must be at least one score.
     """
@@ -418,11 +421,10 @@ def is_level(scores: Sequence[int]) -> bool:
 
 
 def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
-    """Return the sum of each of `number` columns, less what all columns have in common.
+    """Return the sum of each of the `number` columns, reduced by an amount that is the same for all columns.
 
-    There must be at least one column.
-
-    Rows in which all scores are the same are left out, because they do not change which column has the highest sum.
+    There must be at least one column. If all scores in a row are the same, the row is left out of the sums, because it
+    does not change which column has the highest sum.
     """
     totals: Sequence[int] | None = None
     for row in rows:
@@ -432,10 +434,10 @@ def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
 
 
 def normalize(scores: list[int], *, reverse: bool = False) -> None:
-    """Scale the scores in place to the range 0 to 100, relative to the largest score.
+    """Scale the scores to the range 0 to 100, relative to the largest score. The list itself is changed.
 
-    If `reverse` is set, the largest score becomes 0, and 0 becomes 100. If all scores are 0, they stay 0, or become 100
-    if `reverse` is set.
+    If `reverse` is set, the largest score becomes 0, and 0 becomes 100. If all scores are 0, they stay 0 or, if
+    `reverse` is set, become 100.
     """
     most = max(scores, default=0)
     if most == 0:

@@ -21,10 +21,11 @@ from dra_plan.api.scheduling import PodGroup
 
 
 class ResourceShort(NamedTuple):
-    """A resource of which the node has too little left for the pod, in the units of `cluster.nodes.amounts`.
+    """A resource of which the node has less left than the pod needs.
 
-    The number of pods is treated as the resource `pods`, of which each pod requests one. The free amount is never
-    negative. `room` is the amount that the node would have if it were empty, or -1 if it is unknown.
+    Amounts are in the units of `cluster.nodes.amounts`. The number of pods counts as the resource `pods`, and each pod
+    requests one unit of this resource. The free amount is never negative. `room` is the amount that the empty node
+    would have, or -1 if the amount is unknown.
     """
 
     resource: str
@@ -34,7 +35,7 @@ class ResourceShort(NamedTuple):
 
 
 class NoDevices(NamedTuple):
-    """The pod's claims, not all of which can be allocated from the free devices that the node reaches."""
+    """A reason for a rejection: not all of the pod's claims can be allocated from the free devices on the node."""
 
 
 class UntoleratedTaint(NamedTuple):
@@ -50,7 +51,7 @@ class NodeCordoned(NamedTuple):
 
 
 class OtherNodeNamed(NamedTuple):
-    """A node other than the one that the pod names."""
+    """A node that is not the node that the pod names."""
 
     wanted: str
 
@@ -58,9 +59,8 @@ class OtherNodeNamed(NamedTuple):
 class LabelUnmet(NamedTuple):
     """A node label that the pod requires and that the node does not have.
 
-    `found` is None if the node lacks the label.
-
-    The field `metadata.name`, by which a pod can name nodes, is treated like a label.
+    `found` is the value that the node has instead, or None if the node does not have the label. The field
+    `metadata.name`, by which a pod can select nodes, is treated as a label.
     """
 
     key: str
@@ -78,11 +78,11 @@ class PortTaken(NamedTuple):
 
 
 class AffinityUnmet(NamedTuple):
-    """A required pod affinity term that is not satisfied in the node's domain.
+    """A required pod affinity term that is not met in the node's domain.
 
-    `kind` is "affinity", "anti-affinity", or "existing" if the term belongs to an existing pod. `domain` is None if the
-    node lacks the topology key; `pod` (NAMESPACE/NAME) is the pod to stay away from. `selector` is the term's pod
-    selector as text, and `elsewhere` names other namespaces with matching pods.
+    `kind` is "affinity", "anti-affinity", or "existing" if the term belongs to a pod that already runs. `domain` is
+    None if the node does not have the topology key. `pod` (NAMESPACE/NAME) is the pod that must not be in the same
+    domain. `selector` is the term's pod selector as text. `elsewhere` names other namespaces with matching pods.
     """
 
     kind: str
@@ -94,11 +94,11 @@ class AffinityUnmet(NamedTuple):
 
 
 class SpreadUneven(NamedTuple):
-    """A spread constraint that one more pod in the node's domain would violate, compared with the emptiest domain.
+    """A topology spread constraint that the pod would violate in the node's domain.
 
-    `domain` is None if the node lacks the topology key. `emptiest` is a domain with the `least` pods. It is "" if there
-    are fewer `domains` than `min_domains`, which counts as a domain without pods; otherwise, `domains` and
-    `min_domains` are 0. `selector` selects the pods that count.
+    `domain` is None if the node does not have the topology key. `emptiest` is a domain with the smallest number of pods
+    (`least`). If there are fewer `domains` than `min_domains`, the missing domains count as a domain without pods, and
+    `emptiest` is "". Otherwise, `domains` and `min_domains` are 0. `selector` selects the pods that count.
     """
 
     topology_key: str
@@ -113,17 +113,22 @@ class SpreadUneven(NamedTuple):
 
 
 class VolumeUnfit(NamedTuple):
-    """A volume claim that cannot be used on the node, with its volume if it has one."""
+    """A volume claim that cannot be used on the node, with its volume if it has one.
+
+    If only the free space is too small for a new volume, `asked` is its size, and `left` the largest that is possible.
+    """
 
     claim: str
     volume: str
+    asked: int = 0
+    left: int = 0
 
 
 class VolumeInUse(NamedTuple):
-    """A claim or disk that the pod needs exclusively but that another pod (NAMESPACE/NAME) uses.
+    """A claim or disk that only one pod can use and that another pod (NAMESPACE/NAME) already uses.
 
-    It is a ReadWriteOncePod claim, or a disk on this node. For a disk, `claim` is empty, and `disk` is the kind of
-    disk, such as `gcePersistentDisk`.
+    The claim is a ReadWriteOncePod claim. The disk is on this node. For a disk, `claim` is empty, and `disk` is the
+    kind of the disk, for example `gcePersistentDisk`.
     """
 
     claim: str
@@ -132,7 +137,7 @@ class VolumeInUse(NamedTuple):
 
 
 class VolumesFull(NamedTuple):
-    """A CSI driver of which the pod has more volumes than the node still accepts (`left` of its `limit`)."""
+    """A CSI driver for which the pod has more volumes than the node can still attach (`left` of its `limit`)."""
 
     driver: str
     asked: int
@@ -173,7 +178,7 @@ class Code(IntEnum):
 
     @property
     def title(self) -> str:
-        """The name of the code as Kubernetes writes it."""
+        """The name of the code in Kubernetes' messages."""
         return "".join(part.capitalize() for part in self.name.split("_"))
 
 
@@ -181,16 +186,16 @@ _REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 
 class Reason(NamedTuple):
-    """A reason in a status. It has a text, as in Kubernetes, and a subject `about` if the plugin knows one."""
+    """A reason in a status. It has a text, as in Kubernetes. `about` describes the obstacle, if the plugin knows it."""
 
     text: str
     about: Obstacle | None = None
 
 
 class Status:
-    """A code with its reasons, and the name of the plugin that returned it. The framework fills in the name.
+    """A code with its reasons, and the name of the plugin that returned it. The framework adds the name.
 
-    A reason that is given as plain text has no subject.
+    If a reason is given as plain text, its `about` is None.
     """
 
     __slots__ = ("_rejection", "code", "plugin", "reasons")
@@ -216,17 +221,17 @@ class Status:
 
     @property
     def message(self) -> str:
-        """All reasons, joined as Kubernetes joins them."""
+        """The texts of all reasons, joined in the same way as in Kubernetes."""
         return ", ".join([reason.text for reason in self.reasons])
 
     @property
     def rejected(self) -> bool:
-        """Return whether the status stops the pod without an error."""
+        """Whether the status rejects the pod without an error."""
         return self.code in _REJECTIONS
 
     @property
     def rejection(self) -> Rejection:
-        """The rejection without the subjects of its reasons."""
+        """The rejection without the obstacles that its reasons describe."""
         try:
             return self._rejection
         except AttributeError:
@@ -235,7 +240,7 @@ class Status:
             return self._rejection
 
     def by(self, plugin: str) -> Status:
-        """Return the status with the plugin's name. A name that it already has is kept."""
+        """Return the status with the plugin's name. If the status already has a name, the name does not change."""
         if self.plugin:
             return self
         named = Status(self.code, plugin=plugin)
@@ -244,9 +249,9 @@ class Status:
 
 
 class Rejection(NamedTuple):
-    """The part of a rejection that many nodes have in common.
+    """The part of a rejection that is the same for many nodes.
 
-    This is the plugin, whether preemption may help, whether the status is Pending, and the texts of the reasons.
+    It consists of the plugin, whether preemption may help, whether the status is Pending, and the texts of the reasons.
     """
 
     plugin: str
@@ -256,15 +261,15 @@ class Rejection(NamedTuple):
 
 
 class CountedStatuses(Mapping[str, Status]):
-    """The statuses by node, with the number of nodes that have each rejection."""
+    """The status of each node, and the number of nodes for each rejection."""
 
     def counts(self) -> Mapping[Rejection, int]:
-        """Return the number of nodes for each rejection. It may be 0."""
+        """Return the number of nodes for each rejection. A number may be 0."""
         raise NotImplementedError
 
 
 def counts_of(statuses: Mapping[str, Status]) -> Mapping[Rejection, int]:
-    """Return the number of nodes for each rejection. It may be 0."""
+    """Return the number of nodes for each rejection. A number may be 0."""
     if isinstance(statuses, CountedStatuses):
         return statuses.counts()
     return Counter(status.rejection for status in statuses.values())
@@ -276,28 +281,28 @@ def error(message: str) -> Status:
 
 
 def unschedulable(*reasons: Reason | str) -> Status:
-    """Return a rejection that preemption may resolve."""
+    """Return a rejection. Preemption may make the node suitable."""
     return Status(Code.UNSCHEDULABLE, *reasons)
 
 
 def unresolvable(*reasons: Reason | str) -> Status:
-    """Return a rejection that preemption can't resolve."""
+    """Return a rejection. Preemption can't make the node suitable."""
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, *reasons)
 
 
 @lru_cache(maxsize=4096)  # many nodes have the same amount left
 def insufficient(resource: str, asked: int, left: int, room: int = -1) -> Reason:
-    """Return a reason such as `Insufficient cpu`, for NodeResourcesFit and for devices that take node resources."""
+    """Return a reason such as `Insufficient cpu`. Both NodeResourcesFit and devices with node resources use it."""
     return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left), room))
 
 
 def left_out(plugin: str) -> Status:
-    """Return the rejection for a node that is not among the nodes to which a PreFilter plugin restricts the pod."""
+    """Return the rejection of a node that is not one of the nodes to which a PreFilter plugin restricts the pod."""
     return unresolvable(f"node(s) didn't satisfy plugin {plugin}").by(plugin)
 
 
 def not_satisfied(plugins: Iterable[str]) -> str:
-    """Return the text for nodes that are excluded by the PreFilter of these plugins together."""
+    """Return the text for nodes that the PreFilter results of these plugins together exclude."""
     return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
 
 
@@ -325,7 +330,7 @@ def is_skip(status: Status | None) -> bool:
 
 
 class StateNotFoundError(KeyError):
-    """Raised when nothing was written under a key. The message is Kubernetes'."""
+    """Raised when nothing was written under a key. The message is Kubernetes' message."""
 
     def __str__(self) -> str:
         return "not found"
@@ -336,8 +341,8 @@ class GroupCycleState:
     """The data that the pods in a group share during one scheduling cycle.
 
     `in_flight` are the UIDs of the claims that the group's pods put in flight in this cycle. If `tentative` is set,
-    everything that is taken will be released, so nothing that existed before may be lost. `postponed` are evictions
-    that wait for the group's outcome.
+    everything that the pods take will be released, so nothing that existed before may be lost. `postponed` are
+    evictions that wait for the group's outcome.
     """
 
     group: PodGroup | None
@@ -350,11 +355,9 @@ class GroupCycleState:
 class CycleState:
     """The data that plugins store for a pod during a scheduling cycle, by key.
 
-    A value with a `clone` method is cloned with the state; any other value is shared.
-
-    `group` is the data that the pods of a group share in their cycle, or None for a pod that is tried alone.
-    `skip_filter`, `skip_score` and `skip_pre_bind` name the plugins that returned Skip in PreFilter, PreScore and
-    PreBindPreFlight.
+    If a value has a `clone` method, it is cloned together with the state; all other values are shared. `group` is the
+    data that the pods of a group share in their cycle, or None for a pod that is tried alone. `skip_filter`,
+    `skip_score` and `skip_pre_bind` name the plugins that returned Skip in PreFilter, PreScore and PreBindPreFlight.
     """
 
     __slots__ = ("_values", "group", "skip_filter", "skip_pre_bind", "skip_score")
@@ -371,7 +374,7 @@ class CycleState:
         return (value for value in self._values.values() if hasattr(value, "__dict__"))
 
     def read(self, key: str) -> Any:
-        """Return the value under the key. Raises StateNotFoundError if nothing was written under it."""
+        """Return the value under the key. Raises StateNotFoundError if there is none."""
         try:
             return self._values[key]
         except KeyError:
@@ -390,7 +393,7 @@ class CycleState:
         self._values.pop(key, None)
 
     def clone(self) -> CycleState:
-        """Return a copy that can be written to without changing the original."""
+        """Return a copy. Writes to the copy do not change the original."""
         other = CycleState(self.group)
         other._values = {
             key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()

@@ -56,7 +56,10 @@ class Tracer:
         self.wakes: list[Wake] = []
 
     def begin(self, pod: str, number: int, time: float, group: str = "", domain: str = "") -> None:
-        """Start a cycle for the pod, alone or as a member of its group, in the whole cluster or in one domain."""
+        """Start a cycle for a pod. The pod is tried alone or, if `group` is given, as a member of its group.
+
+        If `domain` is given, the cycle is restricted to the nodes of one domain.
+        """
         self.attempts.append(Attempt(pod, number, time, group, domain))
 
     @property
@@ -79,6 +82,6 @@ class Tracer:
         self.current.post_filter.append(verdict(plugin, status, nominated_node=nominated))
 
     def scored(self, nodes: Sequence[str], table: dict[str, list[int]], best: Sequence[str]) -> None:
-        """Record the weighted scores by plugin and node, and the nodes with the highest sum."""
+        """Record the weighted scores by plugin and node, and the nodes with the highest total."""
         self.current.scores = {plugin: dict(zip(nodes, scores, strict=True)) for plugin, scores in table.items()}
         self.current.best = list(best)

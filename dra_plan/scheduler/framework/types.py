@@ -11,7 +11,7 @@ from dra_plan.scheduler.events import Event
 
 @dataclass(eq=False)
 class QueuedPod:
-    """A pod in the queue and its history. `timestamp` is the time when it entered the queue, or when it last failed."""
+    """A pod in the queue and its history. `timestamp` is the time when it entered the queue or last failed."""
 
     info: PodInfo
     timestamp: float
@@ -57,7 +57,7 @@ class QueuedPod:
 
 
 class Nominator:
-    """The pods that are nominated to nodes, by node."""
+    """The pods that are nominated to nodes, grouped by node."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, dict[str, PodInfo]] = {}
@@ -83,7 +83,7 @@ class Nominator:
                 del self._nodes[node]
 
     def node_of(self, uid: str) -> str:
-        """Return the node to which the pod is nominated, or "" if there is none."""
+        """Return the node to which the pod is nominated, or "" if the pod is not nominated."""
         return self._where.get(uid, "")
 
     def on(self, node: str) -> list[PodInfo]:
@@ -91,7 +91,10 @@ class Nominator:
         return list(self._nodes.get(node, {}).values())
 
     def at_least(self, node: str, priority: int, but: str) -> list[PodInfo]:
-        """Return the pods nominated to the node that have at least this priority, except the pod with the UID `but`."""
+        """Return the pods that are nominated to the node and have at least this priority.
+
+        The pod with the UID `but` is left out.
+        """
         pods = self._nodes.get(node)
         if not pods:
             return []

@@ -22,9 +22,9 @@ def duration(seconds: float) -> str:
 
 
 class WaitingPod:
-    """A pod that waits for the permission of one or more plugins, each with a deadline of its own.
+    """A pod that waits for the permission of one or more plugins. Each plugin has its own deadline.
 
-    The pod is decided as soon as one plugin rejects it, or all plugins have allowed it. It is also rejected at the
+    The pod is decided when one plugin rejects it, or when all plugins have allowed it. The pod is also rejected at the
     earliest deadline.
     """
 
@@ -37,25 +37,22 @@ class WaitingPod:
 
     @property
     def pending_plugins(self) -> list[str]:
-        """The plugins that have not yet allowed the pod."""
+        """The plugins that have not allowed the pod yet."""
         return sorted(self._deadlines)
 
     @property
     def deadline(self) -> float:
-        """The time at which the pod is rejected unless it is decided before."""
+        """The time at which the pod is rejected, unless it is decided before this time."""
         return min(self._deadlines.values(), default=float("inf"))
 
     @property
     def decided(self) -> bool:
-        """Return whether the pod has been allowed or rejected."""
+        """Whether the pod has been allowed or rejected."""
         return self._verdict is not None or not self._deadlines
 
     @property
     def verdict(self) -> Status | None:
-        """Return None if the pod was allowed, or else the rejection.
-
-        The result is meaningful only after the pod is decided.
-        """
+        """None if the pod was allowed; otherwise, the rejection. Do not read the verdict before the pod is decided."""
         return self._verdict
 
     def allow(self, plugin: str) -> None:
@@ -79,7 +76,7 @@ class WaitingPod:
     def expire(self, now: float) -> None:
         """Reject the pod if one of its deadlines has passed.
 
-        The reason is that of the plugin with the earliest deadline.
+        The reason comes from the plugin with the earliest deadline.
         """
         if self.decided or now < self.deadline:
             return

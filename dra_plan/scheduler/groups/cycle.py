@@ -38,9 +38,9 @@ class GroupVerdict(Enum):
 
 @dataclass(slots=True)
 class MemberAttempt:
-    """The attempt to schedule one pod in its group's cycle.
+    """The attempt to schedule one pod in the cycle of its group.
 
-    `node` is the node that holds the pod, or "" if there is none. `waits` is the reason why Permit delays the pod.
+    `node` is the node where the pod is placed, or "" if there is none. `waits` is the reason why Permit delays the pod.
     """
 
     item: QueuedPod
@@ -54,7 +54,7 @@ class MemberAttempt:
 
 @dataclass(slots=True)
 class GroupOutcome:
-    """The result of a group's cycle. If the verdict is ERROR, the last attempt is the one that failed."""
+    """The result of a group's cycle. If the verdict is ERROR, the last attempt is the attempt that failed."""
 
     verdict: GroupVerdict
     attempts: list[MemberAttempt] = field(default_factory=list)
@@ -82,8 +82,8 @@ class GroupCycle:
     ) -> GroupOutcome:
         """Try to schedule the pods in order.
 
-        If `makes_room` is set, pods without a node may preempt others. `score` rates the result if it is a success.
-        `domain` is the name of the set of nodes in the trace.
+        If `makes_room` is set, pods without a node may preempt other pods. If the result is a success, `score` returns
+        its score. `domain` is the name of the set of nodes in the trace.
         """
         shared = GroupCycleState(group, domain)
         outcome = GroupOutcome(GroupVerdict.UNSCHEDULABLE)
@@ -162,12 +162,15 @@ class GroupCycle:
 
 
 class PlacementError(Exception):
-    """Raised when the nodes of a group's pods do not determine the group's domain. The message is upstream's."""
+    """Raised when the nodes of a group's pods do not determine the group's domain.
+
+    The message is upstream's message.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class GroupPlacement:
-    """The nodes in one domain. If `nodes` is None, these are all nodes in the cluster."""
+    """The nodes in one domain. If `nodes` is None, the placement contains all nodes in the cluster."""
 
     domain: str = ""
     nodes: frozenset[str] | None = None
@@ -176,8 +179,8 @@ class GroupPlacement:
 def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None) -> list[GroupPlacement]:
     """Return a placement for each value of the group's topology key, in node order.
 
-    If the group has no topology key, all nodes are one placement. If pods of the group already have a node, their nodes
-    determine the domain. Raises PlacementError if these nodes have no domain, or several.
+    If the group has no topology key, there is one placement with all nodes. If some of the group's pods already have a
+    node, these nodes determine the domain. Raises PlacementError if these nodes are in no domain or in several.
     """
     label = group.topology_key if group is not None else ""
     if not label:
@@ -211,8 +214,7 @@ def _undetermined(why: str) -> str:
 def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
     """Return the index of the best successful outcome.
 
-    Outcomes are rated by the number of the group's pods (`counts`), relative to the largest number, plus their own
-    score.
+    Each outcome is rated by its score and by its number of pods (`counts`), relative to the largest number.
     """
     most = max(counts)
     scores = [count * MAX_NODE_SCORE // most + outcome.score for outcome, count in zip(outcomes, counts, strict=True)]
@@ -220,9 +222,9 @@ def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
 
 
 def fullness(nodes: Sequence[NodeInfo]) -> int:
-    """Return the percentage of all nodes' CPU and memory that is in use, from 0 to 100.
+    """Return how much of the CPU and memory of all nodes is in use, as a percentage from 0 to 100.
 
-    This is NodeResourcesFit's score for a placement.
+    NodeResourcesFit uses this percentage as the score of a placement.
     """
     used = {CPU: sum(n.scored_cpu for n in nodes), MEMORY: sum(n.scored_memory for n in nodes)}
     scores = []
@@ -241,7 +243,7 @@ def fullness(nodes: Sequence[NodeInfo]) -> int:
 def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
     """Return a context in which the cluster has only these nodes.
 
-    Changes made in the context must be undone before its end.
+    Changes that are made in the context must be undone before the context ends.
     """
     everything = cluster.nodes
     cluster.see({name: info for name, info in everything.items() if name in names})
@@ -253,7 +255,10 @@ def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
 
 @contextmanager
 def same_order(cluster: SimulatedCluster) -> Iterator[None]:
-    """Return a context in which pods can be removed from nodes and put back. Their order is restored at the end."""
+    """Return a context in which pods can be removed from nodes and put back.
+
+    At the end of the context, the pods on each node are in their original order.
+    """
     before = {name: list(info.pods) for name, info in cluster.nodes.items()}
     try:
         yield
@@ -284,15 +289,15 @@ def different_schedulers(first: str, second: str) -> str:
 
 
 def no_placement_fits(count: int, first: str) -> str:
-    """Return the group's message if it fits in none of its placements."""
+    """Return the message for a group that fits in none of its placements."""
     return f"0/{count} placements are available, first placement status: {first}"
 
 
 def held_back(attempt: MemberAttempt) -> CycleResult:
-    """Return the result for a pod that found a node, if its group did not find enough nodes.
+    """Return the result for a pod that found a node, although its group did not find enough nodes.
 
-    No node is nominated for the pod. However, if the pod failed to bind before, its status still names a node, and this
-    nomination is used.
+    The pod is not nominated to a node. If the pod failed to bind earlier, its status still names a node, and this older
+    nomination is kept.
     """
     reasons = [status.message for status in attempt.waits]
     nomination = NominatingInfo(attempt.item.announced) if attempt.preempts or attempt.item.announced else None
@@ -300,9 +305,9 @@ def held_back(attempt: MemberAttempt) -> CycleResult:
 
 
 def waits_for_preemption(node: str) -> CycleResult:
-    """Return the result for a pod that found a node, if its group waits for preemption.
+    """Return the result for a pod that found a node, if the pod's group waits for preemption.
 
-    `node` is "" if no node is nominated for the pod.
+    If the pod is not nominated to a node, `node` is "".
     """
     return CycleResult(message=f"{UNSCHEDULABLE}, {PREEMPTING}", nomination=NominatingInfo(node) if node else None)
 
@@ -317,7 +322,7 @@ def failed(error: str) -> CycleResult:
 
 @dataclass(frozen=True, slots=True)
 class GroupTask:
-    """A group, and those of its pods that are tried together, in order."""
+    """A group, and the pods in the group that are tried together, in order."""
 
     key: GroupKey
     group: PodGroup | None
@@ -347,7 +352,7 @@ class GroupSearch:
     def run(self, task: GroupTask, *, makes_room: bool = True) -> GroupAnswer:
         """Return the outcome in the best placement in which enough pods fit.
 
-        If there is none, return that of the first placement.
+        If there is no such placement, return the outcome in the first placement.
         """
         try:
             where = placements(self._handle.cluster, task.key, task.group)

@@ -12,7 +12,7 @@ SCHEDULED = "PodGroupScheduled"
 
 @dataclass(frozen=True, slots=True)
 class MemberAnswer:
-    """A pod in a group's cycle, with the node that it found or the scheduler's message."""
+    """A pod in the cycle of its group, with the node that was found or the scheduler's message."""
 
     pod: str
     node: str = ""
@@ -21,7 +21,7 @@ class MemberAnswer:
 
 @dataclass
 class PodGroupRecord:
-    """A group, with the conditions that the scheduler would have written so far."""
+    """A group with the conditions that the scheduler would have written until now."""
 
     group: PodGroup
     conditions: dict[str, PodGroupCondition] = field(default_factory=dict)
@@ -34,9 +34,9 @@ class PodGroupRecord:
         self._set("True", "Scheduled", "")
 
     def failed(self, message: str, *, with_error: bool) -> None:
-        """Record that a cycle of the group failed.
+        """Record that a scheduling cycle of the group failed.
 
-        If enough pods found a node earlier, the group still counts as scheduled.
+        If enough pods have found a node earlier, the group still counts as scheduled.
         """
         known = self.conditions.get(SCHEDULED)
         if known is None or known.status != "True":
@@ -53,9 +53,9 @@ class PodGroupRecords:
         self.by_key: dict[GroupKey, PodGroupRecord] = {}
 
     def of(self, group: PodGroup) -> PodGroupRecord:
-        """Return the record of the group.
+        """Return the record of the group. The record is created when it is first used.
 
-        When it is created, on first use, it has the conditions that the group already has.
+        A new record has the conditions that the group already has.
         """
         key = (group.metadata.namespace, group.metadata.name)
         found = self.by_key.get(key)

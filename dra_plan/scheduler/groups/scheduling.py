@@ -50,17 +50,20 @@ _CONSTRAINED = "workload aware preemption is not supported for pod groups with s
 
 @dataclass(frozen=True)
 class VictimUnit:
-    """Pods that are evicted together, with their nodes: a pod, or all pods of a group with disruptionMode PodGroup."""
+    """Pods that are evicted together, and their nodes.
+
+    A unit is either one pod or, if disruptionMode is PodGroup, all pods in a group.
+    """
 
     pods: tuple[tuple[PodInfo, str], ...]
     priority: int
 
     @cached_property
     def importance(self) -> tuple[float, ...]:
-        """A sort key that is smaller for more important units.
+        """A sort key. More important units have a smaller key.
 
-        Units with a higher priority are more important. Of units with the same priority, groups come before single
-        pods, then larger units before smaller ones, and then older units before younger ones.
+        Units with a higher priority are more important. If the priority is equal, groups come before single pods, then
+        larger units before smaller units, and then older units before younger units.
         """
         first = self.pods[0][0]
         grouped = first.group is not None
@@ -68,7 +71,7 @@ class VictimUnit:
 
 
 class GroupPreemption:
-    """Preempts pods for groups. If the gate is off, it does nothing, and each pod of a group preempts separately."""
+    """Preempts pods for groups. If the gate is off, nothing is done here, and pods in groups preempt separately."""
 
     def __init__(self, handle: Handle, search: GroupSearch) -> None:
         self._handle = handle
@@ -77,7 +80,10 @@ class GroupPreemption:
         """(group, victim, node), in the order of their decision."""
 
     def make_room(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Evict pods if this helps the group, and record what the group then waits for, or why no pods were evicted."""
+        """Evict pods if this helps the group.
+
+        The group's record then says what the group waits for, or why no pods were evicted.
+        """
         if not self._handle.target.features.group_preemption or task.group is None:
             return
         refusal = self._refusal(task)
@@ -170,9 +176,9 @@ class GroupPreemption:
 
 
 def victim_units(cluster: SimulatedCluster) -> list[VictimUnit]:
-    """Return all pods on nodes, in node order, as units.
+    """Return all pods on nodes as units, in node order.
 
-    Pods that are evicted together form one unit, at the position of its first pod.
+    Pods that are evicted together are one unit. The position of a unit is the position of its first pod.
     """
     together: dict[GroupKey, list[tuple[PodInfo, str]]] = {}
     units: list[list[tuple[PodInfo, str]]] = []
@@ -198,7 +204,7 @@ def _priority(cluster: SimulatedCluster, info: PodInfo, as_group: bool) -> int:
 
 
 class GroupScheduling:
-    """Schedules groups. `records` has the outcomes of the groups."""
+    """Schedules groups. `records` contains the outcomes of the groups."""
 
     def __init__(
         self,
@@ -228,11 +234,11 @@ class GroupScheduling:
 
     @property
     def evictions(self) -> list[tuple[str, str, str]]:
-        """Return the preempting group, the victim and its node for each eviction, in the order of the decisions."""
+        """The preempting group, the victim, and the victim's node for each eviction, in the order of the decisions."""
         return self._preemption.evictions
 
     def members(self, first: QueuedPod) -> list[QueuedPod]:
-        """Return the pod and all other pods of its group that wait for a node, in the order in which they are tried."""
+        """Return the pod and all other pods in its group that wait for a node, in the order in which they are tried."""
         assert first.info.group is not None
         seen = list(self._handle.cluster.groups.seen(first.info.group))
         items = [first, *self._queue.take(uid for uid in seen if not self._failures.is_given_up(uid))]

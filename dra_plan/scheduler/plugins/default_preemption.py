@@ -26,7 +26,7 @@ from dra_plan.scheduler.preemption import NEVER, NO_VICTIMS, dry_run, is_victim,
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     """The plugin that preempts pods.
 
-    Evictions are asynchronous: victims disappear while the next pod is being scheduled.
+    Evictions are asynchronous: the victims disappear while the next pod is being scheduled.
     """
 
     name = plugin_names.DEFAULT_PREEMPTION
@@ -42,7 +42,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         """(preemptor, its last victim, which another pod had already evicted)."""
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Keep the pod out of the queue until the pods that it preempts are gone."""
+        """Keep the pod out of the queue until the pods that it preempts have been deleted."""
         if self._handle.cluster.info(pod).uid in self._preempting:
             return unresolvable("waiting for the preemption for this pod to be finished")
         if group_key(pod) in self._handle.cluster.groups.preempting:
@@ -174,7 +174,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a gated pod schedulable, which are deleted pods.
+        """Return the event after which a gated pod may become schedulable: a pod is deleted.
 
         Other plugins decide whether the pod is retried.
         """

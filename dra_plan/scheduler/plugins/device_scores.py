@@ -19,7 +19,7 @@ Mix = Callable[[Measure], Iterable[Shape]]
 
 
 class PodOnNode(NamedTuple):
-    """A pod on a node, with the pod's requests and the node's free units before and after the pod is placed."""
+    """A pod on a node: the requests of the pod, and the node's free units before and after the pod is placed."""
 
     shape: Shape
     node: NodeInfo
@@ -43,7 +43,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
     @property
     def measure(self) -> Measure:
-        """The measure for the cluster, created when the first pod is scored."""
+        """The measure of the cluster's fragmentation. The measure is created when the first pod is scored."""
         if self._made is None:
             self._made = Measure(self._handle.cluster)
             self._made.mix(self._mix(self._made))
@@ -55,7 +55,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return how the policy rates the node. `normalize` converts this to a score."""
+        """Return the policy's rating of the node. `normalize` converts the rating to a score."""
         shape: Shape = state.read(self.name)
         left = self.measure.units.left(node)
         after = self.measure.placed(shape, left, fullest_first=self.fullest_first)
@@ -67,7 +67,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
         return shape
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Scale the ratings so that the best nodes get 100, and all other nodes less."""
+        """Scale the ratings so that the best nodes get 100 and all other nodes get less."""
         least, most = min(scores), max(scores)
         span = most - least
         scores[:] = [MAX_NODE_SCORE if not span else (each - least) * MAX_NODE_SCORE // span for each in scores]
@@ -78,7 +78,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
 
 def shape_of(measure: Measure, handle: Handle, pod: Pod) -> Shape:
-    """Return the shape of a pod, with its claims in their current state in the cluster."""
+    """Return the shape of a pod. The pod's claims are taken in their current state in the cluster."""
     try:
         claims = pod_claims(pod, handle.cluster.claims.get)
     except PodClaimError:
@@ -92,7 +92,7 @@ _FINE = 1_000_000
 
 
 class BestFit(PolicyScore):
-    """Prefers the node that has the least left after the pod is placed.
+    """Prefers the node that has the least resources left after the pod is placed.
 
     Devices, CPU and memory are counted together.
     """
@@ -128,7 +128,7 @@ class BestFit(PolicyScore):
 
 
 class FragmentationGradientDescent(PolicyScore):
-    """Prefers the node whose fragmentation increases least. The mix of pods is used to measure the fragmentation."""
+    """Prefers the node whose fragmentation increases least. Fragmentation is measured for a mix of pods."""
 
     name = "FragmentationGradientDescent"
 
@@ -139,7 +139,7 @@ class FragmentationGradientDescent(PolicyScore):
 
 
 class WholeNodes(PolicyScore):
-    """Prefers nodes in use and, of these, the node with the fewest whole devices left."""
+    """Prefers nodes that are in use. Among these nodes, prefers the node with the fewest whole devices left."""
 
     name = "WholeNodes"
 
@@ -156,7 +156,7 @@ def _whole(left: Left) -> int:
 
 
 class Balanced(PolicyScore):
-    """Prefers the node on which devices, CPU and memory are used most evenly after the pod is placed."""
+    """Prefers the node whose devices, CPU and memory are used most evenly after the pod is placed."""
 
     name = "Balanced"
 

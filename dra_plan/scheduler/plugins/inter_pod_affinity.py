@@ -60,7 +60,7 @@ class _Tally(Generic[_Key]):
         self.revision = -1
 
     def put(self, position: int, part: Mapping[_Key, int]) -> None:
-        """Replace the share of a node."""
+        """Replace the amounts that one node contributes to the sums."""
         before = self.brought[position]
         if before == part:
             return
@@ -75,20 +75,21 @@ class _Tally(Generic[_Key]):
 
 
 class Tallies(Generic[_Key]):
-    """Sums over all nodes for many shapes of pods. The least recently used shapes are dropped."""
+    """Sums over all nodes, for many shapes of pods. The least recently used shapes are dropped."""
 
     def __init__(self, cluster: SimulatedCluster, most: int = MOST_SHAPES) -> None:
         self._cluster = cluster
         self._shapes: Remembered[Hashable, _Tally[_Key]] = Remembered(most)
 
     def forget(self) -> None:
-        """Drop all sums, because something other than the nodes has changed on which they depend."""
+        """Drop all sums. Call this method when something other than the nodes has changed and the sums depend on it."""
         self._shapes.clear()
 
     def of(self, shape: Hashable, part: Callable[[NodeInfo], Mapping[_Key, int]]) -> Mapping[_Key, int]:
-        """Return the sum over all nodes for each key, including keys with 0. The caller must not change the result.
+        """Return the sum over all nodes for each key. A sum can be 0. The caller must not change the result.
 
-        `part` returns what one node contributes. It may depend only on the shape, the node, and the pods on the node.
+        `part` returns what one node contributes. The contribution may depend only on the shape, the node, and the pods
+        on the node.
         """
         found: _Tally[_Key] = self._shapes.of(shape, _Tally)
         cluster, end = self._cluster, self._cluster.journal.end()
@@ -180,7 +181,7 @@ class InterPodAffinity(
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Count the matching pods in every domain. Return Skip if no rule concerns the pod."""
+        """Count the matching pods in every domain. Return Skip if no affinity rule concerns the pod."""
         terms = self._handle.cluster.info(pod).terms
         counted = _AffinityCounts(terms, {}, {}, {})
         own = bool(terms.required or terms.required_anti)
@@ -216,7 +217,7 @@ class InterPodAffinity(
                 _bump(counted.away, node, term.topology_key, by)
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the object that updates the numbers when pods are added or removed in a trial."""
+        """Return the object that updates the counts when pods are added or removed in a trial."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -245,9 +246,9 @@ class InterPodAffinity(
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return terms of one kind that are not satisfied on the node.
+        """Return the terms of one kind that are not met on the node.
 
-        An anti-affinity comes with a pod to stay away from.
+        An anti-affinity term comes with a pod that must not be in the same domain.
         """
         counted: _AffinityCounts = state.read(self.name)
         if not self._near(counted, pod, node):
@@ -307,7 +308,7 @@ class InterPodAffinity(
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute the weight of every domain. Return Skip if no rule concerns the pod."""
+        """Compute the weight of every domain. Return Skip if no affinity rule concerns the pod."""
         terms = self._handle.cluster.info(pod).terms
         own = bool(terms.preferred or terms.preferred_anti)
         if not own and (self._ignore_existing or not self._handle.cluster.affinity_pods):
@@ -361,9 +362,9 @@ class InterPodAffinity(
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are changes of pods that a rule concerns, and of nodes with the topology labels.
+        These are changes to pods that match an affinity rule, and changes to nodes with the topology labels.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),

@@ -44,12 +44,12 @@ from dra_plan.scheduler.framework.status import (
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Return whether any of the tolerations matches the taint."""
+    """Return whether at least one of the tolerations matches the taint."""
     return any(tolerates(toleration, taint) for toleration in tolerations)
 
 
 def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Taint | None:
-    """Return the first taint that blocks pods and is not tolerated, or None if there is none."""
+    """Return the first taint that blocks pods and is not tolerated, or None if there is no such taint."""
     for taint in taints:
         if taint.effect in BLOCKING and not tolerated(taint, tolerations):
             return taint
@@ -57,12 +57,12 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> T
 
 
 def shape(pod: Pod) -> Hashable:
-    """Return the part of a pod that the plugin reads, which are its tolerations."""
+    """Return the part of a pod that the plugin reads: the pod's tolerations."""
     return tuple((t.key, t.operator, t.value, t.effect) for t in pod.spec.tolerations)
 
 
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
-    """The plugin for taints. NoSchedule and NoExecute filter nodes, and PreferNoSchedule affects their scores."""
+    """The plugin for taints. NoSchedule and NoExecute exclude nodes, and PreferNoSchedule lowers their scores."""
 
     name = plugin_names.TAINT_TOLERATION
     looks_at_object_alone = True
@@ -82,7 +82,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return self._untolerated
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the first taint that blocks the pod."""
+        """Return the first taint of the node that blocks the pod."""
         taint = untolerated(node.node.spec.taints, pod.spec.tolerations)
         return () if taint is None else (UntoleratedTaint(taint.key, taint.value, taint.effect),)
 
@@ -113,9 +113,9 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return shape(pod)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are nodes that lose taints, and pods that gain tolerations.
+        A node may lose a taint, or a pod may gain a toleration.
         """
         return [
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._became_tolerable),
@@ -133,14 +133,14 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
-    """The plugin for pods that name a node, which is the only node on which they fit."""
+    """The plugin for pods that name a node. A pod that names a node fits only on this node."""
 
     name = plugin_names.NODE_NAME
     looks_at_object_alone = True
     _wrong = unresolvable("node(s) didn't match the requested node name")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if the pod names another one."""
+        """Reject the node if the pod names another node."""
         return self._wrong if pod.spec.node_name and pod.spec.node_name != node.name else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
@@ -148,23 +148,23 @@ class NodeName(FilterPlugin, EnqueueExtensions):
         return (OtherNodeNamed(pod.spec.node_name),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the name of the node that the pod names as a key."""
+        """Return the node name in the pod's spec as a key."""
         return pod.spec.node_name
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable: nodes that are added."""
+        """Return the event after which a rejected pod may become schedulable: a node is added."""
         return [Interest(Resource.NODE, Action.ADD)]
 
 
 class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
-    """The plugin for cordoned nodes, which accept only pods that tolerate this."""
+    """The plugin for cordoned nodes. Only pods that tolerate the taint for unschedulable nodes may run on them."""
 
     name = plugin_names.NODE_UNSCHEDULABLE
     looks_at_object_alone = True
     _cordoned = unresolvable("node(s) were unschedulable")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it is cordoned and the pod does not tolerate this."""
+        """Reject the node if it is cordoned and the pod does not tolerate the taint for unschedulable nodes."""
         if not node.node.spec.unschedulable or tolerated(UNSCHEDULABLE, pod.spec.tolerations):
             return None
         return self._cordoned
@@ -178,7 +178,7 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
         return tolerated(UNSCHEDULABLE, pod.spec.tolerations)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable: nodes that are added or uncordoned."""
+        """Return the events after which a rejected pod may become schedulable: a node is added or uncordoned."""
         return [
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._uncordoned),
             Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION),
@@ -197,7 +197,7 @@ _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod por
 
 
 def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
-    """Return whether any of the requested ports is used. The wildcard address conflicts with every address."""
+    """Return whether one of the requested ports is already used. The wildcard address conflicts with every address."""
     return any(
         protocol == other and port == number and (_ANY in (address, where) or address == where)
         for other, where, number in used
@@ -206,7 +206,7 @@ def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
 
 
 class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """The plugin for host ports of containers and sidecars."""
+    """The plugin for the host ports of containers and sidecar containers."""
 
     name = plugin_names.NODE_PORTS
 
@@ -221,11 +221,11 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if a pod on it uses one of the requested ports."""
+        """Reject the node if a pod on the node uses one of the requested ports."""
         return _TAKEN if node.ports and conflict(state.read(self.name), node.ports) else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each requested port that is used on the node, with the first pod that uses it."""
+        """Return each requested port that is used on the node, with the first pod that uses the port."""
         found: dict[tuple[str, int], PortTaken] = {}
         for other in node.pods.values():
             for port in state.read(self.name):
@@ -240,9 +240,9 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return ports
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are new nodes, and removed pods that free a requested port.
+        A node may be added, or a pod that uses a requested port may be removed.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE, self._freed),
@@ -266,14 +266,14 @@ _MOST_PER_CONTAINER = 1000 * _MEBIBYTE
 
 
 def normalized(image: str) -> str:
-    """Return the image name, with `:latest` added if it has neither a tag nor a digest."""
+    """Return the name of the image. If the name has neither a tag nor a digest, `:latest` is added."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
 
 
 class ImageLocality(ScorePlugin):
-    """The plugin that scores a node by the sizes of the pod's images on it.
+    """The plugin that scores a node by the sizes of the pod's images on the node.
 
-    Each size is multiplied by the fraction of nodes that have the image.
+    The size of each image is multiplied by the fraction of nodes that have the image.
     """
 
     name = plugin_names.IMAGE_LOCALITY
@@ -314,7 +314,7 @@ class ImageLocality(ScorePlugin):
         return images, len(pod.spec.init_containers) + len(pod.spec.containers), self._seen if holders else -1
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score, which is 0 below 23 MiB, and 100 from 1000 MiB per container."""
+        """Return the score. The score is 0 below 23 MiB, and 100 from 1000 MiB for each container."""
         holders = self._holders
         if not holders:
             return 0

@@ -40,7 +40,7 @@ _FULL = 100
 
 @dataclass(frozen=True)
 class Strategy:
-    """The resources that are scored, with their weights, and how their usage is scored."""
+    """The resources that are scored, their weights, and how their usage is scored."""
 
     kind: str = "LeastAllocated"
     resources: tuple[tuple[str, int], ...] = DEFAULT_RESOURCES
@@ -54,7 +54,7 @@ class Strategy:
 
     @cached_property
     def parts(self) -> tuple[tuple[str, int, bool], ...]:
-        """The scored resources with their weights, and whether each is scalar."""
+        """The resources that are scored, each with its weight, and whether the resource is scalar."""
         return tuple((name, weight, is_scalar(name)) for name, weight in self.resources)
 
     def score(self, used: Usage) -> int:
@@ -104,8 +104,8 @@ def usages(
 ) -> Iterator[Usage]:
     """Yield the usage of each resource, node by node.
 
-    If `scored` is set, the usage includes defaults for pods without CPU or memory requests. `devices` counts a node's
-    devices for an extended resource that the node itself does not offer.
+    If `scored` is set, the usage includes defaults for pods without CPU or memory requests. `devices` counts the
+    devices on a node for an extended resource that the node itself does not offer.
     """
     parts = zip(strategy.parts, wanted, strict=True)
     counted = [
@@ -139,7 +139,7 @@ _TOO_MANY = Reason("Too many pods", ResourceShort(PODS, 1, 0))
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
-    """The plugin that compares the pod's requests with what is free of the node's allocatable resources."""
+    """The plugin that compares the pod's requests with the free part of the node's allocatable resources."""
 
     name = plugin_names.FIT
 
@@ -181,9 +181,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return is_extended(name) and (name in self._ignored or name.split("/", 1)[0] in self._ignored_groups)
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it has too little of a resource. The rejection names all such resources.
+        """Reject the node if too little of a resource is left. The rejection names all such resources.
 
-        If a request exceeds the capacity of the empty node, preemption cannot help.
+        If a request is larger than the capacity of the empty node, preemption cannot help.
         """
         return self.filter_each(state, pod, [node])[0]
 
@@ -230,7 +230,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Compute the amounts that count for the pod in scores.
 
-        Pod-level requests are left out (P12), unless this defect is fixed.
+        Requests of the pod as a whole are left out (P12), unless this defect is fixed.
         """
         info = self._handle.cluster.info(pod)
         left_out = self._handle.target.quirks.fit_score_without_pod_level and pod.spec.resources is not None
@@ -242,7 +242,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score of the node according to the strategy."""
+        """Return the score that the strategy gives to the node."""
         return self.score_each(state, pod, [node])[0]
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:
@@ -259,9 +259,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are pods that are removed or shrink, nodes that are added or grow, and classes that begin to serve an
+        A pod may be removed or request less, a node may be added or offer more, or a class may begin to serve an
         extended resource.
         """
         return [
@@ -307,7 +307,7 @@ _NEUTRAL = 50
 
 
 def balance(shares: Sequence[float]) -> int:
-    """Return 100 if the same fraction of all resources is used, and less if the fractions are further apart."""
+    """Return 100 if the same fraction of every resource is used. The number is lower if the fractions differ more."""
     if len(shares) == 2:
         return _balance_of_two(*shares)
     if len(shares) > 2:
@@ -325,9 +325,9 @@ def _balance_of_two(one: float, other: float) -> int:
 
 
 class BalancedAllocation(PreScorePlugin, ScorePlugin):
-    """The plugin that compares how balanced a node is with and without the pod.
+    """The plugin that compares how balanced a node is with the pod and without the pod.
 
-    A score of 75 means that nothing changes.
+    A score of 75 means that the pod does not change the balance.
     """
 
     name = plugin_names.BALANCED_ALLOCATION
@@ -338,7 +338,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         self._devices = devices
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Return Skip if the pod requests none of the resources."""
+        """Return Skip if the pod requests none of the resources that are scored."""
         requests = self._handle.cluster.info(pod).requests
         wanted = tuple(requests.get(name, 0) for name in self._strategy.names)
         if not any(wanted):
@@ -347,7 +347,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return 50 plus half of the sum of 50 and the gain in balance."""
+        """Return 50, plus half of the sum of 50 and the gain in balance."""
         return self.score_each(state, pod, [node])[0]
 
     def score_each(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Sequence[int | Status]:

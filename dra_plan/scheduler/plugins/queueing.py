@@ -28,7 +28,7 @@ class PrioritySort(QueueSortPlugin):
     name = plugin_names.PRIORITY_SORT
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Return a key that sorts pods with a higher priority first."""
+        """Return a sort key. Pods with a higher priority have a smaller key."""
         return (-item.info.priority,)
 
 
@@ -36,7 +36,7 @@ class PrioritySort(QueueSortPlugin):
 
 
 class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
-    """The plugin that keeps pods gated until their last scheduling gate is removed."""
+    """The plugin that keeps a pod gated until its last scheduling gate is removed."""
 
     name = plugin_names.SCHEDULING_GATES
 
@@ -48,7 +48,7 @@ class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
         return unresolvable(f"waiting for scheduling gates: [{' '.join(gates)}]")
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a gated pod schedulable: the removal of scheduling gates."""
+        """Return the event after which a gated pod may become schedulable: a scheduling gate is removed."""
         return [Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)]
 
 
@@ -56,7 +56,7 @@ class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
 
 
 class DefaultBinder(BindPlugin):
-    """The plugin that binds pods. It does so only in the simulated cluster."""
+    """The plugin that binds pods. Pods are bound only in the simulated cluster."""
 
     name = plugin_names.DEFAULT_BINDER
 

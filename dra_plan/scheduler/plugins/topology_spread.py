@@ -59,7 +59,7 @@ SYSTEM_DEFAULTS = (
 
 @dataclass(frozen=True, slots=True)
 class SpreadConstraint:
-    """A spread constraint of a pod, prepared for counting."""
+    """A topology spread constraint of a pod, in a form that is prepared for counting."""
 
     key: str
     selector: LabelSelector | None
@@ -69,17 +69,17 @@ class SpreadConstraint:
     honor_taints: bool
 
     def counts(self, pod: Pod, node: NodeInfo) -> bool:
-        """Return whether the pods on the node count for this constraint of the given pod."""
+        """Return whether the pods on the node count for this constraint when the given pod is scheduled."""
         if self.honor_affinity and not matches_affinity(pod, node.name, node.labels):
             return False
         return not self.honor_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None
 
     def selects(self, pod: Pod, namespace: str) -> bool:
-        """Return whether a pod is one of those that this constraint spreads."""
+        """Return whether this constraint spreads the pod."""
         return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
 
     def count(self, node: NodeInfo, namespace: str) -> int:
-        """Return the number of pods on the node that this constraint spreads, not counting terminating pods.
+        """Return the number of pods on the node that this constraint spreads. Terminating pods do not count.
 
         As in upstream, an empty selector counts no pods, although it selects every pod.
         """
@@ -91,7 +91,7 @@ class SpreadConstraint:
 
 
 def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[SpreadConstraint]:
-    """Return the constraints with the action `when`, with label keys turned into requirements."""
+    """Return the constraints with the action `when`. The constraints' label keys are converted to requirements."""
     return [
         SpreadConstraint(
             key=c.topology_key,
@@ -107,9 +107,9 @@ def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: s
 
 
 def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | None:
-    """Return the selector for pods like this one, made from the services that select the pod and from its controller.
+    """Return the selector for pods that are like this pod, or None if there is none.
 
-    Return None if the pod has neither.
+    The selector is created from the services that select the pod and from the pod's controller.
     """
     labels = pod.metadata.labels or {}
     wanted: dict[str, str] = {}
@@ -167,7 +167,7 @@ class _Totals:
 
 
 class SpreadCounts:
-    """The numbers of pods by constraint, for one cluster. The least recently used constraints are dropped."""
+    """The number of pods for each constraint, in one cluster. The least recently used constraints are dropped."""
 
     def __init__(self, cluster: SimulatedCluster, most: int = _MOST_CONSTRAINTS) -> None:
         self._cluster = cluster
@@ -176,14 +176,19 @@ class SpreadCounts:
         self._totals: Remembered[Hashable, _Totals] = Remembered(most)
 
     def on_nodes(self, constraint: SpreadConstraint, namespace: str, nodes: Sequence[NodeInfo]) -> list[int]:
-        """Return the number of pods on each node that the constraint spreads, even on nodes that do not count."""
+        """Return the number of pods on each node that the constraint spreads.
+
+        Nodes that do not count for the constraint are included.
+        """
         known = self._on_nodes.of((namespace, _encoded(constraint))).answers
         return [_count(constraint, namespace, node, known) for node in nodes]
 
     def in_domains(self, constraint: SpreadConstraint, pod: Pod, labels: Sequence[str]) -> Mapping[str, int]:
-        """Return the number of pods for each label value, over all nodes that count for the pod and have these labels.
+        """Return the number of pods for each label value.
 
-        The caller must not change the result. A value is included with 0 if only nodes without such pods have it.
+        All nodes that count for the pod and have these labels are included.
+
+        The caller must not change the result. If a value occurs only on nodes without such pods, its number is 0.
         """
         where = (
             constraint.key,
@@ -261,7 +266,7 @@ class _DomainTotals:
         return _DomainTotals(self.constraints, [dict(values) for values in self.totals])
 
     def least(self, index: int) -> int:
-        """Return the smallest number; 0 if there are fewer domains than required."""
+        """Return the smallest number of pods in a domain, or 0 if there are fewer domains than required."""
         if index not in self._least:
             values = self.totals[index]
             enough = len(values) >= self.constraints[index].min_domains
@@ -269,7 +274,7 @@ class _DomainTotals:
         return self._least[index]
 
     def shift(self, index: int, value: str, by: int) -> None:
-        """Add or remove pods in a domain."""
+        """Change the number of pods in a domain by `by`."""
         self.totals[index][value] = self.totals[index].get(value, 0) + by
         self._least.pop(index, None)
 
@@ -287,9 +292,9 @@ class _SpreadScores:
 class PodTopologySpread(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions, PreFilterExtensions
 ):
-    """The plugin for spread constraints.
+    """The plugin for topology spread constraints.
 
-    DoNotSchedule constraints filter nodes, and ScheduleAnyway constraints score them.
+    DoNotSchedule constraints exclude nodes, and ScheduleAnyway constraints affect their scores.
     """
 
     name = plugin_names.SPREAD
@@ -334,7 +339,7 @@ class PodTopologySpread(
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the object that updates the numbers when pods are added or removed in a trial."""
+        """Return the object that updates the counts when pods are added or removed in a trial."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -356,7 +361,7 @@ class PodTopologySpread(
                 counted.shift(index, node.labels[constraint.key], by)
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the first constraint that is not satisfied on the node."""
+        """Return the first constraint that is not met on the node."""
         counted: _DomainTotals = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             domain, skew = node.labels.get(constraint.key), constraint.max_skew
@@ -373,7 +378,7 @@ class PodTopologySpread(
         return ()
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it lacks a topology label, or if the pod would violate a constraint there."""
+        """Reject the node if it lacks a topology label, or if the pod would violate a constraint on the node."""
         counted: _DomainTotals = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             value = node.labels.get(constraint.key)
@@ -412,7 +417,7 @@ class PodTopologySpread(
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return a score that increases with the number of similar pods in the node's domains."""
+        """Return a score before normalization. The score increases with the number of similar pods in the domains."""
         scored: _SpreadScores = state.read(f"{self.name}/score")
         if node.name in scored.ignored:
             return 0
@@ -443,9 +448,9 @@ class PodTopologySpread(
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are changes of pods that the constraints spread, and of nodes with the topology labels.
+        These are changes to pods that the constraints spread, and changes to nodes with the topology labels.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),

@@ -61,33 +61,41 @@ NO_SPACE = "node(s) did not have enough free storage"
 
 
 class Provisioning:
-    """The nodes on which a volume can be created for a claim. Other claims and pods do not reduce the capacity."""
+    """The nodes on which a volume can be created for a claim. The capacity does not depend on other claims and pods."""
 
     def __init__(self, store: VolumeStore, claim: Claim) -> None:
         storage_class = store.class_of(claim)
         self._class = storage_class
+        self.size = 0
+        """The requested amount, if the driver publishes capacities."""
         self._room: _Room | None = None
         """The nodes with enough capacity; None if it is irrelevant because the driver does not publish capacities."""
+        self._published: list[CSIStorageCapacity] = []
+        """The capacities of the class, if they matter."""
         if storage_class is None:
             return
         driver = store.csi_driver(storage_class.provisioner)
         if claim.request is not None and driver is not None and driver.spec.storage_capacity:
-            size, name = claim.request.units, storage_class.metadata.name
+            self.size, name = claim.request.units, storage_class.metadata.name
+            self._published = [one for one in store.capacities if one.storage_class_name == name]
             self._room = _Room(
-                capacity.node_topology
-                for capacity in store.capacities
-                if capacity.storage_class_name == name
-                and _most(capacity) >= size
-                and capacity.node_topology is not None
+                one.node_topology
+                for one in self._published
+                if _most(one) >= self.size and one.node_topology is not None
             )
 
     def problem(self, labels: Mapping[str, str]) -> str:
         """Return why no volume can be created on a node with these labels, or "" if one can be created."""
         if self._class is None or not self._class.provisions:
             return BIND_CONFLICT
-        if not _allows(self._class, labels):
+        if not allows(self._class, labels):
             return BIND_CONFLICT
         return "" if self._room is None or self._room.is_on(labels) else NO_SPACE
+
+    def largest(self, labels: Mapping[str, str]) -> int:
+        """Return the size of the largest volume that can be created on a node with these labels; 0 if there is none."""
+        selected = ((one, one.node_topology) for one in self._published)
+        return max([0, *(_most(one) for one, there in selected if there is not None and labels_match(there, labels))])
 
 
 class _Room:
@@ -105,13 +113,14 @@ class _Room:
                 self._others.append(selector)
 
     def is_on(self, labels: Mapping[str, str]) -> bool:
-        """Return whether a node with these labels is selected."""
+        """Return whether these labels of a node are selected."""
         return any(labels.get(key) in values for key, values in self._values.items()) or any(
             labels_match(selector, labels) for selector in self._others
         )
 
 
-def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+def allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+    """Return whether the class may create volumes on a node with these labels (allowedTopologies)."""
     terms = storage_class.allowed_topologies
     return not terms or any(
         term.match_label_expressions and all(labels.get(e.key) in e.values for e in term.match_label_expressions)
@@ -120,7 +129,7 @@ def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
 
 
 def largest_volume(capacity: CSIStorageCapacity) -> int | None:
-    """Return the size of the largest volume that can be created, or None if the capacity does not say."""
+    """Return the size of the largest volume that can be created, or None if the capacity does not state the size."""
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
     return None if limit is None else parse(limit).units
 
@@ -161,9 +170,11 @@ class _Wanted:
                 self._by_host.setdefault(host, []).append(position)
 
     def volume_on(self, labels: Mapping[str, str], taken: Mapping[str, Volume]) -> Volume | None:
-        """Return the volume on a node with these labels, ignoring volumes that the pod's other claims take there.
+        """Return the volume for a node with these labels, or None.
 
-        If a volume is reserved for the claim, only that volume is considered.
+        Volumes that the pod's other claims take are left out.
+
+        If a volume is reserved for the claim, only this volume is considered.
         """
         if self._set_aside is not None:
             return self._set_aside if self._set_aside.affinity.matches(labels) else None
@@ -180,11 +191,11 @@ class _Wanted:
 
 
 def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
-    """Yield the reasons why the claim cannot have a volume, even if the volume is reserved for the claim.
+    """Yield the reasons why the claim cannot have a volume. The reasons apply even to a volume reserved for the claim.
 
-    They are `held` (by another claim, possibly a deleted claim with the same name), `small`, `form` (volume mode or
-    attributes class) and `deleted`, as in upstream's `FindMatchingVolume`, which the volume controller and the
-    scheduler share.
+    The reasons are `held` (by another claim, possibly a deleted claim with the same name), `small`, `form` (volume mode
+    or attributes class) and `deleted`. They come from upstream's `FindMatchingVolume`, which the volume controller and
+    the scheduler share.
     """
     pv = volume.object
     if pv.spec.claim_ref is not None and not volume.is_for(claim):
@@ -198,9 +209,9 @@ def unsuited(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
-    """Yield the additional reasons why the claim cannot have a volume that is not reserved for it.
+    """Yield the reasons why the claim cannot have a volume that is not reserved for the claim.
 
-    They are `phase` (not Available), `selector` (the labels differ) and `access-modes`.
+    The reasons are `phase` (the volume is not Available), `selector` (the labels do not match) and `access-modes`.
     """
     pv, pvc = volume.object, claim.object
     if pv.status.phase != "Available":
@@ -212,7 +223,7 @@ def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 class PodClaims:
-    """The volume claims of one pod, whether bound or waiting for a consumer, prepared for checks on many nodes."""
+    """The volume claims of one pod, prepared for checks on many nodes. The claims are bound or wait for a consumer."""
 
     def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
         self._store = store
@@ -246,18 +257,37 @@ class PodClaims:
         return chosen, reasons
 
     def unfit_on(self, name: str, labels: Mapping[str, str]) -> Iterator[VolumeUnfit]:
-        """Yield the claims that prevent the pod from fitting on the node. Bound claims come with their volumes."""
+        """Yield the claims that keep the pod off the node. Bound claims come with their volumes."""
         csi_node = self._store.csi_node(name) if self._volumes else None
         for claim, volume in zip(self.bound, self._volumes, strict=True):
             if volume is None or not _affinity(volume, csi_node).matches(labels):
                 yield VolumeUnfit(claim.object.metadata.name, claim.volume_name)
-        if self.waiting and self._for_waiting(name, labels)[1]:
-            yield from (VolumeUnfit(claim.object.metadata.name, "") for claim in self.waiting)
+        yield from self._unfit_waiting(name, labels) if self.waiting else ()
+
+    def _unfit_waiting(self, node: str, labels: Mapping[str, str]) -> Iterator[VolumeUnfit]:
+        """Yield the waiting claims that get no volume on the node; with amounts if only the free space is too small."""
+        elsewhere = [claim for claim in self._selected if claim.selected_node != node]
+        yield from (VolumeUnfit(claim.name, "") for claim in elsewhere)
+        for claim in () if elsewhere else self._found(labels).new:
+            made = self._provisioning(claim)
+            problem = made.problem(labels)
+            if problem:
+                is_small = problem is NO_SPACE
+                yield VolumeUnfit(claim.name, "", *((made.size, made.largest(labels)) if is_small else ()))
 
     def _for_waiting(self, node: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, str]:
         for claim in self._selected:
             if claim.selected_node != node:
                 return _NONE, BIND_CONFLICT
+        found = self._found(labels)
+        for claim in found.new:
+            conflict = self._provisioning(claim).problem(labels)
+            if conflict:
+                return _NONE, conflict
+        return found, ""
+
+    def _found(self, labels: Mapping[str, str]) -> NodeVolumes:
+        """Return the existing volumes that the waiting claims get on such a node, and the claims that need new ones."""
         static: list[tuple[Claim, Volume]] = []
         taken: dict[str, Volume] = {}
         unmatched: list[Claim] = []
@@ -268,12 +298,7 @@ class PodClaims:
             else:
                 taken[volume.name] = volume
                 static.append((wanted.claim, volume))
-        new = (*self._selected, *unmatched)
-        for claim in new:
-            conflict = self._provisioning(claim).problem(labels)
-            if conflict:
-                return _NONE, conflict
-        return NodeVolumes(tuple(static), new), ""
+        return NodeVolumes(tuple(static), (*self._selected, *unmatched))
 
     def _provisioning(self, claim: Claim) -> Provisioning:
         found = self._new.get(claim.key)
@@ -319,8 +344,8 @@ class _BindingState:
 class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin, EnqueueExtensions):
     """The plugin for volume claims.
 
-    For a bound claim, it checks from which nodes the volume can be used; for a waiting claim, which volumes a node
-    offers.
+    For a bound claim, the plugin checks which nodes can use the volume. For a waiting claim, it checks which volumes a
+    node offers.
     """
 
     name = plugin_names.VOLUME_BINDING
@@ -334,7 +359,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Return Skip if the pod has no claims.
+        """Return Skip if the pod has no volume claims.
 
         Reject the pod if a claim is missing, is lost or should already be bound.
         """
@@ -358,7 +383,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if a claim can't be satisfied there; otherwise, remember which volumes it offers."""
+        """Reject the node if it can't satisfy a claim; otherwise, store the volumes that the node offers."""
         kept: _BindingState = state.read(self.name)
         chosen, reasons = kept.claims.on_node(node.name, node.labels)
         if reasons:
@@ -367,14 +392,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the claims that can't be satisfied on the node."""
+        """Return the claims that the node can't satisfy."""
         kept: _BindingState = state.read(self.name)
         return tuple(kept.claims.unfit_on(node.name, node.labels))
 
     # Reserve and PreBind
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Assume that the claims get the volumes found for the node, so that later pods see these as taken."""
+        """Assume that the claims get the volumes found for the node. Later pods see these volumes as taken."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.claims.waiting:
             kept.chosen = kept.by_node.get(node, NodeVolumes())
@@ -382,7 +407,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Drop the assumptions about volumes. Objects that have been written are kept."""
+        """Drop the assumptions about volumes. Objects that were already written are kept."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.chosen is not None:
             self._store.restore(kept.chosen)
@@ -394,7 +419,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return SKIP if kept is None or kept.chosen is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Write what was assumed, and return Wait until the volumes exist."""
+        """Write the assumptions, and return Wait until the volumes exist."""
         kept: _BindingState | None = state.get(self.name)
         if kept is None or kept.chosen is None:
             return None
@@ -409,9 +434,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are classes, claims, volumes, nodes and capacities that are added, or changed in a way that may help.
+        A class, claim, volume, node or capacity may be added, or may change in a way that helps.
         """
         return [
             Interest(Resource.STORAGE_CLASS, Action.ADD | Action.UPDATE, _after_class),
@@ -445,7 +470,7 @@ def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
 
 
 def not_owner(pod: Pod, claim: Claim) -> str:
-    """Return the message for an ephemeral volume's claim that belongs to another pod, or "" if it is this pod's."""
+    """Return the message if the claim of an ephemeral volume belongs to another pod; otherwise, return ""."""
     if controls(pod, claim.object.metadata):
         return ""
     return f"PVC {claim.object.key} was not created for pod {pod.key} (pod is not owner)"

@@ -74,7 +74,10 @@ class _RestrictionState:
 
 
 class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, EnqueueExtensions):
-    """The plugin for inline disks (checked on the node) and ReadWriteOncePod claims (checked for all placed pods)."""
+    """The plugin for inline disks and ReadWriteOncePod claims.
+
+    Disks are checked against the pods on the node. Claims are checked against the pods on all nodes.
+    """
 
     name = plugin_names.VOLUME_RESTRICTIONS
 
@@ -87,7 +90,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
     ) -> tuple[PreFilterResult | None, Status | None]:
         """Reject the pod if one of its claims is missing.
 
-        Return Skip if it has neither inline disks nor exclusive claims.
+        Return Skip if the pod has neither inline disks nor ReadWriteOncePod claims.
         """
         volumes = self._handle.cluster.info(pod).volumes
         namespace = pod.metadata.namespace
@@ -106,25 +109,25 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the object that updates the state if a pod is removed in a trial and this may free a claim."""
+        """Return the object that updates the state when a pod is removed in a trial, if this may free a claim."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Mark the claims of the new pod (`added`) as in use."""
+        """Mark the claims of the pod `added` as in use."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use += _shared(kept, added)
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Treat the claims of the pod `removed` as free."""
+        """Mark the claims of the pod `removed` as free."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use -= _shared(kept, removed)
         return None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if a pod there already uses a disk that this pod needs.
+        """Reject the node if a pod on the node already uses a disk that this pod needs.
 
-        While another pod uses one of this pod's exclusive claims, every node is rejected.
+        While another pod uses one of this pod's ReadWriteOncePod claims, every node is rejected.
         """
         kept: _RestrictionState = state.read(self.name)
         if kept.disks and any(_conflict(kept.disks, info.volumes.disks) for info in node.volume_pods.values()):
@@ -132,7 +135,10 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return _IN_USE if kept.in_use > 0 else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each disk that a pod on the node uses or, if there is none, each claim that a pod on any node uses."""
+        """Return each disk that a pod on the node already uses.
+
+        If there is no such disk, return each claim that a pod on any node already uses.
+        """
         kept: _RestrictionState = state.read(self.name)
         there = list(node.volume_pods.values())
         taken = [(disk, info) for disk in kept.disks for info in there if _conflict((disk,), info.volumes.disks)]
@@ -148,14 +154,14 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return tuple(VolumeInUse(name, "", users[name]) for name in sorted(kept.exclusive) if name in users)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return a key with the pod's disks and whether one of its claims is in use."""
+        """Return a key that contains the pod's disks, and whether one of its claims is in use."""
         kept: _RestrictionState = state.read(self.name)
         return kept.disks, kept.in_use > 0
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are pods that free a disk or a claim, changes of the pod's own claims, and new nodes.
+        A pod may free a disk or a claim, the pod's own claims may change, or a node may be added.
         """
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE, _after_pod),
@@ -230,7 +236,8 @@ class _NotCountableError(Exception):
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     """The plugin that limits the number of volumes of each driver on a node.
 
-    It counts the volumes of the pods on the node, those that are attached to the node, and those of the pod.
+    Three kinds of volumes count: the volumes of the pods on the node, the volumes that are attached to the node, and
+    the volumes of the new pod.
     """
 
     name = plugin_names.NODE_VOLUME_LIMITS
@@ -243,9 +250,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Return Skip if the pod has no volumes to count.
+        """Return Skip if the pod has no volumes that count.
 
-        Volumes that cannot be counted are an error, but only in Filter.
+        If volumes cannot be counted, this is an error only in Filter.
         """
         info = self._handle.cluster.info(pod)
         if not (info.volumes.claims or info.volumes.counted):
@@ -258,7 +265,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject the node if it would have more volumes of a driver than it accepts."""
+        """Reject the node if, with the pod, it would have more volumes of a driver than it accepts."""
         new: _New | Status = state.read(self.name)
         if isinstance(new, Status):
             return new
@@ -282,7 +289,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
                 yield VolumesFull(driver, count, max(0, limit - held.counts[driver]), limit)
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return each driver of which the node does not accept the pod's volumes."""
+        """Return each driver for which the node does not accept the pod's volumes."""
         return tuple(self._full(state.read(self.name), node))
 
     def _held(self, node: NodeInfo) -> _Held:
@@ -343,10 +350,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return found
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are nodes that accept more volumes, pods and attachments that are removed, and changes of the pod's own
-        claims.
+        A node may accept more volumes, a pod or an attachment may be removed, or the pod's own claims may change.
         """
         return [
             Interest(Resource.CSI_NODE, Action.ADD | Action.UPDATE, _after_csi_node),
@@ -426,7 +432,7 @@ def _key_on(node: NodeInfo, key: str) -> str:
 
 
 class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """The plugin for the zones of bound claims that the pod itself names. Claims of ephemeral volumes are ignored."""
+    """The plugin for the zones of bound claims that the pod itself names. Claims of ephemeral volumes do not count."""
 
     name = plugin_names.VOLUME_ZONE
 
@@ -437,7 +443,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Collect the zone labels of the pod's volumes. Return Skip if there are none."""
+        """Read the zone labels of the pod's volumes. Return Skip if there are none."""
         found: list[_Topology] = []
         for name in self._handle.cluster.info(pod).volumes.named:
             claim = self._store.claim(pod.metadata.namespace, name)
@@ -481,7 +487,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Return the zone labels of volumes that the node does not have."""
+        """Return the volumes' zone labels that the node does not have."""
         wanted: tuple[_Topology, ...] = state.read(self.name)
         keys = ((_key_on(node, key), values) for key, values in wanted)
         found = ((key, values, node.labels.get(key)) for key, values in keys)
@@ -493,10 +499,10 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return wanted
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events that may make a rejected pod schedulable.
+        """Return the events after which a rejected pod may become schedulable.
 
-        These are classes whose volumes wait for pods, nodes and their labels, the pod's claims, and volumes and their
-        labels.
+        These are changes to classes whose volumes wait for pods, to nodes and their labels, to the pod's claims, and to
+        volumes and their labels.
         """
         return [
             Interest(Resource.STORAGE_CLASS, Action.ADD, _after_class),

@@ -43,9 +43,10 @@ def content(
     rules: dict[str, RuleText] | None = None,
     details: Callable[[E], str] = lambda _claim_set: "",
 ) -> Content:
-    """Return the results for the claim sets of an AllocationPlan or an Explanation, `more` checks, and the warnings.
+    """Return a report on an AllocationPlan or an Explanation.
 
-    `details` returns lines to add to a failed claim set.
+    It contains the results for the claim sets, `more` checks, and the warnings. `details` returns lines to add to a
+    claim set that failed.
     """
     checks = [_check(claim_set, gate, origins, details) for claim_set in claim_sets]
     failed, notes = of_warnings(warnings, gate)

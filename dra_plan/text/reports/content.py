@@ -37,8 +37,8 @@ class Replacement(NamedTuple):
 class Entry(NamedTuple):
     """A reported problem with its position. Lines and columns count from 1; 0 and empty texts mean unknown.
 
-    `end_column` is the column after the last character. `object` is KIND NAMESPACE/NAME, and `path` is the field in it.
-    `details` has more lines, for formats with enough space.
+    `end_column` is the column after the last character. `object` is KIND NAMESPACE/NAME, and `path` is a field of this
+    object. `details` has more lines, for formats with enough space.
     """
 
     level: Level
@@ -110,7 +110,7 @@ class Content:
     aborted: bool = False
 
     def entries(self) -> Iterator[Entry]:
-        """Yield all entries: first those of the checks, and then the notes."""
+        """Yield all entries. The entries of the checks come before the notes."""
         yield from (check.entry for check in self.checks if check.entry is not None)
         yield from self.notes
 
@@ -133,13 +133,16 @@ STDIN_NAME = "stdin"
 def file_of(entry: Entry, content: Content) -> str:
     """Return the file under which the entry is shown.
 
-    This is its own file or, if it has none, the first file of the run.
+    This is the entry's own file or, if it has none, the first file of the run.
     """
     return relative(entry.source or content.anchor or CLUSTER)
 
 
 def relative(source: str) -> str:
-    """Return the path relative to the working directory, without `./`. A path outside of it is returned unchanged."""
+    """Return the path relative to the working directory, without `./`.
+
+    A path outside the directory is returned unchanged.
+    """
     if source == STDIN:
         return STDIN_NAME
     path, here = Path(os.path.normpath(source)), Path.cwd()
@@ -154,10 +157,8 @@ def uri(path: str) -> str:
 def fingerprints(content: Content) -> list[tuple[Entry, str]]:
     """Return the entries with their fingerprints.
 
-    Repeated entries are counted, so that fingerprints in a report are unique.
-
-    The fingerprint consists of the code, file, object, field and message. It does not contain the line, so that it does
-    not change if lines are inserted above.
+    A fingerprint consists of the code, file, object, field and message. It does not contain the line, so it stays the
+    same if lines are inserted above. Repeated entries are counted, so that each fingerprint is unique in a report.
     """
     seen: Counter[str] = Counter()
     found = []
@@ -169,7 +170,10 @@ def fingerprints(content: Content) -> list[tuple[Entry, str]]:
 
 
 def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase], list[Entry]]:
-    """Return the warnings that make the gate fail as failed checks, and the other warnings as notes."""
+    """Return the warnings as checks and notes.
+
+    A warning that makes the gate fail is a failed check. Any other warning is a note.
+    """
     told = list(warnings)
     failed = of_plain_warnings(one for one in told if gate.counts(one))
     notes = of_plain_warnings(one for one in told if not gate.counts(one))
@@ -192,6 +196,6 @@ def _entry(warning: Notice) -> Entry:
 
 
 def split(source: str) -> tuple[str, int]:
-    """Split `FILE:LINE` into the file and the line, which is 0 if there is none."""
+    """Return the file and the line of `FILE:LINE`. If there is no line, it is 0."""
     file, colon, line = source.rpartition(":")
     return (file, int(line)) if colon and line.isdecimal() else (source, 0)

@@ -31,8 +31,9 @@ COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"
 def github(content: Content) -> str:
     """Return a workflow command on each line, or an empty string if there is nothing to report.
 
-    The most severe entries come first, because GitHub shows the first ten of each level in a step next to the lines,
-    and the others in the log. Entries that are like an earlier one are only counted in its command.
+    The most severe entries come first: GitHub shows the first ten entries of each level in a step next to the lines,
+    and the other entries in the log. An entry that is like an earlier one has no command of its own, but is counted in
+    the earlier command.
     """
     entries = list(content.entries())
     alike = Counter(entry.like for entry in entries if entry.like)
@@ -76,8 +77,7 @@ SEVERITIES = {Level.ERROR: "major", Level.WARNING: "minor", Level.INFO: "info"}
 def gitlab(content: Content) -> str:
     """Return the report as a JSON array, which is empty if there is nothing to report.
 
-    Facts about the release are omitted, because they do not belong to a line in a file, and a merge request cannot
-    change them.
+    Facts about the release are omitted. They do not belong to a line in a file, and a merge request cannot change them.
     """
     told = fingerprints(content.without_facts())
     return structured.json([_issue(entry, mark, content) for entry, mark in told])
@@ -97,8 +97,8 @@ def _issue(entry: Entry, fingerprint: str, content: Content) -> dict[str, Any]:
 def junit(content: Content) -> str:
     """Return the report as a test suite. A failed check is a failure; an undecided or unreadable check is an error.
 
-    Entries that do not make anything fail are written to the suite's error output, so that failing test cases always
-    mean a nonzero exit status.
+    Entries that make nothing fail are written to the suite's error output. A failing test case therefore always means a
+    nonzero exit status.
     """
     from junitparser import SystemErr, TestSuite
 
@@ -141,7 +141,7 @@ Data = dict[str, Any]
 
 
 def sarif(content: Content) -> str:
-    """Return the report as a log with one run. It has no results if there is nothing to report."""
+    """Return the report as a log with one run. If there is nothing to report, the run has no results."""
     codes = sorted({entry.code for entry in content.entries()})
     driver = {
         "name": "dra-plan",

@@ -20,7 +20,7 @@ PAGE = "html"
 class Wanted(NamedTuple):
     """A requested report. If it has no file, it is written to standard error, among the log lines.
 
-    `render` builds it from the content of a report, and is None for a page.
+    `render` builds the report from its content. For a page, `render` is None.
     """
 
     name: str
@@ -69,7 +69,10 @@ RULES = {
 
 
 def content(error: Exception, command: str, anchor: str) -> Content:
-    """Return a failed check for each mistake in the input, or one failed check for the error as a whole."""
+    """Return a failed check for each mistake in the input.
+
+    If the error does not list mistakes, return one failed check.
+    """
     checks = tuple(ReportCase(_name(entry), Result.BROKEN, entry) for entry in _entries(error))
     return Content(command, checks, rules=RULES, anchor=anchor, aborted=True)
 

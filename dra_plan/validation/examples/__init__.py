@@ -16,9 +16,9 @@ from dra_plan import releases
 
 @dataclass(frozen=True, slots=True)
 class RuleExample:
-    """An example of a rule: the manifests in `bad` violate it, and those in `good` do not.
+    """An example of a rule. The manifests in `bad` violate the rule; the manifests in `good` do not.
 
-    The objects in `around`, which is often empty, belong to both.
+    The objects in `around` are part of both. There may be no such objects.
     """
 
     bad: str
@@ -32,9 +32,9 @@ class RuleExample:
     """The additional gates for `good`."""
 
     def whole(self, text: str) -> str:
-        """Return the text, which is `bad` or `good`, followed by the common objects.
+        """Return `bad` or `good`, which is given as `text`, followed by the objects in `around`.
 
-        The line numbers in the text stay the same.
+        The line numbers of `text` do not change.
         """
         return f"{text}---\n{self.around}" if self.around else text
 
