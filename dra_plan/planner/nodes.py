@@ -136,8 +136,8 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
                 "priority-classes-missing",
                 (
                     f"PriorityClass {_listed(unknown)} is not in the input, so pods that name this class "
-                    "and set no priority have priority 0: add the output of `kubectl get priorityclasses "
-                    "-o yaml`"
+                    "and set no priority have priority 0: add the output of "
+                    "`kubectl get priorityclasses -o yaml`"
                 ),
                 brings=("priorityclasses",),
             )
