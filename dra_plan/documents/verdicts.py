@@ -319,7 +319,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[UnreadyPod],
         Meta(
             description="If a driver publishes no devices at all: pods of DaemonSets that are not ready. For a "
-            "StatefulSet that creates its pods in order: the pod that it waits for."
+            "StatefulSet that creates its pods in order: the pod that it waits for. For a workload whose pods have "
+            "nodes: those that are not ready."
         ),
     ] = []
     until: Annotated[
