@@ -30,7 +30,8 @@ def place(objects: Objects, name: dict[str, str]) -> int:
 
 
 def named(item: dict[str, Any]) -> tuple[str, str, str]:
-    namespaced = item["kind"] not in ("Node", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "Namespace")
+    cluster_wide = ("Node", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "Namespace", "PersistentVolume")
+    namespaced = item["kind"] not in cluster_wide
     return item["kind"], item["metadata"].get("namespace", "default") if namespaced else "", item["metadata"]["name"]
 
 

@@ -24,6 +24,9 @@ from tests.build import (
     volume_claim,
 )
 
+from .apply import applied
+from .json_patch import patched
+
 STATIC = storage_class("nfs", "kubernetes.io/no-provisioner", "Immediate")
 DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
 
@@ -109,6 +112,31 @@ def test_a_claim_that_names_its_volume_and_is_not_bound_to_it(offered: Object, w
     told = said(STATIC, offered, claim=named)
     assert why in told
     assert (FREED in told) == (offered["spec"].get("claimRef") == OLD)
+
+
+@pytest.mark.parametrize("way", ["named", "matching", "waiting", "on the full node", "two"])
+def test_a_volume_of_a_deleted_claim_is_freed_for_the_new_one(way: str) -> None:
+    """Tried as the volume controller does it; the patches and the change itself lead to the same node."""
+    on = "full" if way == "on the full node" else "a"
+    offered = static(claimRef=OLD, phase="Released", on=on)
+    named = {} if way in ("matching", "waiting") else {"volumeName": "share"}
+    by = storage_class("nfs", "kubernetes.io/no-provisioner", WAIT if way == "waiting" else "Immediate")
+    claims = [volume_claim("data", "500Gi", of="nfs", spec=named)]
+    claims += [volume_claim("second", of="nfs")] if way == "two" else []
+    waiting = pod("p", volumes=mounts(*(one["metadata"]["name"] for one in claims)))
+    objects = [node("0"), node("a"), node("full", cpu="0"), by, offered, *claims, waiting]
+    told = Cluster.of(objects).explain("pod/p")
+    suggestions = told.to_dict()["verdicts"][0].get("suggestions", [])
+    if way in ("on the full node", "two"):
+        assert not suggestions
+        return
+    [one] = suggestions
+    assert one["changes"] == [{"code": "free-volume", "volume": "share", "namespace": "default", "for": "data"}]
+    assert one["node"] == "a"
+    assert "1. remove spec.claimRef from PersistentVolume share, if claim default/data may use its data" in str(told)
+    for after in (patched(objects, one["patches"]), applied(objects, one["changes"])):
+        then = Cluster.of(after).explain("pod/p")
+        assert str(then).startswith("pod/default/p would be bound to a now.")
 
 
 GONE = volume("gone", "200Gi", of="local", on="old", phase="Bound", claimRef={**OLD, "uid": "u-data"})
