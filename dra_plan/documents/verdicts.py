@@ -379,6 +379,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "verdict unknown."
         ),
     ] = False
+    unread: Annotated[
+        list[str],
+        Meta(
+            description="Of a pod that no node can take: kinds of objects that the input lacks, although they cause a "
+            "reason in the last message. `suggestions` may not be enough because of them."
+        ),
+    ] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, in the words of the scheduler.")] = ""
     refused_by: Annotated[

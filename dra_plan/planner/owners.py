@@ -18,28 +18,16 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.index import Index, owner_of, template_spec
-from dra_plan.claims.owners import (
-    DEPLOYMENT,
-    RUNNING,
-    STARTING,
-    controller_names,
-    deployment_of,
-    ended,
-    how_ended,
-    is_over,
-    is_sidecar,
-    is_waiting,
-    unfinished_init,
-    why_waiting,
-)
+from dra_plan.claims.owners import DEPLOYMENT, controller_names, deployment_of, ended, is_over, is_waiting
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.claims.sets import ClaimSet, Expansion, Owner, joined
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
-from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner, WaitingContainer
+from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import misspelt, nearest
 from dra_plan.planner.question import Question
+from dra_plan.planner.waiting_containers import waiting_containers
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import class_names
 from dra_plan.scheduler.cluster.pod_requests import exact_requests
@@ -406,7 +394,7 @@ class OwnerStates:
             pending_claims=[_claim(claim) for _, claim in found if claim is not None and claim.allocation is None],
             missing_claims=[entry for entry, claim in found if claim is None],
             asks=[] if pod.spec.resource_claims else list(self._asks(pod)),
-            waiting=list(_waiting_containers(pod)),
+            waiting=list(waiting_containers(pod)),
         )
 
     def _claims(self, pod: Pod) -> Iterator[tuple[str, ResourceClaim | None]]:
@@ -500,35 +488,6 @@ class OwnerStates:
 
 def _deleting(owner: ObjectName, metadata: ObjectMeta, *, node_name: str = "") -> UnplannedOwner:
     return UnplannedOwner(owner=owner, state="Deleting", node_name=node_name, finalizers=metadata.finalizers or [])
-
-
-def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
-    """Yield the kubelet's messages about the containers of a pod on its node that wait.
-
-    If an init container has been started and the others wait for it, it is the only one.
-    """
-    found = unfinished_init(pod) if pod.status.phase in ("", "Pending") else None
-    if found is not None and found[1].state.waiting is None:
-        container, status = found
-        running, ended = status.state.running, status.state.terminated
-        yield WaitingContainer(
-            name=status.name,
-            reason=RUNNING if ended is None else ended.reason or "Error",
-            message=how_ended(ended) if ended is not None else "",
-            ended=ended is not None,
-            since=(running.started_at or "") if running is not None else "",
-            init=True,
-            sidecar=is_sidecar(container),
-        )
-        return
-    is_held = found is not None and found[1].state.waiting is not None and found[1].state.waiting.reason not in STARTING
-    sidecars = {one.name for one in pod.spec.init_containers if is_sidecar(one)}
-    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
-        waiting, is_init = status.state.waiting, status in pod.status.init_container_statuses
-        if waiting is not None and waiting.reason and not (is_held and waiting.reason in STARTING):
-            told = why_waiting(status)
-            sidecar = is_init and status.name in sidecars
-            yield WaitingContainer(name=status.name, reason=waiting.reason, message=told, init=is_init, sidecar=sidecar)
 
 
 def notice(of: UnplannedOwner) -> Notice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -200,6 +201,8 @@ def test_a_class_that_creates_volumes_is_left_to_its_provisioner() -> None:
         "has to create it (StorageClass nfs). Volume share does not match: it has 100Gi, and the claim requests" in told
     )
     assert "Its messages: kubectl describe pvc data -n default" in told
+    of_other = static(claimRef={"namespace": "b", "name": "c", "uid": "x"}, phase="Bound")
+    assert "Volume share" not in said(storage_class("nfs", mode="Immediate"), of_other)
 
 
 def test_free_space_is_told_beside_what_the_claim_needs() -> None:
@@ -265,6 +268,28 @@ def test_a_claim_that_waits_for_its_provisioner_names_its_pods(pods: list[Object
         f"provisioner rbd.csi.ceph.com has to create {'its volume for a' if is_chosen else 'it (StorageClass'}" in told
     )
     assert why in told
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("file.csi.azure.com", "csi-azurefile-controller"),
+        ("disk.csi.azure.com", "csi-azuredisk-controller"),
+        ("ebs.csi.aws.com", "aws-ebs-csi"),
+        ("kubernetes.io/aws-ebs", "aws-ebs-csi"),
+        ("driver.longhorn.io", "longhorn-system"),
+        ("rancher.io/local-path", "rancher-local-path"),
+        ("cluster.local/nfs-subdir-external-provisioner", "nfs-subdir-external-provisioner"),
+        ("pd.csi.storage.gke.io", ""),
+        ("csi.example.com", ""),
+    ],
+)
+def test_the_pods_of_well_known_provisioners(name: str, own: str) -> None:
+    every = ["csi-azurefile-controller", "csi-azuredisk-controller", "aws-ebs-csi", "longhorn-system", "gke-pd-csi"]
+    every += ["rancher-local-path", "nfs-subdir-external-provisioner"]
+    pods = [provisioner(f"p-{one}", "CrashLoopBackOff", of=one) for one in every]
+    told = said(storage_class("nfs", name, "Immediate"), *pods)
+    assert re.findall(r"Container csi-provisioner of its pod (\S+?)-ceph/", told) == ([own] if own else [])
 
 
 @pytest.mark.parametrize("fits", [True, False])
