@@ -304,17 +304,28 @@ class ContainerTerminated(Object, frozen=True):
     message: str = ""
 
 
-class ContainerState(Object, frozen=True):
-    """The state of a container. The field `running` is not read."""
+class ContainerRunning(Object, frozen=True):
+    """A container that runs, and the time at which it was started."""
 
+    started_at: str | None = None
+
+
+class ContainerState(Object, frozen=True):
+    """The state of a container."""
+
+    running: ContainerRunning | None = None
     waiting: ContainerWaiting | None = None
     terminated: ContainerTerminated | None = None
 
 
 class ContainerStatus(Object, frozen=True):
-    """What the kubelet reports about a container: why the container waits, and its resources (for in-place resize)."""
+    """What the kubelet reports about a container: its state, and its resources, for in-place resize.
+
+    A container is `started` if it runs and its startup probe has succeeded.
+    """
 
     name: str = ""
+    started: bool | None = None
     state: ContainerState = ContainerState()
     last_state: ContainerState = ContainerState()
     resources: ResourceRequirements | None = None

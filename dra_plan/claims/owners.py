@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from dra_plan.api.core import ContainerStatus, Pod, PodSpec, Toleration
+from dra_plan.api.core import Container, ContainerStatus, ContainerTerminated, Pod, PodSpec, Toleration
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
@@ -47,6 +47,12 @@ def is_ready(pod: Pod) -> bool:
     return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")
 
 
+STARTING = ("ContainerCreating", "PodInitializing")
+"""What the kubelet says of containers that wait for something else."""
+
+RUNNING = "Running"
+"""The state of an init container that has been started and for which the others wait."""
+
 CRASHING = "CrashLoopBackOff"
 """Why a container waits that has run and ended several times."""
 
@@ -56,11 +62,36 @@ def why_waiting(status: ContainerStatus) -> str:
     waiting, last = status.state.waiting, status.last_state.terminated
     if waiting is None:
         return ""
-    if waiting.reason != CRASHING or last is None:
-        return waiting.message
-    reason = f", {last.reason}" if last.reason not in ("", "Error") else ""
-    message = f": {last.message.strip()}" if last.message.strip() else ""
-    return f"its last run ended with exit code {last.exit_code}{reason}{message}"
+    return waiting.message if waiting.reason != CRASHING or last is None else f"its last run {how_ended(last)}"
+
+
+def how_ended(run: ContainerTerminated) -> str:
+    """Return how a run of a container ended, to follow its name."""
+    reason = f", {run.reason}" if run.reason not in ("", "Error") else ""
+    message = f": {run.message.strip()}" if run.message.strip() else ""
+    return f"ended with exit code {run.exit_code}{reason}{message}"
+
+
+def unfinished_init(pod: Pod) -> tuple[Container, ContainerStatus] | None:
+    """Return the init container that the containers after it wait for, if there is one and the kubelet reports on it.
+
+    Init containers start one after another. Each has to end with exit code 0; a sidecar has to be started (KEP-753).
+    """
+    statuses = {one.name: one for one in pod.status.init_container_statuses}
+    for container in pod.spec.init_containers:
+        status = statuses.get(container.name)
+        if status is None:
+            return None
+        ended = status.state.terminated
+        is_done = status.started if is_sidecar(container) else ended is not None and not ended.exit_code
+        if not is_done:
+            return container, status
+    return None
+
+
+def is_sidecar(container: Container) -> bool:
+    """Return whether an init container keeps running beside the containers of the pod."""
+    return container.restart_policy == "Always"
 
 
 # -- the pods a workload wants -----------------------------------------------------------------------------------------

@@ -258,11 +258,18 @@ class AskedResource(DocumentPart, frozen=True, kw_only=True):
 
 
 class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
-    """A container that the kubelet has not started, and the reason that the kubelet gives."""
+    """A container that the kubelet has not started, and the reason that the kubelet gives.
+
+    It may also be an init container that has been started and for which the others wait.
+    """
 
     name: str
-    reason: str
+    reason: Annotated[str, Meta(description="The reason in one word. Running: the others wait for this container.")]
     message: str = ""
+    since: Annotated[str, Meta(description="Running: the time at which it was started.")] = ""
+    ended: Annotated[bool, Meta(description="True for an init container that has ended with an error.")] = False
+    init: Annotated[bool, Meta(description="True for an init container.")] = False
+    sidecar: Annotated[bool, Meta(description="True for an init container that keeps running.")] = False
 
 
 class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):

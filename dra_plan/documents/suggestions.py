@@ -369,6 +369,15 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     ] = ""
 
 
+class VolumeFreed(DocumentPart, frozen=True, kw_only=True):
+    """A volume is no longer reserved for a deleted claim, so that a new claim with the same name gets it."""
+
+    code: Annotated[str, one_of("free-volume")]
+    volume: Annotated[Text, Meta(description="The name of the PersistentVolume.")]
+    namespace: str
+    for_: Annotated[Text, Meta(description="The name of the PersistentVolumeClaim.")]
+
+
 class GateEnabled(DocumentPart, frozen=True, kw_only=True):
     """A feature gate is enabled."""
 
@@ -407,6 +416,7 @@ SuggestedChange = (
     | QuotaRaised
     | ClaimReleased
     | PodsGone
+    | VolumeFreed
     | GateEnabled
 )
 
@@ -415,6 +425,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "uncordon-node": NodeUncordoned,
     "await-node": NodeAwaited,
     "repair-devices": DevicesRepaired,
+    "free-volume": VolumeFreed,
     "delete-taint-rule": TaintRuleDeleted,
     "honor-taints": PodRuleRelaxed,
     "tolerate-node-taint": NodeTaintMet,

@@ -329,7 +329,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[UnreadyPod],
         Meta(
             description="If a driver publishes no devices at all: pods of DaemonSets that are not ready. For a "
-            "StatefulSet that creates its pods in order: the pod that it waits for."
+            "StatefulSet that creates its pods in order: the pod that it waits for. For a workload whose pods have "
+            "nodes: those that are not ready."
         ),
     ] = []
     until: Annotated[
@@ -388,6 +389,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "verdict unknown."
         ),
     ] = False
+    unread: Annotated[
+        list[str],
+        Meta(
+            description="Of a pod that no node can take: kinds of objects that the input lacks, although they cause a "
+            "reason in the last message. `suggestions` may not be enough because of them."
+        ),
+    ] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, in the words of the scheduler.")] = ""
     refused_by: Annotated[

@@ -153,7 +153,7 @@ class DriverPods:
         """
         known = self._provisioners.get(provisioner)
         if known is None:
-            parts = set(provisioner.replace("/", ".").split(".")) - _COMMON - _COMMON_OF_STORAGE
+            parts = _telling_parts(provisioner)
             found = [pod for pod in self._inventory.pods if parts and not ended(pod) and _provisions(pod, parts)]
             unready = [] if any(map(is_ready, found)) else [unready_pod(pod, pod.spec.node_name) for pod in found]
             known = sorted(unready, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
@@ -261,8 +261,18 @@ def _images(pod: Pod) -> str:
     return " ".join(one.image for one in pod.spec.containers)
 
 
-_COMMON_OF_STORAGE = frozenset(("csi", "storage", "cluster", "kubernetes", "provisioner", "local", "disk", "file"))
+_COMMON_OF_STORAGE = frozenset(("csi", "storage", "kubernetes"))
 """The parts of provisioners' names that say nothing about their pods."""
+
+_SHORTEST = 3
+"""The length of the shortest part of a name that is told apart from parts of other words."""
+
+
+def _telling_parts(provisioner: str) -> set[str]:
+    """Return the parts of a provisioner's name that are not common; none if one is too short to be found in a text."""
+    name = provisioner.removeprefix("cluster.local/").replace("/", ".")
+    parts = set(name.split(".")) - _COMMON - _COMMON_OF_STORAGE
+    return parts if all(len(part) >= _SHORTEST for part in parts) else set()
 
 
 def _provisions(pod: Pod, parts: set[str]) -> bool:

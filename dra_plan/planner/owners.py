@@ -18,15 +18,16 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.index import Index, owner_of, template_spec
-from dra_plan.claims.owners import DEPLOYMENT, controller_names, deployment_of, ended, is_over, is_waiting, why_waiting
+from dra_plan.claims.owners import DEPLOYMENT, controller_names, deployment_of, ended, is_over, is_waiting
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.claims.sets import ClaimSet, Expansion, Owner, joined
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
-from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner, WaitingContainer
+from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import misspelt, nearest
 from dra_plan.planner.question import Question
+from dra_plan.planner.waiting_containers import waiting_containers
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import class_names
 from dra_plan.scheduler.cluster.pod_requests import exact_requests
@@ -398,7 +399,7 @@ class OwnerStates:
             pending_claims=[_claim(claim) for _, claim in found if claim is not None and claim.allocation is None],
             missing_claims=[entry for entry, claim in found if claim is None],
             asks=[] if pod.spec.resource_claims else list(self._asks(pod)),
-            waiting=list(_waiting_containers(pod)),
+            waiting=list(waiting_containers(pod)),
         )
 
     def _claims(self, pod: Pod) -> Iterator[tuple[str, ResourceClaim | None]]:
@@ -492,14 +493,6 @@ class OwnerStates:
 
 def _deleting(owner: ObjectName, metadata: ObjectMeta, *, node_name: str = "") -> UnplannedOwner:
     return UnplannedOwner(owner=owner, state="Deleting", node_name=node_name, finalizers=metadata.finalizers or [])
-
-
-def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
-    """Yield the kubelet's messages about the containers of a pod on its node that wait."""
-    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
-        waiting = status.state.waiting
-        if waiting is not None and waiting.reason:
-            yield WaitingContainer(name=status.name, reason=waiting.reason, message=why_waiting(status))
 
 
 def notice(of: UnplannedOwner) -> Notice:

@@ -38,7 +38,7 @@ def settle_volumes(cluster: SimulatedCluster) -> bool:
         if decision.volume and known is None:
             continue
         volume = _bound(known.object) if known is not None else _made(cluster, claim, decision.node)
-        pairs.append((_with_volume(claim.object, volume.metadata.name), volume))
+        pairs.append((with_volume(claim.object, volume.metadata.name), volume))
     store.bind(pairs)
     return bool(pairs)
 
@@ -47,7 +47,8 @@ def _bound(volume: PersistentVolume) -> PersistentVolume:
     return replace(volume, status=PersistentVolumeStatus(phase="Bound"))
 
 
-def _with_volume(claim: PersistentVolumeClaim, volume: str) -> PersistentVolumeClaim:
+def with_volume(claim: PersistentVolumeClaim, volume: str) -> PersistentVolumeClaim:
+    """Return the claim as it is when the volume controller has bound it to the volume of this name."""
     annotations = {**(claim.metadata.annotations or {}), BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}
     return replace(
         claim,

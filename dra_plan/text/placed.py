@@ -5,14 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from dra_plan.claims.owners import CRASHING
-from dra_plan.documents.claim_sets import UnplannedOwner
+from dra_plan.claims.owners import CRASHING, RUNNING, STARTING
+from dra_plan.documents.claim_sets import UnplannedOwner, WaitingContainer
 from dra_plan.documents.stories import DriverPod, UnreadyPod
 from dra_plan.documents.verdicts import OwnerVerdict, PodEvent
 from dra_plan.text import words
-
-STARTING = ("ContainerCreating", "PodInitializing")
-"""What the kubelet says of containers that wait for something else."""
 
 
 def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[str]:
@@ -22,6 +19,12 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
     """
     if of.held_by == "Order":
         yield from (f"Pod {one.pod} on {one.node} is not ready{_why(one)}." for one in of.unready_pods)
+    if of.verdict == "Bound" and of.unready_pods:
+        is_one = len(of.unready_pods) == 1
+        names = [f"{one.pod}{_why(one)}" for one in of.unready_pods]
+        yield f"Pod{'' if is_one else 's'} {words.listed(names)} {'is' if is_one else 'are'} not ready."
+        example = of.unready_pods[0].pod.rpartition("/")[2]
+        yield f"`explain pod/{example}` says more."
     yield from _volume_lines(of)
     yield from map(_driver_pod, of.driver_pods)
     yield from map(_event, of.events)
@@ -54,8 +57,41 @@ def unready_sentence(of: UnreadyPod) -> str:
     if of.reason != CRASHING:
         return f"Container {of.container} of its pod {of.pod} does not start{_why(of)}."
     namespace, _, name = of.pod.partition("/")
-    logs = shlex.join(["kubectl", "logs", "-n", namespace, name, "-c", of.container, "--previous"])
+    logs = _logs(namespace, name, of.container, "--previous")
     return f"Container {of.container} of its pod {of.pod} crashes{words.in_brackets(of.message)}: {logs}"
+
+
+def container_failing(one: WaitingContainer) -> str:
+    """Return what a container does instead of starting, to follow `its`; empty if it only waits for another one."""
+    if one.reason in STARTING:
+        return ""
+    if one.reason == RUNNING:
+        return f"sidecar {one.name} is not started" if one.sidecar else f"init container {one.name} has not finished"
+    what = "crashes" if one.reason == CRASHING else "failed" if one.ended else "does not start"
+    return f"{_kind(one)} {one.name} {what} ({one.reason})"
+
+
+def container_line(one: WaitingContainer, namespace: str, pod: str) -> str:
+    """Return why a container is not started or, if it keeps the others from starting, what it does and logs."""
+    kind, why = words.capital(_kind(one)), words.in_brackets(one.message)
+    logs = _logs(namespace, pod, one.name, *(["--previous"] if one.reason == CRASHING else []))
+    if one.reason == RUNNING:
+        since = f" since {one.since}" if one.since else ""
+        yet = "and its startup probe has not succeeded" if one.sidecar else "and has not finished"
+        return f"{kind} {one.name} has been running{since}, {yet}: {logs}"
+    if one.ended:
+        return f"{kind} {one.name} failed{why}: {logs}"
+    if one.reason == CRASHING:
+        return f"{kind} {one.name} crashes: {one.reason}{why}. Its output: {logs}"
+    return f"Its kubelet has not started {_kind(one)} {one.name}: {one.reason}{why}."
+
+
+def _kind(one: WaitingContainer) -> str:
+    return "sidecar" if one.sidecar else "init container" if one.init else "container"
+
+
+def _logs(namespace: str, pod: str, container: str, *rest: str) -> str:
+    return shlex.join(["kubectl", "logs", "-n", namespace, pod, "-c", container, *rest])
 
 
 def _why(of: UnreadyPod) -> str:

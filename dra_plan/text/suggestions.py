@@ -41,6 +41,7 @@ from dra_plan.documents.suggestions import (
     TaintRuleDeleted,
     TaintTolerated,
     TriedChanges,
+    VolumeFreed,
 )
 from dra_plan.text import words
 from dra_plan.text.folding import by_pool
@@ -221,6 +222,9 @@ def change(of: SuggestedChange) -> str:
         case TaintRuleDeleted():
             taint = words.taint(of.taint)
             return f"delete devicetaintrule/{of.rule}, which sets the taint {taint}, if the devices may be used"
+        case VolumeFreed():
+            claim = f"{of.namespace}/{of.for_}"
+            return f"remove spec.claimRef from PersistentVolume {of.volume}, if claim {claim} may use its data"
         case PoolAwaited():
             return _pool_awaited(of)
         case CountLowered(from_=None):

@@ -365,7 +365,10 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
         return f"The cluster last said the same{when}."
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
-        return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
+        now = f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
+        if not of.unread:
+            return now
+        return f"{now} The input has no {words.listed(of.unread)}: add the output of {listing(of.unread)}"
     if of.partial:
         why = "hold what it needs" if _HOLDING.issuperset(of.partial) else "say why"
         return (

@@ -174,6 +174,8 @@ def _unbound(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
         whose = f"StorageClass {of.storage_class}" if of.storage_class else "no StorageClass"
         yield f"{claim} has no volume yet ({whose}): {_describe(of, namespace)} says why."
     for one in of.volumes:
+        if of.provisioner and "held" in one.faults and not one.uid:
+            continue  # the volumes of other claims are no choice for one that gets its own
         yield f"Volume {one.name} does not match: {'; '.join(_faults(one, of))}."
         if set(one.faults) <= {"held", "phase"} and one.uid:
             yield _freed(one)

@@ -325,6 +325,15 @@ def get_ready(objects: Objects, change: dict[str, Any]) -> None:
     delete_pods(objects, {"pods": change.get("ends", [])})
 
 
+def free_volume(objects: Objects, change: dict[str, Any]) -> None:
+    """Removes the reservation, and binds the claim as the volume controller does."""
+    of = find(objects, "PersistentVolume", change["volume"])
+    del of["spec"]["claimRef"]
+    claim = find(objects, "PersistentVolumeClaim", change["for"])
+    claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"
+    claim["spec"]["volumeName"] = change["volume"]
+
+
 _APPLY = {
     "guard-selector": selector,
     "fix-spelling": selector,
@@ -332,6 +341,7 @@ _APPLY = {
     "loosen-class": selector,
     "drop-selector": selector,
     "tolerate-taint": tolerate,
+    "free-volume": free_volume,
     "delete-taint-rule": delete_rule,
     "lower-count": count,
     "count-instead-of-all": count,

@@ -41,7 +41,8 @@ def key_of(name: dict[str, str]) -> tuple[str, str, str]:
 
 
 def named(item: dict[str, Any]) -> tuple[str, str, str]:
-    namespaced = item["kind"] not in ("Node", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "Namespace")
+    cluster_wide = ("Node", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "Namespace", "PersistentVolume")
+    namespaced = item["kind"] not in cluster_wide
     return item["kind"], item["metadata"].get("namespace", "default") if namespaced else "", item["metadata"]["name"]
 
 

@@ -118,11 +118,11 @@ def test_a_yes_is_doubted_if_the_cluster_names_a_reason_of_kinds_that_are_missin
 ) -> None:
     """The kinds are those without which the plugin gives no such reason; that of taints needs none."""
 
-    def asked(reason: str, *more: Object) -> tuple[Object, str]:
+    def asked(reason: str, *more: Object, cpu: str = "8") -> tuple[Object, str]:
         said = f"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) {reason}. preemption: 0/2 nodes are available."
         condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
         waiting = pod("w-0", volumes=mounts("data"), status={"conditions": [condition]})
-        objects = [node("a"), storage_class(), volume_claim("data"), away("q", "b")]
+        objects = [node("a", cpu=cpu), storage_class(), volume_claim("data"), away("q", "b")]
         of = workload("StatefulSet", "w", waiting, replicas=1)
         found = Cluster.of([*objects, of, owned_by(waiting, "StatefulSet", "w"), *more]).explain(owner)
         return found.to_dict()["verdicts"][0], " ".join(str(found).split())
@@ -133,6 +133,10 @@ def test_a_yes_is_doubted_if_the_cluster_names_a_reason_of_kinds_that_are_missin
     assert f"So the missing {SAID_BY[reason]} probably say why: add the output of kubectl get" in text
     assert "It would fit now." not in text
     assert not asked("had untolerated taint(s)")[0].get("doubted")
+    verdict, text = asked(reason, cpu="0")
+    assert verdict["verdict"] == "Unschedulable"
+    missing = f"The input has no {SAID_BY[reason]}: add the output of kubectl get"
+    assert (missing in text) == (owner == "pod/w-0"), "the message is shown for pods"
     there = [csi_driver(capacity=False), storage_capacity("s", "1Gi"), csi_node("a"), attachment("t", "b", "v")]
     assert not asked(reason, *there, manifest("Namespace", "default"))[0].get("doubted")
 

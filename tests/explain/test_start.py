@@ -53,6 +53,80 @@ def test_what_the_kubelet_says() -> None:
     ) in said
 
 
+INITIALIZING = {"name": "c", "state": {"waiting": {"reason": "PodInitializing"}}}
+LOGS = "kubectl logs -n default p -c"
+RUNS = {"running": {"startedAt": "2026-11-25T09:40:00Z"}}
+DONE = {"terminated": {"exitCode": 0}}
+CRASH = {"waiting": {"reason": "CrashLoopBackOff"}}
+
+
+@pytest.mark.parametrize(
+    ("states", "head", "why"),
+    [
+        (
+            [RUNS],
+            "init container i0 has not finished.",
+            f"Init container i0 has been running since 2026-11-25T09:40:00Z, and has not finished: {LOGS} i0",
+        ),
+        ([{"running": {}}], "init container i0 has not finished.", "Init container i0 has been running, and has not"),
+        ([DONE, RUNS], "init container i1 has not finished.", f"and has not finished: {LOGS} i1"),
+        (
+            [{"terminated": {"exitCode": 3}}],
+            "init container i0 failed (Error).",
+            f"i0 failed (ended with exit code 3): {LOGS} i0",
+        ),
+        ([CRASH], "init container i0 crashes (CrashLoopBackOff).", f"Its output: {LOGS} i0 --previous"),
+        (
+            [{"waiting": {"reason": "ErrImagePull"}}],
+            "init container i0 does not start (ErrImagePull).",
+            "Its kubelet has not started init container i0: ErrImagePull.",
+        ),
+        (
+            [(RUNS, False)],
+            "sidecar i0 is not started.",
+            f"since 2026-11-25T09:40:00Z, and its startup probe has not succeeded: {LOGS} i0",
+        ),
+        ([(RUNS, True), RUNS], "init container i1 has not finished.", f"and has not finished: {LOGS} i1"),
+        ([(CRASH, False)], "sidecar i0 crashes (CrashLoopBackOff).", "Sidecar i0 crashes: CrashLoopBackOff."),
+        ([DONE, (RUNS, True)], "", "Its kubelet has not started container c: PodInitializing."),
+        ([{"waiting": {"reason": "PodInitializing"}}], "", "The input has no events that say why"),
+    ],
+)
+def test_the_init_container_that_the_others_wait_for(states: list[Any], head: str, why: str) -> None:
+    """The first in order that has not ended well or, if it is a sidecar, has not been started."""
+    told = [each if isinstance(each, tuple) else (each, None) for each in states]
+    inits = [
+        {"name": f"i{n}", "image": "x", **({"restartPolicy": "Always"} if started is not None else {})}
+        for n, (_, started) in enumerate(told)
+    ]
+    statuses = [{"name": f"i{n}", "state": state, "started": started} for n, (state, started) in enumerate(told)]
+    made = placed("p", "a", phase="Pending", initContainers=inits)
+    made["status"] |= {"initContainerStatuses": statuses, "containerStatuses": [INITIALIZING]}
+    said = text([node("a"), made])
+    assert said.startswith(f"pod/default/p: already bound to a{f', but its {head}' if head else '.'}")
+    assert why in said
+    assert ("container c: PodInitializing" in said) == (not head)
+
+
+def test_the_pods_of_a_workload_that_are_not_ready() -> None:
+    def replica(name: str, *statuses: Object, ready: str = "False") -> Object:
+        made = owned_by(placed(name, "a"), "ReplicaSet", "w")
+        return {
+            **made,
+            "status": {
+                **made["status"],
+                "conditions": [{"type": "Ready", "status": ready}],
+                "containerStatuses": [*statuses],
+            },
+        }
+
+    pods = [replica("w-1", ready="True"), replica("w-2", {"name": "c", "state": CRASH}), replica("w-3")]
+    said = text([node("a"), workload("ReplicaSet", "w", uid="u-w", replicas=3), *pods], "rs/w")
+    assert "Pods default/w-2 (CrashLoopBackOff) and default/w-3 are not ready." in said
+    assert "`explain pod/w-2` says more." in said
+    assert "not ready" not in text([node("a"), workload("ReplicaSet", "w", uid="u-w", replicas=1), pods[0]], "rs/w")
+
+
 def test_what_other_components_say() -> None:
     said = text(
         [node("a"), starting(), event("FailedAttachVolume", "Multi-Attach", component="attachdetach-controller")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -23,6 +24,9 @@ from tests.build import (
     volume,
     volume_claim,
 )
+
+from .apply import applied
+from .json_patch import patched
 
 STATIC = storage_class("nfs", "kubernetes.io/no-provisioner", "Immediate")
 DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
@@ -111,6 +115,31 @@ def test_a_claim_that_names_its_volume_and_is_not_bound_to_it(offered: Object, w
     assert (FREED in told) == (offered["spec"].get("claimRef") == OLD)
 
 
+@pytest.mark.parametrize("way", ["named", "matching", "waiting", "on the full node", "two"])
+def test_a_volume_of_a_deleted_claim_is_freed_for_the_new_one(way: str) -> None:
+    """Tried as the volume controller does it; the patches and the change itself lead to the same node."""
+    on = "full" if way == "on the full node" else "a"
+    offered = static(claimRef=OLD, phase="Released", on=on)
+    named = {} if way in ("matching", "waiting") else {"volumeName": "share"}
+    by = storage_class("nfs", "kubernetes.io/no-provisioner", WAIT if way == "waiting" else "Immediate")
+    claims = [volume_claim("data", "500Gi", of="nfs", spec=named)]
+    claims += [volume_claim("second", of="nfs")] if way == "two" else []
+    waiting = pod("p", volumes=mounts(*(one["metadata"]["name"] for one in claims)))
+    objects = [node("0"), node("a"), node("full", cpu="0"), by, offered, *claims, waiting]
+    told = Cluster.of(objects).explain("pod/p")
+    suggestions = told.to_dict()["verdicts"][0].get("suggestions", [])
+    if way in ("on the full node", "two"):
+        assert not suggestions
+        return
+    [one] = suggestions
+    assert one["changes"] == [{"code": "free-volume", "volume": "share", "namespace": "default", "for": "data"}]
+    assert one["node"] == "a"
+    assert "1. remove spec.claimRef from PersistentVolume share, if claim default/data may use its data" in str(told)
+    for after in (patched(objects, one["patches"]), applied(objects, one["changes"])):
+        then = Cluster.of(after).explain("pod/p")
+        assert str(then).startswith("pod/default/p would be bound to a now.")
+
+
 GONE = volume("gone", "200Gi", of="local", on="old", phase="Bound", claimRef={**OLD, "uid": "u-data"})
 LOCAL = storage_class("local", "kubernetes.io/no-provisioner")
 ANEW = "delete claim and pod and create them again"
@@ -172,6 +201,8 @@ def test_a_class_that_creates_volumes_is_left_to_its_provisioner() -> None:
         "has to create it (StorageClass nfs). Volume share does not match: it has 100Gi, and the claim requests" in told
     )
     assert "Its messages: kubectl describe pvc data -n default" in told
+    of_other = static(claimRef={"namespace": "b", "name": "c", "uid": "x"}, phase="Bound")
+    assert "Volume share" not in said(storage_class("nfs", mode="Immediate"), of_other)
 
 
 def test_free_space_is_told_beside_what_the_claim_needs() -> None:
@@ -237,6 +268,28 @@ def test_a_claim_that_waits_for_its_provisioner_names_its_pods(pods: list[Object
         f"provisioner rbd.csi.ceph.com has to create {'its volume for a' if is_chosen else 'it (StorageClass'}" in told
     )
     assert why in told
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("file.csi.azure.com", "csi-azurefile-controller"),
+        ("disk.csi.azure.com", "csi-azuredisk-controller"),
+        ("ebs.csi.aws.com", "aws-ebs-csi"),
+        ("kubernetes.io/aws-ebs", "aws-ebs-csi"),
+        ("driver.longhorn.io", "longhorn-system"),
+        ("rancher.io/local-path", "rancher-local-path"),
+        ("cluster.local/nfs-subdir-external-provisioner", "nfs-subdir-external-provisioner"),
+        ("pd.csi.storage.gke.io", ""),
+        ("csi.example.com", ""),
+    ],
+)
+def test_the_pods_of_well_known_provisioners(name: str, own: str) -> None:
+    every = ["csi-azurefile-controller", "csi-azuredisk-controller", "aws-ebs-csi", "longhorn-system", "gke-pd-csi"]
+    every += ["rancher-local-path", "nfs-subdir-external-provisioner"]
+    pods = [provisioner(f"p-{one}", "CrashLoopBackOff", of=one) for one in every]
+    told = said(storage_class("nfs", name, "Immediate"), *pods)
+    assert re.findall(r"Container csi-provisioner of its pod (\S+?)-ceph/", told) == ([own] if own else [])
 
 
 @pytest.mark.parametrize("fits", [True, False])

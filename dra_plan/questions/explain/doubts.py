@@ -49,13 +49,16 @@ def _selects_namespaces(pod: Pod) -> bool:
 def doubted(made: OwnerVerdict, inventory: Inventory, pods: Iterable[Pod]) -> OwnerVerdict:
     """Return the verdict on these pods; a yes that one of their last messages contradicts is doubted.
 
-    `partial` then names the missing kinds, and `last_message` is the message that contradicts.
+    `partial` then names the missing kinds, and `last_message` is the message that contradicts. If no node can take the
+    pods anyway, `unread` names these kinds.
     """
-    if made.verdict not in GOOD:
+    if made.verdict not in (*GOOD, "Unschedulable"):
         return made
     for pod in pods:
         said = last_message(pod, None, inventory.cluster_info)
         missing = _missing(inventory, said) if said is not None else []
+        if missing and made.verdict not in GOOD:
+            return structs.replace(made, unread=missing)
         if missing:
             partial = sorted({*made.partial, *missing})
             return structs.replace(made, doubted=True, partial=partial, last_message=said)

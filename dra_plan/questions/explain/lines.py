@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from dra_plan.api.well_known import IMPLICIT_PREFIX
-from dra_plan.claims.owners import CRASHING
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
 from dra_plan.questions.explain.document import (
@@ -21,7 +20,7 @@ from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.devices import devices_of
 from dra_plan.text.naming import consumed, device_name, named
-from dra_plan.text.placed import STARTING
+from dra_plan.text.placed import container_failing, container_line
 from dra_plan.text.words import counted, listed, scheduler_says
 
 NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use claims."
@@ -184,11 +183,8 @@ _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
 
 def _failing(of: UnplannedOwner) -> str:
     """Return the container that does not start, or crashes, if the kubelet says why."""
-    for one in of.waiting:
-        if one.reason not in STARTING:
-            what = "crashes" if one.reason == CRASHING else "does not start"
-            return f", but its container {one.name} {what} ({one.reason})"
-    return ""
+    found = next(filter(None, map(container_failing, of.waiting)), "")
+    return f", but its {found}" if found else ""
 
 
 _NO_DEVICES = ", so there are no devices to choose for it"
@@ -205,12 +201,7 @@ def _users(of: UnplannedOwner) -> str:
 
 
 def _waiting(of: UnplannedOwner) -> Iterator[str]:
-    for container in of.waiting:
-        why = words.in_brackets(container.message)
-        if container.reason == CRASHING:
-            yield f"Container {container.name} crashes: {container.reason}{why}."
-        else:
-            yield f"Its kubelet has not started container {container.name}: {container.reason}{why}."
+    yield from (container_line(one, of.owner.namespace, of.owner.name) for one in of.waiting)
 
 
 def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:

@@ -147,7 +147,12 @@ class OwnerTrials:
         which the verdict applies.
         """
         of_devices = made.refused_by == [DEVICES]  # a claim that no node can serve: it may be changed
-        if made.verdict not in TRIED or (made.of_all_nodes and not of_devices):
+        if made.verdict not in TRIED:
+            return made
+        freed = self._with_freed_volumes(made, owner)
+        if freed is not None:
+            return freed
+        if made.of_all_nodes and not of_devices:
             return made
         index, about = self._ground.index, self._ground.about
         made = structs.replace(made, shared_claims=shared_claims(index, owner, would_bind=made.would_bind > 0))
@@ -176,6 +181,22 @@ class OwnerTrials:
             repairs=self._repairs.untried(made, plan, kept),
             suggestions=ordered(kept, hardware_domains(own.spec, plan)),
         )
+
+    def _with_freed_volumes(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict | None:
+        """Return the verdict with volumes that are freed for its claims, if it then gets a node; else None."""
+        if not (made.volume_claims and self._ground.at_length and self._is_tried(owner)):
+            return None
+        from dra_plan.questions.explain.volume_remedies import freed_volumes
+
+        found = freed_volumes(self._ground.index.inventory, made.namespace, made.volume_claims)
+        trial = self._tries(owner)(found.changed) if found is not None else None
+        if found is None or trial is None or not (trial.is_whole or trial.bound > made.would_bind):
+            return None
+        some = 0 if trial.is_whole else trial.bound
+        suggestion = TriedChanges(
+            changes=found.told, node=trial.node, evicts=list(trial.evicts), patches=found.patches, would_bind=some
+        )
+        return structs.replace(made, suggestions=[suggestion], tried=1)
 
     def with_quotas(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """Return the verdict on pods that a quota keeps from being created, with a raise of the quota that helps."""

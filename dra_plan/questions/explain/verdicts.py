@@ -21,6 +21,7 @@ from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended, is_over, is_waiting, wanted
+from dra_plan.claims.owners import is_ready as is_up
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import (
     LastMessage,
@@ -226,7 +227,8 @@ class _Verdicts:
         """Return the verdict on a workload without pending pods: a StatefulSet may wait before it creates the next."""
         made = structs.replace(made, verdict="Bound", evictions=self._placed.evictions(pods))
         if not is_ordered(workload) or len(pods) >= made.wanted:
-            return made
+            starting = [pod for pod in pods if not (is_up(pod) or pod.metadata.deletion_timestamp)]
+            return structs.replace(made, unready_pods=[unready_pod(pod, pod.spec.node_name) for pod in starting])
         waiting = [pod for pod in pods if not is_ready(pod)][:1]
         return structs.replace(
             made,
