@@ -18,7 +18,7 @@ from .capacity import shared_names
 from .identity import PoolID
 from .kinds import KnownKinds
 from .ledger import AllocatedState
-from .pools import PoolGatherer
+from .pools import KnownPools, PoolGatherer
 from .requests import ClaimRequests, RequestReader
 from .search import DeviceOrder
 from .taints import effective_rules
@@ -85,6 +85,11 @@ class View:
     def gatherer(self) -> PoolGatherer:
         """The gatherer that finds the pools of nodes."""
         return PoolGatherer(self.slices, self.target, self.taint_rules)
+
+    @cached_property
+    def known_pools(self) -> KnownPools:
+        """The pools of the nodes that were asked for, each found once for all views with the same gatherer."""
+        return KnownPools(self.gatherer)
 
     @cached_property
     def device_kinds(self) -> KnownKinds:
@@ -234,6 +239,7 @@ _PARTS = ("target", "classes", "slices", "claims", "given_rules", "device_order"
 _DEPENDS = {
     "taint_rules": {"rules", "given_rules"},
     "gatherer": {"rules", "given_rules", "slices"},
+    "known_pools": {"rules", "given_rules", "slices"},
     "device_kinds": {"rules", "given_rules", "slices"},
     "state": {"shares", "claims"},
     "holders": {"claims"},

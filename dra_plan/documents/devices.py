@@ -112,7 +112,8 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
     leaving: Annotated[
         list[str],
         Meta(
-            description="The pods among them that are being deleted. Only lists of pools and obstacles of nodes have this field."
+            description="The pods among them that are being deleted. Only lists of pools and obstacles of nodes have "
+            "this field."
         ),
     ] = []
 

@@ -6,7 +6,7 @@ explanation of one claim set. The findings come from `funnel`, `selectors`, `ele
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dra_plan.allocator import AllocationError, Allocator, NodeOutcome, Outcome, View
@@ -169,13 +169,14 @@ def explain_refusing(
     suggests: bool = False,
     kept: Sequence[ResourceClaim] = (),
     known: KnownFindings | None = None,
+    answered: Mapping[str, NodeOutcome] | None = None,
 ) -> RefusingExplanation:
     """Run the allocator on the nodes, and explain the nodes that reject the claims.
 
-    Nodes are also explained if allocated claims in the set exclude them.
+    Nodes are also explained if allocated claims in the set exclude them. `answered` are the allocator's results that are already known, by node.
     """
-    allocator = Allocator(claim_set.claims, view, max_steps=max_steps)
-    answers = [(node, allocator.allocate(node)) for node in nodes]
+    allocator, there = Allocator(claim_set.claims, view, max_steps=max_steps), answered or {}
+    answers = [(node, there.get(node.metadata.name) or allocator.allocate(node)) for node in nodes]
     refusing = [
         (node, answer) for node, answer in answers if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
     ]

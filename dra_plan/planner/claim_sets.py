@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import structs
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
-from dra_plan.allocator.pools import KnownPools
 from dra_plan.allocator.search import pack, unpack
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -200,7 +199,7 @@ class SetPlanner:
     ) -> None:
         """Create a planner. With `reads_few`, allocations are built only when they are read."""
         self.view, self.nodes, self.deadline = view, nodes, deadline
-        self._pools = KnownPools(view.gatherer) if reads_few else None
+        self._pools = view.known_pools if reads_few else None
         self.max_steps = question.max_steps
         self._question, self._total, self._done = question, total, 0
 

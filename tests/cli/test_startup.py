@@ -12,7 +12,9 @@ CONVERTER = ("pydantic", "pydantic_core")
 """What typer converts values by, which are texts mostly."""
 WORDS = ("dra_plan.text.columns", "dra_plan.text.naming", "dra_plan.text.words")
 RULES = "dra_plan.validation.run"
-NOT_ASKED = ("rich", "jsonschema", "celpy", "dra_plan.explanation.explainer", "dra_plan.whatif", RULES)
+OTHERS = "dra_plan.questions.methods"
+"""All questions: a command loads only its own."""
+NOT_ASKED = ("rich", "jsonschema", "celpy", "dra_plan.explanation.explainer", "dra_plan.whatif", RULES, OTHERS)
 
 COMMANDS: list[tuple[list[str], tuple[str, ...]]] = [
     (["allocate", QUICKSTART], (*NOT_ASKED, "dra_plan.questions.allocate.trace", "dra_plan.scheduler.simulate")),
@@ -28,7 +30,7 @@ COMMANDS: list[tuple[list[str], tuple[str, ...]]] = [
     ),
     (
         ["explain", QUICKSTART, "pod/train", "-o", "json"],
-        ("rich", "jsonschema", "dra_plan.whatif"),
+        ("rich", "jsonschema", "dra_plan.whatif", OTHERS, "importlib.resources"),
     ),
 ]
 

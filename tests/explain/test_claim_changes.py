@@ -8,6 +8,10 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.documents.suggestions import OtherAmount, SelectorChanged
+from dra_plan.explanation import funnel
+from dra_plan.explanation.explainer import KnownFindings
+from dra_plan.explanation.funnel import Funnel, NodeOffer
+from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.suggest.patches import RANKS, rank
 from dra_plan.questions.explain.owners import STILL_NONE
 from tests.build import Object, allocated, deployment, device, device_class, node, pod, request, running, slice_, taint
@@ -135,3 +139,23 @@ def test_another_value_says_how_much_smaller_its_devices_are(small: str, last: b
     amount = OtherAmount(name="memory", from_="41Gi", to=small)
     told = SelectorChanged(code="change-value", selector=0, expression="", replacement="", amount=amount)
     assert (rank(told) == RANKS.index("drop-request")) is last
+
+
+def test_a_node_is_examined_once_for_its_reasons_and_for_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of nodes and of the plan changes no answer."""
+    names = ("a", "b", "c")
+    nodes = [each for name in names for each in having(name, *gpus(2), spec={"taints": [taint("dedicated", "ml")]})]
+    objects = world(3, *nodes)
+    examined: list[str] = []
+
+    def watched(placement: Placement, known: list[Funnel] | None = None) -> NodeOffer:
+        examined.extend([placement.node.metadata.name] if known is None else [])
+        return funnel.offer(placement, known)
+
+    monkeypatch.setattr("dra_plan.explanation.explainer.offer", watched)
+    shared = Cluster.of(objects).explain("pod/p").to_dict()
+    assert sorted(examined) == list(names)
+    monkeypatch.setattr("dra_plan.questions.explain.reasons.ClusterFindings.of", lambda *_: KnownFindings())
+    monkeypatch.setattr("dra_plan.questions.explain.node_reasons._answered", lambda *_: {})
+    assert Cluster.of(objects).explain("pod/p").to_dict() == shared
+    assert sorted(examined) == sorted(3 * names)

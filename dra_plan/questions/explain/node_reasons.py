@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
-from dra_plan.allocator import Outcome
+from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
-from dra_plan.claims.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet, asked
 from dra_plan.documents.base import PoolName
 from dra_plan.documents.devices import ClaimHolder, DecidingClause, RemovedDevices
 from dra_plan.documents.node_obstacles import (
@@ -192,7 +192,7 @@ class DeviceReasons:
     ) -> None:
         self._inventory, self._drivers, self._about, self._chosen = inventory, drivers, about, chosen
         self._found: dict[str, DeviceReason] = {}
-        self._attempt = attempt
+        self._plan, self._attempt = plan, attempt
         self.absent: list[AbsentName] = []
         """The values that no device has, of nodes that the claims' own explanation does not examine."""
         if plan is not None and plan.explanation is not None and not (attempt is not None and attempt.has_more):
@@ -254,6 +254,7 @@ class DeviceReasons:
             nodes,
             max_steps=self._about.max_steps,
             known=self._about.findings.of(attempt.view, claim_set),
+            answered=_answered(self._plan, attempt, nodes, self._about) if self._plan is not None else {},
         ).told
         if self._tells_absent:
             self.absent = absent(told)
@@ -296,6 +297,22 @@ def _of_other_kinds(offer: NodeOffer, funnel: Funnel) -> int:
 
     in_use = [device for one in funnel.removals if one.step == "in-use" for device in one.devices]
     return len(in_use) - len(wanted(offer, funnel.want, in_use))
+
+
+def _answered(
+    plan: ClaimSetPlan, attempt: DeviceAttempt, nodes: Sequence[Node], about: RunQuestion
+) -> dict[str, NodeOutcome]:
+    """Return the plan's results on these nodes, if the attempt has the same requests in the same cluster.
+
+    Results whose text may name a claim, and those that a deadline may have cut short, are not included.
+    """
+    claim_set = ClaimSet(claims=attempt.claims, allocated=attempt.allocated)
+    if attempt.view is not about.view or attempt.allocated or asked(claim_set) != asked(plan.claim_set):
+        return {}
+    asked_for = {node.metadata.name: node for node in nodes}
+    same = {name for node in about.inventory.nodes if asked_for.get(name := node.metadata.name) is node}
+    plain = (Outcome.FITS, Outcome.DOES_NOT_FIT)
+    return {one.node: one for one in plan.nodes if one.node in same and one.outcome in plain}
 
 
 def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:

@@ -343,7 +343,7 @@ class _KnownLooks:
     def get(self, view: View, key: Hashable | None) -> KnownAnswers | None:
         """Return the results for pods with this key and with the view's slices and classes, or None."""
         if view is not self._view:
-            self._view, self.pools = view, KnownPools(view.gatherer)
+            self._view, self.pools = view, view.known_pools
             self._found.clear()
         return None if key is None else self._found.get(key)
 
