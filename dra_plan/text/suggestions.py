@@ -68,7 +68,14 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look if a driver's pod has a problem, so that the devices on its node are not known."""
+    """Return where to look if a driver's pod has a problem or does not run, so that its devices are not known."""
+    if of.state == "label":
+        nodes = f"node{'s' if len(of.lacking) > 1 else ''} {words.listed(of.lacking)}"
+        labels = of.labels.replace(",", " ")
+        return (
+            f"label {nodes} {labels}, as DaemonSet {of.daemon_set} of the driver requires: what it "
+            "then publishes there is not known, so this cannot be tried"
+        )
     where = f"{'for' if of.state == 'pending' else 'on'} {words.listed(of.lacking)}"
     return f"{_look_at(of, where)}: what it then publishes there is not known, so this cannot be tried"
 
