@@ -223,7 +223,8 @@ def change(of: SuggestedChange) -> str:
         case AlternativeAdded():
             return f"add an alternative to {words.request(of)}: class {of.class_}, count {of.count}"
         case ClassChanged():
-            return f"use class {of.to} in {words.request(of)}"
+            instead = f" instead of {of.from_}" if of.from_ else ""
+            return f"ask for class {of.to}{instead} in {words.request(of)}"
         case RequestDropped():
             return f"leave out {words.request(of)}"
         case ConstraintDropped():

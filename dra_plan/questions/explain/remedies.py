@@ -404,8 +404,9 @@ def _key(changes: Iterable[SuggestedChange]) -> tuple[str, ...]:
 
 
 def _is_crowded_out(verdict: OwnerVerdict) -> bool:
-    """Return whether it would fit, or more of its pods would, if other pods did not take the devices first."""
-    return verdict.alone is not None or 0 < verdict.would_bind < verdict.pods
+    """Return whether it, or more of its pods or of its pod group, would fit if other pods did not come first."""
+    is_partial = 0 < verdict.would_bind < verdict.pods
+    return verdict.alone is not None or verdict.gang is not None or is_partial
 
 
 def _of_devices(verdict: OwnerVerdict) -> list[str]:
