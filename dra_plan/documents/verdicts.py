@@ -228,6 +228,9 @@ GOOD = ("WouldBind", "WouldPreempt")
 TRIED = ("Unschedulable", "Error")
 """Verdicts for which changes are tried with the whole scheduler."""
 
+MOST_NODES_TRIED = 10_000
+"""The maximum number of nodes in the clusters of all trials of one kind together."""
+
 _LIFTS = {
     "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
     "await-node": ("TaintToleration",),

@@ -173,7 +173,8 @@ def explain_refusing(
 ) -> RefusingExplanation:
     """Run the allocator on the nodes, and explain the nodes that reject the claims.
 
-    Nodes are also explained if allocated claims in the set exclude them. `answered` are the allocator's results that are already known, by node.
+    Nodes are also explained if allocated claims in the set exclude them. `answered` are the allocator's results that
+    are already known, by node.
     """
     allocator, there = Allocator(claim_set.claims, view, max_steps=max_steps), answered or {}
     answers = [(node, there.get(node.metadata.name) or allocator.allocate(node)) for node in nodes]

@@ -81,10 +81,14 @@ def heading(tried: int, untried: int) -> tuple[str, str]:
 
 
 def repair(of: DriverPod) -> str:
-    """Return where to look for the problem of a driver's pod.
-
-    It is not known which devices the driver will publish on the pod's node, so this cannot be tried.
-    """
+    """Return where to look if a driver's pod has a problem or does not run, so that its devices are not known."""
+    if of.state == "label":
+        nodes = f"node{'s' if len(of.lacking) > 1 else ''} {words.listed(of.lacking)}"
+        labels = of.labels.replace(",", " ")
+        return (
+            f"label {nodes} {labels}, as DaemonSet {of.daemon_set} of the driver requires: what it "
+            "then publishes there is not known, so this cannot be tried"
+        )
     where = f"{'for' if of.state == 'pending' else 'on'} {words.listed(of.lacking)}"
     return f"{_look_at(of, where)}: what it then publishes there is not known, so this cannot be tried"
 
@@ -236,7 +240,8 @@ def change(of: SuggestedChange) -> str:
         case AlternativeAdded():
             return f"add an alternative to {words.request(of)}: class {of.class_}, count {of.count}"
         case ClassChanged():
-            return f"use class {of.to} in {words.request(of)}"
+            instead = f" instead of {of.from_}" if of.from_ else ""
+            return f"ask for class {of.to}{instead} in {words.request(of)}"
         case RequestDropped():
             return f"leave out {words.request(of)}"
         case ConstraintDropped():

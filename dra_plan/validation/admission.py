@@ -77,7 +77,7 @@ REFUSED_PODS = error(
         "The API server accepts the workload, but the pod template makes it reject every pod that the workload's "
         "controller tries to create."
     ),
-    "Add the objects that the template names, or correct the template.",
+    "Add the object that the template names, or name another one in the template.",
 )
 RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
 

@@ -22,7 +22,10 @@ from tests.build import (
     workload,
 )
 
+from .test_remedies import terms
+
 PRESENT = {"gpu.present": "true"}
+INSTANCE = "node.kubernetes.io/instance-type"
 RUNS_THERE = "Driver gpu.example.com publishes devices for a, where DaemonSet default/driver runs."
 
 
@@ -52,6 +55,29 @@ def crashing(reason: str, message: str, **more: Any) -> Object:
 def test_a_daemon_set_that_is_not_for_the_node() -> None:
     said = text(cluster(spec={"nodeSelector": PRESENT}))
     assert f"{RUNS_THERE} It does not run on b: it is for nodes with gpu.present=true." in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "wants", "is_told"),
+    [
+        ("large", {"nodeSelector": PRESENT}, True),
+        ("small", {"nodeSelector": PRESENT}, False),
+        ("", {"nodeSelector": PRESENT}, False),
+        ("large", {"affinity": terms([["gpu.present", "Exists"]])}, False),
+    ],
+)
+def test_a_node_that_should_have_devices_is_to_get_the_label(kind: str, wants: Object, is_told: bool) -> None:
+    """It should if it is of the same instance type as one that has some, and the label has only one right value."""
+    types = [{INSTANCE: each} if each else {} for each in ("large" if kind else "", kind)]
+    [first, *others] = cluster(b=node("b", labels=types[1]), spec=wants)
+    first["metadata"]["labels"] |= types[0]
+    said = text([first, *others])
+    assert "It does not run on b: it is for nodes with gpu.present" in said
+    line = (
+        "1. label node b gpu.present=true, as DaemonSet default/driver of the driver requires: what it then publishes"
+    )
+    assert (line in said) == is_told
+    assert ("What would make it fit (each but the first was tried):" in said) == is_told
 
 
 def test_a_daemon_set_with_terms_that_the_node_does_not_match() -> None:

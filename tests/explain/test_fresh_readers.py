@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.claims.sets import Owner
+from dra_plan.questions.explain.acceptance import is_accepted
 from tests.build import (
     GPU,
     Object,
@@ -72,6 +74,31 @@ def test_cpu_is_lowered_to_a_quarter_at_most_and_memory_to_a_third(resource: str
     asked = {"cpu": "2", "memory": "2Gi"}
     found = suggested([node("a", **{resource: left}), pod("p", cpu=None, requests={resource: asked[resource]})])
     assert found == ([["lower-request"]] if helps else [])
+
+
+@pytest.mark.parametrize(("to", "is_right"), [("512Mi", True), ("513Mi", False), ("", False)])
+def test_a_change_that_the_api_server_refuses_is_not_offered(to: str, is_right: bool) -> None:
+    """Huge pages are whole pages, and their limit must be equal to the request; what was wrong before may stay."""
+    own = {"requests": {"cpu": "1", "hugepages-2Mi": "1Gi"}, "limits": {"cpu": "500m", "hugepages-2Mi": "1Gi"}}
+    asked = {name: amounts | {"hugepages-2Mi": to} if to else amounts for name, amounts in own.items()}
+    if not to:
+        asked["requests"] = own["requests"] | {"hugepages-2Mi": "512Mi"}
+    before, after = (
+        Cluster.of([node("a"), of_cluster(pod("p", containers=[{"name": "c", "image": "i", "resources": each}]))])
+        for each in (own, asked)
+    )
+    owner = Owner("Pod", "default", "p")
+    assert is_accepted(before.inventory, after.inventory, owner, before.target) == is_right
+
+
+def test_the_limit_of_huge_pages_follows_the_request() -> None:
+    asked = {"cpu": "1", "hugepages-2Mi": "1Gi"}
+    container = {"name": "c", "image": "i", "resources": {"requests": asked, "limits": {"hugepages-2Mi": "1Gi"}}}
+    objects = [node("a", **{"hugepages-2Mi": "512Mi"}), pod("p", containers=[container])]
+    assert suggested(objects) == [["lower-request"]]
+    [verdict] = Cluster.of(objects).explain("pod/p").to_dict()["verdicts"]
+    [patch] = verdict["suggestions"][0]["patches"]
+    assert patch["patch"][-1]["value"] == {"hugepages-2Mi": "512Mi"}
 
 
 def of_cluster(made: Object, namespace: str = "default") -> Object:

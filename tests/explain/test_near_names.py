@@ -93,7 +93,7 @@ def test_a_class_of_another_name_is_to_be_created_and_the_other_class_comes_last
     said = text(objects)
     assert "Did you mean" not in said
     create = said.index("does not exist.\n  Create the class, or install what provides it")
-    assert create < said.index("There are: gpu.example.com.") < said.index("1. use class gpu.example.com")
+    assert create < said.index("There are: gpu.example.com.") < said.index("1. ask for class gpu.example.com")
     assert ("To use another class, change the class in the template" in said) == is_generated
     created = [*objects, device_class("mig.example.com", driver=GPU)]
     assert "would be bound to a now" in text(created)

@@ -8,8 +8,23 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
-from tests.build import claim, device_class, member, node, placed, pod_group, request, slice_
+from tests.build import (
+    allocated,
+    claim,
+    device_class,
+    gpus,
+    member,
+    node,
+    placed,
+    pod_group,
+    request,
+    running,
+    slice_,
+    template,
+)
 from tests.scheduler.groups.planning import GANGS
+
+from .json_patch import patched
 
 
 def asked(objects: list[dict[str, Any]], gates: dict[str, bool]) -> Cluster:
@@ -99,3 +114,17 @@ def test_markdown_says_the_same() -> None:
     headline, *details = told(objects)
     assert f"### {headline}" in text
     assert all(f"- {line.strip()}" in text for line in details)
+
+
+def test_a_pod_in_the_way_of_a_group_is_named_and_without_it_the_group_starts() -> None:
+    """Each pod alone would fit; the third finds no device, because another pod has the last one."""
+    objects = [*gpus("n", each=3), template("t", request()), pod_group(least=3)]
+    objects += [allocated("held", "n/gpu-0", pod="w", on="n"), running("w", "n", claims={"x": "held"})]
+    objects += [member(name, templates={"gpu": "t"}) for name in "abc"]
+    cluster = asked(objects, GANGS)
+    [verdict] = cluster.explain("pod/a").to_dict()["verdicts"]
+    assert (verdict["verdict"], verdict["gang"]["found"]) == ("Unschedulable", 2)
+    [released] = [one for one in verdict["suggestions"] if one["changes"][0]["code"] == "release-claim"]
+    assert released["changes"][0]["pods"] == ["w"]
+    [after] = asked(patched(objects, released["patches"]), GANGS).explain("pod/a").to_dict()["verdicts"]
+    assert after["verdict"] == "WouldBind"

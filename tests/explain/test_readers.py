@@ -343,20 +343,21 @@ def test_a_generated_claim_is_changed_in_its_template() -> None:
 
 
 def test_extended_resources_have_their_names() -> None:
-    """Not those of the requests that the scheduler makes of them."""
+    """Not those of the requests that the scheduler makes of them; only a class of the same vendor may serve them."""
     [of_class, *rest] = gpus("a", each=1)
-    of_class["spec"]["extendedResourceName"] = "x.io/gpu"
-    asking = pod("p", requests={"x.io/gpu": "2"})
+    of_class["spec"]["extendedResourceName"] = "example.com/gpu"
+    asking = pod("p", requests={"example.com/gpu": "2"})
     text = str(explain([of_class, *rest, asking], "pod/p"))
-    assert "x.io/gpu needs 2" in text
+    assert "example.com/gpu needs 2" in text
     assert "container-0" not in text
     del of_class["spec"]["extendedResourceName"]
-    one = pod("p", requests={"x.io/gpu": "1"})
+    one = pod("p", requests={"example.com/gpu": "1"})
     answer = explain([of_class, *rest, one], "pod/p")
-    assert "have class gpu.example.com serve x.io/gpu (its extendedResourceName)" in str(answer)
+    assert "have class gpu.example.com serve example.com/gpu (its extendedResourceName)" in str(answer)
+    assert "have class" not in str(explain([of_class, *rest, pod("p", requests={"x.io/gpu": "1"})], "pod/p"))
     [suggestion] = answer.to_dict()["verdicts"][0]["suggestions"]
     assert suggestion["patches"][0]["patch"] == [
-        {"op": "add", "path": "/spec/extendedResourceName", "value": "x.io/gpu"}
+        {"op": "add", "path": "/spec/extendedResourceName", "value": "example.com/gpu"}
     ]
 
 

@@ -379,20 +379,20 @@ def test_a_misspelt_class_is_corrected_in_the_template_of_a_generated_claim() ->
     said = text(misspelt(pod("p", templates={"gpu": "t"}), "gpu.exmple.com"))
     assert ", generated from template t, request gpu: device class gpu.exmple.com does not exist." in said
     assert "Correct the class in the template, and recreate template and pod.\n" in said
-    assert "  1. use class gpu.example.com in request gpu of template t (the pod then fits on a)\n" in said
+    assert "  1. ask for class gpu.example.com in request gpu of template t (the pod then fits on a)\n" in said
     assert "  Templates and claims cannot be edited. Delete and recreate the template," in said
 
 
 def test_a_correction_that_does_not_help_is_not_suggested() -> None:
     said = text(misspelt(pod("p", cpu="900", templates={"gpu": "t"}), "gpu.exmple.com"))
     assert "Did you mean gpu.example.com?" in said
-    assert "use class" not in said
+    assert "ask for class" not in said
 
 
 def test_a_misspelt_class_of_a_claim_is_corrected_in_the_claim() -> None:
     asked = [claim("c", request("gpu", of="gpu.exmple.com")), pod("p", claims={"gpu": "c"})]
     said = text([*gpus("a"), *asked])
-    assert "  1. use class gpu.example.com in request gpu of claim c (the pod then fits on a)\n" in said
+    assert "  1. ask for class gpu.example.com in request gpu of claim c (the pod then fits on a)\n" in said
     assert "template" not in said.partition("What would")[0]
 
 

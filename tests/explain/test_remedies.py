@@ -195,6 +195,23 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
         [node("a", cpu="4", spec={"taints": [TAINT]}), pod("p", cpu="6")],
         [["tolerate-node-taint", "lower-request"]],
     ),
+    "pods that are nowhere": (
+        [node("a"), pod("p", affinity={"podAffinity": APART["podAntiAffinity"]})],
+        [],
+    ),
+    "a shared device of a device plugin": (
+        [
+            node("a", **{"example.com/gpu.shared": "4", "example.com/gpu-mem": "0"}),
+            device_class("gpu.other.com"),
+            pod("p", requests={"example.com/gpu": "1"}),
+        ],
+        [["rename-resource"]],
+    ),
+    "a part of a device": (
+        [node("a", **{"x.com/mig-1g.5gb": "4", "x.com/mig-2g.10gb": "1"}), pod("p", requests={"x.com/gpu": "1"})],
+        [["rename-resource"], ["rename-resource"]],
+    ),
+    "another device of the vendor": ([node("a", **{"x.com/fpga": "4"}), pod("p", requests={"x.com/qat": "1"})], []),
     "a fifth of the size": ([node("a", cpu="1"), pod("p", cpu="5")], []),
     "a place": (
         [node("a"), pod("p", nodeSelector={"topology.kubernetes.io/zone": "x"})],
@@ -266,6 +283,8 @@ def test_what_helps_is_told_and_helps(name: str) -> None:
     assert changes(verdict) == expected
     for suggestion in verdict.get("suggestions", []):
         helps(objects, "pod/p", suggestion)
+    said = str(explain(objects, "pod/p"))
+    assert ("No single change" in said or "No change was tried, because" in said) == (not expected)
 
 
 def test_the_smallest_pod_leaves_and_what_belongs_to_its_node_stays() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from dra_plan import allocate
 from tests.build import (
     GPU,
@@ -20,6 +22,7 @@ from tests.build import (
     template,
 )
 
+from .apply import applied
 from .asking import explain, only_set
 from .json_patch import patched
 from .situations import cel, cluster, gpus
@@ -87,9 +90,24 @@ def test_a_change_to_a_class_names_those_who_use_it() -> None:
     others = [claim("other", request("gpu", of="narrow"))]
     others[0]["status"] = {"allocation": {"devices": {"results": []}}}
     others.append(template("more", request("gpu", of="narrow")))
-    claim_set = only_set([*cluster(slice_("a", *devices)), narrow, wanted, *others])
+    every = [*cluster(slice_("a", *devices)), narrow, wanted, *others]
+    claim_set = only_set([one for one in every if (one["kind"], one["metadata"]["name"]) != ("DeviceClass", GPU)])
     [loosened] = [s["changes"][0] for s in claim_set["suggestions"] if s["changes"][0]["code"] == "loosen-class"]
     assert [user["name"] for user in loosened["usedBy"]] == ["other", "more"]
+
+
+@pytest.mark.parametrize("asks", [True, False], ids=["with a selector of its own", "without"])
+def test_another_class_is_asked_for_and_that_of_all_users_is_left_as_it_is(asks: bool) -> None:
+    """Devices of the class are on no node that is left; those of the other class have no profile."""
+    mig = device_class("mig", f'device.driver == "{GPU}"', cel(' .type == "mig"'))
+    slices = [slice_("a", device("gpu-0", type="gpu")), slice_("b", device("mig-0", type="mig", profile="1g"))]
+    own = [cel(' .profile == "1g"')] if asks else []
+    objects = [*cluster(*slices), mig, allocated("used", "b/mig-0", pod="w"), claim("c", request("g", *own, of="mig"))]
+    told = only_set(objects, nodes=["a"])["suggestions"]
+    assert codes({"suggestions": told}) == [["change-class", "drop-selector"] if asks else ["change-class"]]
+    assert told[0]["changes"][0]["from"] == "mig"
+    for changed in (patched(objects, told[0]["patches"]), applied(objects, told[0]["changes"])):
+        assert "a" in allocate(changed).to_dict()["claimSets"][0]["fittingNodes"]
 
 
 def test_a_class_never_loses_its_driver() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.questions.explain.owners import NOT_OF_NODES
 from tests.build import (
     HOST,
     WAIT,
@@ -71,6 +72,7 @@ def test_each_fault_of_a_volume_is_named(offered: Object, why: str) -> None:
     told = said(STATIC, offered)
     assert "has no volume, and StorageClass nfs creates none." in told
     assert f"Volume share does not match: {why}" in told
+    assert NOT_OF_NODES in told
 
 
 def test_a_released_volume_of_a_deleted_claim_of_the_same_name() -> None:

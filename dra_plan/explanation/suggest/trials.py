@@ -22,6 +22,7 @@ from dra_plan.documents.base import ClaimName
 from dra_plan.documents.suggestions import (
     CapacityChanged,
     ClaimReleased,
+    ClassChanged,
     ConstraintDropped,
     CountLowered,
     ObjectPatch,
@@ -66,6 +67,7 @@ _REPAIRS = frozenset(
         "rename-capacity",
         "drop-capacity",
         "change-value",
+        "change-class",
         "loosen-selector",
         "drop-selector",
         "drop-constraint",
@@ -77,6 +79,9 @@ _REPAIRS = frozenset(
 
 _LEAVING_SELECTORS = ("lower-count", "count-instead-of-all", "release-claim")
 """Changes after which the search may no longer reach a device on which a selector fails."""
+
+_OTHER_CLASSES = ("change-class", "add-alternative")
+"""Changes that request another class."""
 
 _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen-selector")
 
@@ -124,7 +129,8 @@ class Trials:
         """Return the changes that helped, with the most plausible first. Single changes come before pairs of changes.
 
         Dropping a selector is not suggested if a smaller change is enough. Giving up the devices of an alternative is
-        not suggested if any other change helps.
+        not suggested if any other change helps. Changing a class, which everybody uses, is not suggested if another
+        class helps.
         """
         every = [change for found in self._found.values() for change in found.changes]
         less = {_selector(change) for change in every if change.code in _LESS_THAN_DROPPING}
@@ -133,6 +139,8 @@ class Trials:
             for found in self._found.values()
             if not any(change.code == "drop-selector" and _selector(change) in less for change in found.changes)
         ]
+        if any(change.code in _OTHER_CLASSES for found in helped for change in found.changes):
+            helped = [found for found in helped if all(change.code != "loosen-class" for change in found.changes)]
         real = [found for found in helped if not any(gives_up_alternative(change.told) for change in found.changes)]
         return sorted(real or helped, key=_order)[:MOST_SUGGESTIONS]
 
@@ -249,6 +257,8 @@ def _is_less(change: Change, known: Change) -> bool:
 def _clashes(change: Change, other: Change, placement: Placement) -> bool:
     """Return whether a change can't be combined with the other: it has the same subject, or would leave no request."""
     requests = sum(len(claim.spec.devices.requests) for claim in placement.claims)
+    if {change.code, other.code} == {"change-class", "loosen-class"}:
+        return True  # the other class is used as it is
     leaves_none = change.code == other.code == "drop-request" and requests <= len((change, other))
     return leaves_none or _place(other) == _place(change)
 
@@ -271,6 +281,8 @@ def _place(change: Change) -> object:
         return "constraint", told.claim
     if isinstance(told, CapacityChanged):
         return "capacity", told.claim, told.request
+    if isinstance(told, ClassChanged):
+        return "class", told.claim, told.request
     if isinstance(told, CountLowered):
         return "count", told.claim, told.request
     return change.key

@@ -1,4 +1,4 @@
-"""`explain`: pods of drivers that are not ready on nodes that otherwise could take a pod.
+"""`explain`: pods of drivers that are not ready, or do not run, on nodes that otherwise could take a pod.
 
 Their devices are only known once the driver publishes them, so a repair cannot be tried, unless the present slices of
 an incomplete pool are enough.
@@ -6,6 +6,7 @@ an incomplete pool are enough.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
@@ -15,6 +16,7 @@ from msgspec import structs
 from dra_plan.allocator import PoolState, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.well_known import INSTANCE_TYPE
 from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.suggestions import PoolAwaited, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
@@ -27,6 +29,9 @@ MOST_REPAIRS = 2
 
 MOST_GROUPS = 8
 """The number of kinds of nodes on which such pods are sought."""
+
+_SETTABLE = re.compile(r"[^=!<> ]+=[^=!<> ]*")
+"""A requirement that one value of a label meets."""
 
 _BROKEN = ("fault", "pending", "not-ready")
 """The states of a pod that may be repaired."""
@@ -59,7 +64,7 @@ class DriverRepairs:
         return structs.replace(of, changes=[with_pods(one) for one in of.changes])
 
     def untried(self, made: OwnerVerdict, plan: ClaimSetPlan | None, found: Iterable[TriedChanges]) -> list[DriverPod]:
-        """Return the driver pods to repair on nodes that lack only devices.
+        """Return the driver pods to repair on nodes that lack only devices, or a label that the driver requires.
 
         Nodes that one of the found changes names are left out.
         """
@@ -77,6 +82,18 @@ class DriverRepairs:
             if offer is not None:
                 found = [*self._pods.missing(offer, nodes), *self._of_pools(offer, nodes[0])]
                 yield from (one for one in found if one.pod and one.state in _BROKEN)
+                yield from filter(None, map(self._to_label, found))
+
+    def _to_label(self, of: DriverPod) -> DriverPod | None:
+        """Return the DaemonSet with the nodes on which it would run if they had labels, if they should have devices.
+
+        These nodes are of the same instance type as one with devices.
+        """
+        if of.state != "label" or not all(map(_SETTABLE.fullmatch, of.labels.split(","))):
+            return None
+        types = {one.metadata.name: (one.metadata.labels or {}).get(INSTANCE_TYPE) for one in self._inventory.nodes}
+        alike = [name for name in of.lacking if types.get(of.node) and types.get(name) == types[of.node]]
+        return structs.replace(of, lacking=alike) if alike else None
 
     def _of_pools(self, offer: NodeOffer, node: Node) -> Iterator[DriverPod]:
         """Yield the pods on a node of the drivers whose pools there are incomplete."""

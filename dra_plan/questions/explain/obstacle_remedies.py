@@ -31,6 +31,7 @@ from dra_plan.api.well_known import (
     ZONE,
 )
 from dra_plan.api.workloads import CronJob, CustomWorkload, Job
+from dra_plan.cel.parts import strings
 from dra_plan.claims.index import owner_of
 from dra_plan.claims.owners import ended, wanted
 from dra_plan.claims.sets import Owner
@@ -78,8 +79,13 @@ from dra_plan.questions.explain.spec_edits import (
     without_port,
     without_requirement,
 )
+from dra_plan.questions.explain.vendors import same_family, vendor_of
 from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
+
+MOST_RENAMED = 2
+"""The number of other resources of one family that might be requested."""
+
 
 MOST_CLASSES = 2
 """The number of device classes that might serve a resource."""
@@ -279,11 +285,11 @@ class ObstacleRemedies:
 
     def _not_required(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         """Yield the pod without what it requires of a label, unless a program needs it or it names the pod's node."""
-        spec, by = self._pods.spec, self._pods.object
-        if spec is None or spec.runtime_class_name or one.label in _OF_SYSTEM:
+        spec = self._pods.spec
+        if spec is None or spec.runtime_class_name or one.label in _OF_SYSTEM or (one.near and one.found):
             return
         places = requiring(spec, one.label, one.operator, one.values)
-        if by is None or not places:
+        if not places:
             return  # the configuration of the scheduler requires it
         told = NodeRequirementDropped(
             code="drop-node-requirement",
@@ -465,22 +471,21 @@ class ObstacleRemedies:
         yield Remedy((told,), _on_node(name, edited), patches=(made,))
 
     def _renamed(self, resource: str) -> Iterator[Remedy]:
-        """Yield the resource with a similar name that a class serves or a node has."""
+        """Yield resources that a class serves or a node has: one with a similar name, or else others of its family."""
         if resource.startswith(IMPLICIT_PREFIX):
             yield from self._of_other_class(resource)
             return
-        names = {name for node in self._inventory.nodes for name in node.status.allocatable}
+        names = {name for node in self._inventory.nodes for name, has in node.status.allocatable.items() if has != "0"}
+        there = resource in names
         names |= {one.spec.extended_resource_name for one in self._inventory.classes if one.spec.extended_resource_name}
         near = misspelt(resource, names - {resource})
-        if near is not None:
-            told = ResourceRenamed(code="rename-resource", resource=resource, to=near)
-            yield from self._of_pod(told, lambda spec: asking_for_other(spec, resource, near), fixed=True)
+        others = [near] if near is not None else [] if there else same_family(resource, names)
+        for other in others[:MOST_RENAMED]:
+            told = ResourceRenamed(code="rename-resource", resource=resource, to=other)
+            yield from self._of_pod(told, partial(asking_for_other, resource=resource, other=other), fixed=True)
 
     def _of_other_class(self, resource: str) -> Iterator[Remedy]:
-        """Yield the resources of existing classes, instead of that of a class that does not exist.
-
-        Classes whose names share the most words with its name come first.
-        """
+        """Yield the resources of existing classes whose names share words with that of a class that does not exist."""
         words = {*_WORDS.findall(resource.removeprefix(IMPLICIT_PREFIX))}
         names = sorted(one.metadata.name for one in self._inventory.classes)
         alike = {name: len(words.intersection(_WORDS.findall(name))) for name in names}
@@ -490,12 +495,12 @@ class ObstacleRemedies:
             yield from self._of_pod(told, partial(asking_for_other, resource=resource, other=other), fixed=True)
 
     def _served(self, resource: str) -> Iterator[Remedy]:
-        """Yield device classes that serve no resource yet, those of the same domain first."""
-        domain = resource.partition("/")[0]
+        """Yield device classes that serve no resource yet, and that are about devices of the same vendor."""
         if resource.startswith(IMPLICIT_PREFIX):
             return  # only the class with this name serves it
+        vendor = vendor_of(resource)
         free = [one for one in self._inventory.classes if not one.spec.extended_resource_name]
-        for one in sorted(free, key=lambda each: domain not in each.metadata.name)[:MOST_CLASSES]:
+        for one in [one for one in free if vendor in _vendors(one)][:MOST_CLASSES]:
             told = ResourceServed(code="serve-resource", class_=one.metadata.name, resource=resource)
             yield Remedy((told,), _serving(one.metadata.name, resource))
 
@@ -532,6 +537,13 @@ class ObstacleRemedies:
         """Yield a change of the pod spec, if its location is known."""
         if self._pods.spec is not None:
             yield Remedy((told,), self._pods.editing(edit), fixed=fixed)
+
+
+def _vendors(of: DeviceClass) -> set[str]:
+    """Return the domains of vendors in the name and in the selectors of a class."""
+    expressions = [one.cel.expression for one in of.spec.selectors if one.cel is not None]
+    texts = [of.metadata.name, *(text for one in expressions for text in strings(one))]
+    return {vendor for vendor in map(vendor_of, texts) if vendor}
 
 
 def _serving(name: str, resource: str) -> Callable[[Inventory], Inventory]:

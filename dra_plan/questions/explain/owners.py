@@ -14,13 +14,14 @@ from dra_plan.documents.claim_sets import ExplainedClaimSet
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import NodeStory
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.documents.verdicts import TRIED, OwnerVerdict
+from dra_plan.documents.verdicts import MOST_NODES_TRIED, TRIED, OwnerVerdict
 from dra_plan.explanation.driver_pods import FAULTS
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
 from dra_plan.text import columns, obstacles, suggestions
 from dra_plan.text.columns import Lines, indented
+from dra_plan.text.node_obstacles import in_short
 from dra_plan.text.placed import start_lines, unready_lines
 from dra_plan.text.refusing_nodes import is_told_elsewhere, only_devices
 from dra_plan.text.stories import (
@@ -337,16 +338,27 @@ def nothing_helps(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) ->
 
 
 def _none_helps(verdict: OwnerVerdict | None) -> str:
-    if verdict is None or verdict.tried is None:
+    """Return that no change helps or, if none was tried, why not; "" if changes are not tried for such a verdict."""
+    if verdict is None or verdict.verdict not in TRIED:
         return ""
-    if verdict.alone is not None:
-        return FOR_ALL
-    return NONE_HELPS if verdict.tried else ""
+    if verdict.tried:
+        return NONE_HELPS if verdict.alone is None else FOR_ALL
+    if verdict.of_all_nodes:
+        return NOT_OF_NODES
+    if verdict.tried is None:
+        return NO_TIME
+    if verdict.total_nodes > MOST_NODES_TRIED:
+        return f"No change was tried, because there are more than {MOST_NODES_TRIED:,} nodes."
+    nearest = verdict.told_nodes[0] if verdict.told_nodes else None
+    return f"{NONE_KNOWN} ({in_short(nearest)})." if nearest is not None else f"{NONE_KNOWN}."
 
 
 NONE_HELPS = "No single change and no pair of changes that dra-plan tries makes it fit."
+NONE_KNOWN = "No change was tried, because dra-plan knows none for what is in the way"
+NOT_OF_NODES = "No change was tried, because no node can take the pod until what is said above is fixed."
+NO_TIME = "No change was tried, because too many pods are explained at once, or because the time is up."
 FOR_ALL = "No change that dra-plan knows makes room for it as well as for the pods that come first."
-"""The sentences for when changes were tried with the whole scheduler, without or with other pods that come first."""
+"""The sentences for when no change helps, or none was tried with the whole scheduler."""
 
 STILL_NONE = "Some changes make the claims of the pod fit, but the pod still cannot be scheduled."
 """The sentence for when another pod or rule in the whole scheduler takes the devices."""

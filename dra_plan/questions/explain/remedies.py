@@ -28,7 +28,7 @@ from dra_plan.documents.suggestions import (
     SuggestedChange,
     TriedChanges,
 )
-from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
+from dra_plan.documents.verdicts import DEVICES, MOST_NODES_TRIED, OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests import kinds
@@ -52,10 +52,6 @@ MOST_GROUPS = 4
 
 MOST_TRIALS = 8
 """The number of changes, or pairs of them, that are tried for one owner."""
-
-
-MOST_NODE_TRIALS = 10_000
-"""The maximum number of nodes in the clusters of all trials of one kind together."""
 
 
 MOST_ALIKE = 2
@@ -96,7 +92,7 @@ class Remedies:
         self._object = self._pods.object
         self._nodes = {node.metadata.name: node for node in self._inventory.nodes}
         self._of_obstacles = ObstacleRemedies(self._inventory, owner, self._pods)
-        self._most = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
+        self._most = min(MOST_TRIALS, MOST_NODES_TRIED // max(1, len(self._nodes)))
         self._tried: set[tuple[str, ...]] = set()
         self.tried = 0
         """The number of changes, and combinations, that were tried."""
@@ -412,8 +408,9 @@ def _key(changes: Iterable[SuggestedChange]) -> tuple[str, ...]:
 
 
 def _is_crowded_out(verdict: OwnerVerdict) -> bool:
-    """Return whether it would fit, or more of its pods would, if other pods did not take the devices first."""
-    return verdict.alone is not None or 0 < verdict.would_bind < verdict.pods
+    """Return whether it, or more of its pods or of its pod group, would fit if other pods did not come first."""
+    is_partial = 0 < verdict.would_bind < verdict.pods
+    return verdict.alone is not None or verdict.gang is not None or is_partial
 
 
 def _of_devices(verdict: OwnerVerdict) -> list[str]:

@@ -28,6 +28,7 @@ from dra_plan.api.selectors import selector_text
 from dra_plan.documents.suggestions import PatchOperation
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.editing import CONTAINER_LISTS, with_containers
+from dra_plan.scheduler.cluster.pod_requests import is_scalar
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
 ANYWAY = "ScheduleAnyway"
@@ -245,7 +246,7 @@ def _asking(container: Container, name: str, resource: str, to: str) -> Containe
     if container.name != name:
         return container
     asked = container.resources
-    limits = {**asked.limits, resource: to} if "/" in resource and resource in asked.limits else asked.limits
+    limits = {**asked.limits, resource: to} if is_scalar(resource) and resource in asked.limits else asked.limits
     return structs.replace(
         container, resources=structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
     )

@@ -12,6 +12,7 @@ from dra_plan.api.core import PodSpec
 from dra_plan.documents.suggestions import NodeAdded, NodeTaintMet, SuggestedChange, TriedChanges
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.questions.explain.vendors import vendor_of
 
 
 def ordered(found: Iterable[TriedChanges], hardware: frozenset[str]) -> list[TriedChanges]:
@@ -32,13 +33,7 @@ def ordered(found: Iterable[TriedChanges], hardware: frozenset[str]) -> list[Tri
 
 def _is_reserved(changes: Sequence[SuggestedChange], hardware: frozenset[str]) -> bool:
     """Return whether they bring the owner onto a node that a taint reserves for others."""
-    return any(isinstance(one, NodeTaintMet) and _domain(one.taint.key) not in hardware for one in changes)
-
-
-def _domain(key: str) -> str:
-    """Return the domain of a vendor, such as nvidia.com of nvidia.com/gpu and of gpu.nvidia.com."""
-    domain = key.partition("/")[0]
-    return ".".join(domain.split(".")[-2:]) if "." in domain else ""
+    return any(isinstance(one, NodeTaintMet) and vendor_of(one.taint.key) not in hardware for one in changes)
 
 
 def hardware_domains(spec: PodSpec | None, plan: ClaimSetPlan | None) -> frozenset[str]:
@@ -48,4 +43,4 @@ def hardware_domains(spec: PodSpec | None, plan: ClaimSetPlan | None) -> frozens
     requests = [one for claim in plan.claim_set.claims for one in claim.spec.devices.requests] if plan else []
     names |= {one.exactly.device_class_name for one in requests if one.exactly is not None}
     names |= {option.device_class_name for one in requests for option in one.first_available}
-    return frozenset(filter(None, map(_domain, names)))
+    return frozenset(filter(None, map(vendor_of, names)))

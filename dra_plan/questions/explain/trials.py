@@ -244,12 +244,18 @@ class OwnerTrials:
                 return None
             fates = self._ground.fates.of(run, owner)
             good = [fate for fate in fates if fate.is_good]
-            if not good or good[0].record is None:
+            if not good or good[0].record is None or not self._is_accepted(changed, owner):
                 return None
             evicts = tuple(f"{one.namespace}/{one.name}" for one in good[0].victims)
             return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts)
 
         return tried
+
+    def _is_accepted(self, changed: Inventory, owner: Owner) -> bool:
+        """Return whether the API server accepts what a change edits, for the owner and all that it needs."""
+        from dra_plan.questions.explain.acceptance import is_accepted  # few trials get this far
+
+        return is_accepted(self._ground.index.inventory, changed, owner, self._ground.about.view.target)
 
     def _changed(
         self, changed: Inventory, owner: Owner, explained: Callable[[Pod], bool] = lambda _pod: False

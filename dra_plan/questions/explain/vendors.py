@@ -1,0 +1,42 @@
+"""`explain`: names that belong together: of one vendor, or of one family of extended resources.
+
+A vendor's names end with its domain: the resource nvidia.com/gpu, the device class and driver gpu.nvidia.com.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_WORDS = re.compile(r"[a-z0-9]+")
+
+_PARTS = {"gpu": "mig"}
+"""By the first word of a resource: the first word of the resources for parts of such devices (NVIDIA's MIG)."""
+
+
+def vendor_of(name: str) -> str:
+    """Return the vendor's domain, such as nvidia.com of nvidia.com/gpu and of gpu.nvidia.com; "" if there is none."""
+    domain = name.partition("/")[0]
+    return ".".join(domain.split(".")[-2:]) if "." in domain else ""
+
+
+def same_family(resource: str, names: Iterable[str]) -> list[str]:
+    """Return the names of the same domain whose first word is that of the resource, or that of parts of such devices.
+
+    nvidia.com/gpu.shared and nvidia.com/mig-1g.5gb are in one family with nvidia.com/gpu, and nvidia.com/fabric is not.
+    Names with the same first word come first.
+    """
+    domain, _, rest = resource.partition("/")
+    own = _first_word(rest)
+    found = []
+    for name in set(names) - {resource}:
+        other_domain, _, other = name.partition("/")
+        word = _first_word(other)
+        if other_domain == domain and (word == own or _PARTS.get(word) == own or _PARTS.get(own) == word):
+            found.append((word != own, name))
+    return [name for _, name in sorted(found)]
+
+
+def _first_word(name: str) -> str:
+    word = _WORDS.match(name.lower())
+    return word.group() if word is not None else ""
