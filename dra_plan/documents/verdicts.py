@@ -114,6 +114,13 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     would_bind: Annotated[Amount, Meta(description="For a workload: the number of its pods that would get a node.")] = 0
 
 
+class BindingPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod of a workload that would be bound, and its node."""
+
+    name: Annotated[str, Meta(description="The pod's name; empty if its controller has not created it yet.")]
+    node_name: str
+
+
 class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
     """The result with feature gates that are off by default, but probably on in the cluster."""
 
@@ -467,6 +474,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Amount, Meta(description=("For a workload: the number of pods that it needs, including those that have nodes."))
     ] = 0
     would_bind: Annotated[Amount, Meta(description="The number of these pods that would be bound.")] = 0
+    binding: Annotated[
+        list[BindingPod], Meta(description="If only some of these pods would be bound: the first ones.")
+    ] = []
     alone: Annotated[
         AloneVerdict | None, Meta(description=("The result without the other pending pods, if it differs."))
     ] = None

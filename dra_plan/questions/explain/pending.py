@@ -16,11 +16,12 @@ from msgspec import structs
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.claims.index import Index
+from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import (
     AloneVerdict,
+    BindingPod,
     GangShortage,
     OwnerVerdict,
 )
@@ -62,6 +63,10 @@ MOST_HELPED = 10
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
 """Verdicts that may differ without the other pending pods."""
+
+
+MOST_BINDING = 3
+"""The number of a workload's pods that are named with their nodes, if only some of its pods get any."""
 
 
 class PendingPods:
@@ -142,6 +147,7 @@ class PendingPods:
             not_tried=run.not_tried,
             pods=len(fates) if owner.kind != POD else 0,
             would_bind=sum(fate.is_good for fate in fates) if owner.kind != POD else 0,
+            binding=self._binding(fates),
         )
         if record is None:
             return made
@@ -171,6 +177,17 @@ class PendingPods:
             made = self._with_rivals(made, owner, fates)
         made = self._with_missing(made, owner, record)
         return self.trials.with_remedies(self.trials.with_spared(made, owner, record.pod), owner, record.pod)
+
+    def _binding(self, fates: Sequence[Fate]) -> list[BindingPod]:
+        """Return the first pods that get nodes, if others of the same workload do not."""
+        records = _good(fates)
+        if len(records) == len(fates):
+            return []
+        names = [each.pod.metadata.name if owner_of(each.pod) in self._fates.existing else "" for each in records]
+        return [
+            BindingPod(name=name, node_name=record.node)
+            for name, record in zip(names[:MOST_BINDING], records, strict=False)
+        ]
 
     def _gone_by(self, names: Sequence[str]) -> str:
         """Return when the last of these pods has to be gone: the API server adds the grace period to the time."""
