@@ -521,6 +521,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     @property
+    def lacking(self) -> set[str]:
+        """The resources that none of the nodes has, as the reasons of each say."""
+        groups = [] if self.of_all_nodes else self.told_nodes
+        none = [{one.resource for one in group.about if one.kind == "Resource" and one.room == "0"} for group in groups]
+        return set.intersection(*none) if none else set()
+
+    @property
     def told(self) -> str:
         """The verdict as people should read it: a yes that the cluster contradicts is not known."""
         return "Unknown" if self.doubted else self.verdict

@@ -354,9 +354,12 @@ def _spread(of: NodeObstacle) -> str:
 
 
 def _volume(of: NodeObstacle) -> str:
+    labels = words.listed(of.values)
     if of.volume:
-        return f"the volume of claim {of.claim} cannot be used there"
-    return f"claim {of.claim} cannot get a volume there"
+        only = f": volume {of.volume} is only for nodes with {labels}" if labels else ""
+        return f"the volume of claim {of.claim} cannot be used there{only}"
+    only = f": StorageClass {of.storage_class} makes it only on nodes with {labels}" if labels else ""
+    return f"claim {of.claim} cannot get a volume there{only}"
 
 
 def _volume_in_use(of: NodeObstacle) -> str:

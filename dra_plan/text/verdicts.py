@@ -68,6 +68,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_excluding(of))
         told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
+        told += _placed_claims(of)
         needs = [one for one in of.volume_claims if one.name not in told]
         yield from (f"  {volume_claim(one)}" for one in needs if one.volume and one.labels and _keeps_off(of, one.name))
         yield from indented(_in_the_way(of, devices))
@@ -84,6 +85,14 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     are_all = not of.nodes or sum(len(each.nodes) for each in of.nodes) >= of.total_nodes  # not if --node chooses some
     if of.verdict == "Unschedulable" and are_all and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _placed_claims(of: OwnerVerdict) -> Iterator[str]:
+    """Yield the claims whose lines about nodes say where their volumes can be."""
+    if of.of_all_nodes:
+        return
+    others = (group for group in of.told_nodes if not any(one.is_reserved for one in group.about))
+    yield from (one.claim for group in others for one in group.about if one.kind == "Volume" and one.values)
 
 
 def _keeps_off(of: OwnerVerdict, claim: str) -> bool:

@@ -17,6 +17,7 @@ from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
 from dra_plan.api.well_known import NODE_NOT_READY
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeShare, ResourceUser
+from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.questions.explain.bindings import is_unreachable
 from dra_plan.questions.explain.peaks import parts
@@ -49,6 +50,8 @@ class OnNodes(NamedTuple):
     leaving: Mapping[str, Pod]
     """The pods of the input that are being deleted, by NAMESPACE/NAME."""
     nodes: Mapping[str, Node]
+    volume_claims: Sequence[VolumeClaimNeeds] = ()
+    """The requirements of the pod's claims for volumes."""
 
     def pods(self, node: str) -> list[Pod]:
         """Return the pods that are on the node at the end of the run."""
@@ -94,10 +97,20 @@ def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) 
             return structs.replace(of, finished=_finished(of.selector, there)) if of.selector else of
         case "Spread" if of.emptiest:
             return structs.replace(of, tainted=_tainted(of, there))
+        case "Volume":
+            return _with_labels(of, there)
         case "Resource":
             short = [one for one in same if isinstance(one, ResourceShort)]
             return _with_users(_with_parts(of, names, there), short, names, there)
     return structs.replace(of, state=there.state_of(of.pod)) if of.pod else of
+
+
+def _with_labels(of: NodeObstacle, there: OnNodes) -> NodeObstacle:
+    """Return what a volume requires of nodes, or the StorageClass that waits for the pod to make it."""
+    for one in there.volume_claims:
+        if one.name == of.claim and not one.nowhere and (one.volume or one.waits):
+            return structs.replace(of, values=one.labels, storage_class="" if one.volume else one.storage_class)
+    return of
 
 
 def _with_taint(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:

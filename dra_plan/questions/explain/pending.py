@@ -265,18 +265,24 @@ class PendingPods:
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
         of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
         of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)
+        volume_claims = needs_of(self._inventory, record.pod) if of_volumes else []
+        there = OnNodes(
+            record.pod,
+            run,
+            self._inventory.limit_ranges,
+            self._finished,
+            self._leaving_pods,
+            self._nodes,
+            volume_claims,
+        )
         return structs.replace(
             made,
             of_all_nodes=refusals.of_all,
             total_nodes=len(refusals.of_nodes),
-            nodes=refusing_nodes(
-                self._of_interest(refusals),
-                of_devices,
-                OnNodes(record.pod, run, self._inventory.limit_ranges, self._finished, self._leaving_pods, self._nodes),
-            ),
+            nodes=refusing_nodes(self._of_interest(refusals), of_devices, there),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
-            volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
+            volume_claims=volume_claims,
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
             lost_claims=claims_of_lost_nodes(self._inventory, record.pod, self._nodes)
             if of_devices.are_elsewhere
