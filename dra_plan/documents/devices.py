@@ -111,6 +111,13 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
     leaving: Annotated[
         list[str], Meta(description="In the obstacles of nodes: the pods among them that are being deleted.")
     ] = []
+    finished: Annotated[
+        bool,
+        Meta(
+            description="In the obstacles of nodes: True if all pods of the claim have finished. `pods` then is empty; "
+            "otherwise, it has only those that have not."
+        ),
+    ] = False
 
 
 def claim_holder(claim: ResourceClaim) -> ClaimHolder:

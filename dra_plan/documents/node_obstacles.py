@@ -160,7 +160,10 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     ] = []
     finished: Annotated[
         list[str],
-        Meta(description="The finished pods that an affinity term would match, as NAMESPACE/NAME."),
+        Meta(
+            description="The finished pods that an affinity term would match, as NAMESPACE/NAME. Resource pods: one "
+            "that was on the nodes; it does not count."
+        ),
     ] = []
     claim: Annotated[str, Meta(description="The name of a PersistentVolumeClaim of the pod.")] = ""
     storage_class: Annotated[str, Meta(description="Volume: the StorageClass that would make the volume.")] = ""

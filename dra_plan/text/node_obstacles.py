@@ -98,7 +98,8 @@ def _short(of: NodeObstacle) -> str:
 
 def _resource(of: NodeObstacle) -> str:
     if of.resource == "pods":
-        return f"no room for another pod: it has {of.room} of {of.room}" if of.room else "no room for another pod"
+        full = f": it has {of.room} of {of.room}" if of.room else ""
+        return f"no room for another pod{full}{' (finished pods do not count)' if of.finished else ''}"
     if of.unhealthy and of.room == "0":
         return f"{of.resource}: needs {of.need}, the device plugin offers 0 of {of.unhealthy} (it is down, or they are)"
     if of.room in ("", "0"):

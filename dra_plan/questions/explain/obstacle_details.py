@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from msgspec import structs
@@ -40,13 +41,14 @@ MOST_EACH = 4
 class OnNodes(NamedTuple):
     """The rejected pod, the run in which it is rejected, and what the input says about the nodes.
 
-    `limit_ranges`, `finished` pods and `nodes` are those of the input.
+    `limit_ranges` and `nodes` are those of the input.
     """
 
     pod: Pod
     run: VerdictRun
     limit_ranges: Sequence[LimitRange]
-    finished: Sequence[Pod]
+    finished: Mapping[str, Pod]
+    """The pods of the input that have finished, by NAMESPACE/NAME."""
     leaving: Mapping[str, Pod]
     """The pods of the input that are being deleted, by NAMESPACE/NAME."""
     nodes: Mapping[str, Node]
@@ -63,6 +65,10 @@ class OnNodes(NamedTuple):
         if found is None:
             return ""
         return "Stuck" if is_unreachable(self.nodes.get(found.spec.node_name)) else "Leaving"
+
+    def has_finished(self, pod: str) -> bool:
+        """Return whether the pod, named NAMESPACE/NAME, has finished, so that it holds nothing."""
+        return pod in self.finished
 
     def is_promised(self, short: ResourceShort, node: str) -> bool:
         """Return whether the node has enough of the resource, unless the pods that are nominated to it are counted."""
@@ -129,7 +135,8 @@ def _with_parts(of: NodeObstacle, names: Sequence[str], there: OnNodes) -> NodeO
     nodes = [there.nodes[name] for name in names]
     if of.resource == PODS:
         limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
-        return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
+        of = structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
+        return structs.replace(of, finished=[*islice(_finished_on(names, there), 1)])
     of = structs.replace(of, parts=parts(there.pod, of.resource, there.limit_ranges))
     has = (nodes[0].status.capacity or {}).get(of.resource, "0")
     if "/" not in of.resource or has == "0":
@@ -157,8 +164,14 @@ def _tainted(of: NodeObstacle, there: OnNodes) -> int:
 def _finished(selector: str, there: OnNodes) -> list[str]:
     """Return the pods that the term would select if they had not finished."""
     wanted, namespace = parse_selector(selector), there.pod.metadata.namespace
-    own = [pod for pod in there.finished if pod.metadata.namespace == namespace]
+    own = [pod for pod in there.finished.values() if pod.metadata.namespace == namespace]
     return [pod.key for pod in own if labels_match(wanted, pod.metadata.labels)]
+
+
+def _finished_on(names: Sequence[str], there: OnNodes) -> Iterator[str]:
+    """Yield the finished pods that were on these nodes, and that kubectl still lists."""
+    nodes = {*names}
+    return (key for key, pod in there.finished.items() if pod.spec.node_name in nodes)
 
 
 def _asks(pod: Pod, resource: str) -> bool:

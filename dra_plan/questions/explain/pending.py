@@ -295,8 +295,9 @@ class PendingPods:
         return DriverPods(self._inventory)
 
     @cached_property
-    def _finished(self) -> list[Pod]:
-        return [pod for pod in self._inventory.pods if ended(pod)]
+    def _finished(self) -> dict[str, Pod]:
+        """Return the pods that have finished, by NAMESPACE/NAME."""
+        return {pod.key: pod for pod in self._inventory.pods if ended(pod)}
 
     @cached_property
     def _leaving_pods(self) -> dict[str, Pod]:
