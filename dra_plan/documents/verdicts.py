@@ -324,10 +324,11 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = []
     unready_pods: Annotated[
         list[UnreadyPod],
-        Meta(
-            description="If a driver publishes no devices at all: pods of DaemonSets that are not ready. For a "
-            "StatefulSet that creates its pods in order: the pod that it waits for."
-        ),
+        Meta(description="If a driver publishes no devices at all: pods of DaemonSets that are not ready."),
+    ] = []
+    awaited_pods: Annotated[
+        list[UnreadyPod],
+        Meta(description="For a StatefulSet that creates its pods in order: the pod that it waits for."),
     ] = []
     until: Annotated[
         str,

@@ -38,10 +38,13 @@ MOST_FOUND = 2
 _PLUGINS = "/var/lib/kubelet/plugins"
 """The directories in which a driver registers with the kubelet."""
 
-FAULTS = ("fault", "pending", "not-ready", "deleted")
+REPAIRABLE = ("fault", "pending", "not-ready")
+"""The states of a pod that may be repaired."""
+
+FAULTS = (*REPAIRABLE, "deleted")
 """The states of a pod that exists and is not ready."""
 
-_FIRST = ("fault", "pending", "not-ready", "deleted", "absent", "taint", "label")
+_FIRST = (*FAULTS, "absent", "taint", "label")
 """The states of a driver's pod on a node, those first that say most."""
 
 

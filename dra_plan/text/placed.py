@@ -18,8 +18,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
 
     For a StatefulSet that waits for a pod, this pod comes first.
     """
-    if of.held_by == "Order":
-        yield from (f"Pod {one.pod} on {one.node} is not ready{_why(one)}." for one in of.unready_pods)
+    yield from (f"Pod {one.pod} on {one.node} is not ready{_why(one)}." for one in of.awaited_pods)
     yield from _volume_lines(of)
     yield from map(_driver_pod, of.driver_pods)
     yield from map(_event, of.events)
@@ -34,7 +33,7 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
 
 def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
     """Yield a sentence about pods of DaemonSets that are not ready, if a driver publishes no devices."""
-    if of is None or not of.unready_pods or of.held_by == "Order":
+    if of is None or not of.unready_pods:
         return
     by_reason: dict[str, list[str]] = {}
     for one in of.unready_pods:

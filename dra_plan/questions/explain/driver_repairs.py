@@ -18,7 +18,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.suggestions import PoolAwaited, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
-from dra_plan.explanation.driver_pods import DriverPods
+from dra_plan.explanation.driver_pods import REPAIRABLE, DriverPods
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.planner.claim_sets import ClaimSetPlan
 
@@ -27,9 +27,6 @@ MOST_REPAIRS = 2
 
 MOST_GROUPS = 8
 """The number of kinds of nodes on which such pods are sought."""
-
-_BROKEN = ("fault", "pending", "not-ready")
-"""The states of a pod that may be repaired."""
 
 
 class DriverRepairs:
@@ -73,7 +70,7 @@ class DriverRepairs:
         for offer, nodes in islice((each for each in there if each[1]), MOST_GROUPS):
             if offer is not None:
                 found = [*self._pods.missing(offer, nodes), *self._of_pools(offer, nodes[0])]
-                yield from (one for one in found if one.pod and one.state in _BROKEN)
+                yield from (one for one in found if one.pod and one.state in REPAIRABLE)
 
     def _of_pools(self, offer: NodeOffer, node: Node) -> Iterator[DriverPod]:
         """Yield the pods on a node of the drivers whose pools there are incomplete."""

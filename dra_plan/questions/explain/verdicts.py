@@ -20,7 +20,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
-from dra_plan.claims.owners import ended, is_over, wanted
+from dra_plan.claims.owners import ended, is_over, is_ready, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import (
     LastMessage,
@@ -232,7 +232,7 @@ class _Verdicts:
             held_by="Order",
             held=[pod.metadata.name for pod in waiting],
             pods=made.wanted - len(pods),
-            unready_pods=[unready_pod(pod, pod.spec.node_name) for pod in waiting if pod.spec.node_name],
+            awaited_pods=[unready_pod(pod, pod.spec.node_name) for pod in waiting if pod.spec.node_name],
         )
 
     def _refused_last(self, made: OwnerVerdict, workload: AnyWorkload) -> OwnerVerdict:
@@ -306,11 +306,6 @@ _OF_SETS: dict[Outcome, Verdict] = {
     Outcome.UNDECIDED: "Undecided",
 }
 """The verdicts for unused claims, by the result for their devices."""
-
-
-def is_ready(pod: Pod) -> bool:
-    """Return whether the kubelet reports the pod as ready."""
-    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
 
 
 def _called(record: PodRecord | None) -> Any:
