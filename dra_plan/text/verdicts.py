@@ -371,8 +371,8 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
         return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
     if of.partial:
         return (
-            f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably hold what it needs: add the "
-            f"output of {listing(of.partial)}"
+            f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably hold what it needs: the "
+            "warning says how to add them."
         )
     if of.verdict not in GOOD or of.depends_on_gates:
         return said
