@@ -46,6 +46,7 @@ CODES = frozenset(
         "not-planned",
         "not-served",
         "not-simulated",
+        "nothing-running",
         "object-overridden",
         "one-namespace",
         "one-order",

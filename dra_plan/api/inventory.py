@@ -89,6 +89,7 @@ class Origin(NamedTuple):
 NOTES = frozenset(
     {
         "gate-not-recorded",
+        "nothing-running",
         "order-random-upstream",
         "random-deallocation",
         "release-not-recorded",
@@ -97,7 +98,7 @@ NOTES = frozenset(
         "taint-rules-taken-as-on",
     }
 )
-"""The codes of facts about a release, and about random decisions in a cluster.
+"""The codes of facts about a release or an input, and about random decisions in a cluster.
 
 They do not mean that an input is wrong.
 """

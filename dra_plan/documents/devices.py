@@ -116,6 +116,13 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
             "this field."
         ),
     ] = []
+    finished: Annotated[
+        bool,
+        Meta(
+            description="In the obstacles of nodes: True if all pods of the claim have finished. `pods` then is empty; "
+            "otherwise, it has only those that have not."
+        ),
+    ] = False
 
 
 def claim_holder(claim: ResourceClaim, leaving: Container[tuple[str, str]] = ()) -> ClaimHolder:

@@ -101,7 +101,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     taint: TaintName | None = None
     label: Annotated[str, Meta(description="The key of the label; metadata.name stands for the name of the node.")] = ""
     operator: str = ""
-    values: Annotated[list[str], Meta(description="The values that the pod requires of the label.")] = []
+    values: Annotated[
+        list[str],
+        Meta(
+            description="The values that the pod requires of the label. Volume: the node labels that the volume or the "
+            "StorageClass requires."
+        ),
+    ] = []
     found: Annotated[list[FoundLabel], Meta(description="The values that the nodes have, the most common first.")] = []
     values_found: Annotated[
         Amount,
@@ -158,9 +164,13 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     ] = []
     finished: Annotated[
         list[str],
-        Meta(description="The finished pods that an affinity term would match, as NAMESPACE/NAME."),
+        Meta(
+            description="The finished pods that an affinity term would match, as NAMESPACE/NAME. Resource pods: one "
+            "that was on the nodes; it does not count."
+        ),
     ] = []
     claim: Annotated[str, Meta(description="The name of a PersistentVolumeClaim of the pod.")] = ""
+    storage_class: Annotated[str, Meta(description="Volume: the StorageClass that would make the volume.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, for a volume without a claim: the type of disk.")] = ""
     pod: Annotated[
         str, Meta(description=("On the first node: a pod because of which the node rejects, as NAMESPACE/NAME."))

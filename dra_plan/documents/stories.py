@@ -140,6 +140,10 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
     labels: Annotated[
         str, Meta(description="The node labels that the DaemonSet requires, in the format of kubectl's `-l`.")
     ] = ""
+    found: Annotated[
+        list[str],
+        Meta(description="label: the labels that the nodes have instead, as KEY=VALUE, or the KEY that they lack."),
+    ] = []
     taint: TaintName | None = None
 
 

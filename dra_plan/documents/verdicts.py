@@ -115,6 +115,13 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     would_bind: Annotated[Amount, Meta(description="For a workload: the number of its pods that would get a node.")] = 0
 
 
+class BindingPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod of a workload that would be bound, and its node."""
+
+    name: Annotated[str, Meta(description="The pod's name; empty if its controller has not created it yet.")]
+    node_name: str
+
+
 class GatedVerdict(AloneVerdict, frozen=True, kw_only=True):
     """The result with some feature gates switched on.
 
@@ -330,10 +337,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = []
     unready_pods: Annotated[
         list[UnreadyPod],
+        Meta(description="If a driver publishes no devices at all: pods of DaemonSets that are not ready."),
+    ] = []
+    awaited_pods: Annotated[
+        list[UnreadyPod],
         Meta(
-            description="If a driver publishes no devices at all: pods of DaemonSets that are not ready. For a "
-            "StatefulSet that creates its pods in order: the pod that it waits for. For a workload whose pods have "
-            "nodes: those that are not ready."
+            description="For a StatefulSet that creates its pods in order: the pod that it waits for. For a workload "
+            "whose pods have nodes: the pods that are not ready."
         ),
     ] = []
     until: Annotated[
@@ -493,6 +503,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Amount, Meta(description=("For a workload: the number of pods that it needs, including those that have nodes."))
     ] = 0
     would_bind: Annotated[Amount, Meta(description="The number of these pods that would be bound.")] = 0
+    binding: Annotated[
+        list[BindingPod], Meta(description="If only some of these pods would be bound: the first ones.")
+    ] = []
     alone: Annotated[
         AloneVerdict | None, Meta(description=("The result without the other pending pods, if it differs."))
     ] = None
@@ -536,6 +549,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         it.
         """
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
+
+    @property
+    def lacking(self) -> set[str]:
+        """The resources that none of the nodes has, as the reasons of each say."""
+        groups = [] if self.of_all_nodes else self.told_nodes
+        none = [{one.resource for one in group.about if one.kind == "Resource" and one.room == "0"} for group in groups]
+        return set.intersection(*none) if none else set()
 
     @property
     def told(self) -> str:

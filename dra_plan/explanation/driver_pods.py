@@ -7,7 +7,7 @@ whose names, images or paths have most in common with the name of the driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from dra_plan.allocator import View
 from dra_plan.allocator.requests import Want
-from dra_plan.api.core import ContainerStatus, Node, NodeSelectorTerm, Pod, PodSpec
+from dra_plan.api.core import ContainerStatus, Node, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
@@ -38,10 +38,13 @@ MOST_FOUND = 2
 _PLUGINS = "/var/lib/kubelet/plugins"
 """The directories in which a driver registers with the kubelet."""
 
-FAULTS = ("fault", "pending", "not-ready", "deleted")
+REPAIRABLE = ("fault", "pending", "not-ready")
+"""The states of a pod that may be repaired."""
+
+FAULTS = (*REPAIRABLE, "deleted")
 """The states of a pod that exists and is not ready."""
 
-_FIRST = ("fault", "pending", "not-ready", "deleted", "absent", "taint", "label")
+_FIRST = (*FAULTS, "absent", "taint", "label")
 """The states of a driver's pod on a node, those first that say most."""
 
 
@@ -212,7 +215,7 @@ class DriverPods:
         spec = pod_spec(workload)
         labels = _wanted_labels(spec, node)
         if labels:
-            return replace(whole, state="label", labels=labels)
+            return replace(whole, state="label", labels=labels, found=[*_found_labels(spec, node)])
         taint = untolerated(node.spec.taints, spec.tolerations)
         if taint is None:
             return replace(whole, state="absent")
@@ -322,19 +325,34 @@ _LATER = ("", "PodInitializing")
 
 def _wanted_labels(spec: PodSpec, node: Node) -> str:
     """Return the labels that the DaemonSet wants of a node and this one lacks, as kubectl's -l takes them."""
+    lacking = ",".join(f"{key}={spec.node_selector[key]}" for key in _unmet_keys(spec, node))
+    unmet = (selector_text(LabelSelector(match_expressions=term)) for term in _unmet_terms(spec, node))
+    return " or ".join(filter(None, (lacking, *unmet)))
+
+
+def _found_labels(spec: PodSpec, node: Node) -> Iterator[str]:
+    """Yield the labels of the node that have these keys, as KEY=VALUE, or the keys that it lacks."""
     labels = node.metadata.labels or {}
-    lacking = [f"{key}={value}" for key, value in spec.node_selector.items() if labels.get(key) != value]
+    keys = [*_unmet_keys(spec, node), *(one.key for term in _unmet_terms(spec, node) for one in term)]
+    yield from (f"{key}={labels[key]}" if key in labels else key for key in dict.fromkeys(keys))
+
+
+def _unmet_keys(spec: PodSpec, node: Node) -> list[str]:
+    labels = node.metadata.labels or {}
+    return [key for key, value in spec.node_selector.items() if labels.get(key) != value]
+
+
+def _unmet_terms(spec: PodSpec, node: Node) -> list[list[LabelSelectorRequirement]]:
+    """Return what the node does not meet of each term of the node affinity; nothing if it meets one of them."""
+    labels = node.metadata.labels or {}
     required = required_terms(Pod(spec=spec))
     if required is None or node_matches(required, node.metadata.name, labels):
-        return ",".join(lacking)
-    unmet = [_unmet(term, labels) for term in required.node_selector_terms]
-    return " or ".join(filter(None, (",".join(lacking), *unmet)))
-
-
-def _unmet(term: NodeSelectorTerm, labels: Mapping[str, str]) -> str:
-    found = [
-        LabelSelectorRequirement(key=one.key, operator=one.operator, values=one.values)
-        for one in term.match_expressions
-        if not requirement_holds(one.operator, one.values, labels.get(one.key))
+        return []
+    return [
+        [
+            LabelSelectorRequirement(key=one.key, operator=one.operator, values=one.values)
+            for one in term.match_expressions
+            if not requirement_holds(one.operator, one.values, labels.get(one.key))
+        ]
+        for term in required.node_selector_terms
     ]
-    return selector_text(LabelSelector(match_expressions=found))

@@ -103,6 +103,7 @@ def of_devices(inventory: Inventory) -> list[Notice]:
     return [
         *_claims(inventory),
         *_one_namespace(inventory),
+        *_nothing_runs(inventory),
         *_slices(inventory),
         *_classes(inventory),
         *_namespaces(inventory),
@@ -342,6 +343,19 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         f" pods in {others} count as free: add the output of {command}",
         brings=("pods", "resourceclaims") if both else ("pods",),
     )
+
+
+def _nothing_runs(inventory: Inventory) -> Iterator[Notice]:
+    """Yield a note if the nodes and slices come from a cluster, but no pod and no claim does."""
+    if was_listed(inventory, "Pod") or was_listed(inventory, "ResourceClaim"):
+        return
+    hardware = (
+        any(_is_of_cluster(node.metadata) for node in inventory.nodes),
+        any(_is_of_cluster(slice_.metadata) for slice_ in inventory.slices),
+    )
+    users = [pod.metadata for pod in inventory.pods] + [claim.metadata for claim in inventory.claims]
+    if all(hardware) and not any(map(_is_of_cluster, users)):
+        yield Notice("nothing-running", "the input has no running pods or claims: every device counts as free")
 
 
 def _is_of_cluster(metadata: ObjectMeta) -> bool:

@@ -95,10 +95,25 @@ def _pending(whose: _Whose) -> str:
     if of.kind == "ResourceClaim":
         return ""
     if of.would_bind:
-        return f": {of.would_bind} of {of.pods} pods would be bound now, the others are Pending"
+        which = "" if whose.several else _binding(of)
+        return f": {of.would_bind} of {of.pods} pods would be bound now{which}, the others are Pending"
     if of.pods < of.wanted:
         return f": {of.pods} of its {of.wanted} pods {'is' if of.pods == 1 else 'are'} Pending"
     return ": its pod is Pending" if of.pods <= 1 else f": its {of.pods} pods are Pending"
+
+
+def _binding(of: OwnerVerdict) -> str:
+    """Return which pods would be bound and where, such as ` (w-0 and w-1 to gpu-1, 1 to gpu-2)`."""
+    by_node: dict[str, list[str]] = {}
+    for one in of.binding:
+        by_node.setdefault(one.node_name, []).append(one.name)
+    count = "" if of.would_bind == 1 else "{} "
+    told = [
+        f"{f'{words.listed(names)} ' if all(names) else count.format(len(names))}to {node}"
+        for node, names in by_node.items()
+    ]
+    more = of.would_bind - len(of.binding)
+    return f" ({', '.join(told)}{f' and {more} more' if more else ''})" if told else ""
 
 
 def _unschedulable(whose: _Whose) -> str:

@@ -98,7 +98,8 @@ def _short(of: NodeObstacle) -> str:
 
 def _resource(of: NodeObstacle) -> str:
     if of.resource == "pods":
-        return f"no room for another pod: it has {of.room} of {of.room}" if of.room else "no room for another pod"
+        full = f": it has {of.room} of {of.room}" if of.room else ""
+        return f"no room for another pod{full}{' (finished pods do not count)' if of.finished else ''}"
     if of.unhealthy and of.room == "0":
         return f"{of.resource}: needs {of.need}, the device plugin offers 0 of {of.unhealthy} (it is down, or they are)"
     if of.room in ("", "0"):
@@ -354,12 +355,15 @@ def _spread(of: NodeObstacle) -> str:
 
 
 def _volume(of: NodeObstacle) -> str:
+    labels = words.listed(of.values)
     if of.volume:
-        return f"the volume of claim {of.claim} cannot be used there"
+        only = f": volume {of.volume} is only for nodes with {labels}" if labels else ""
+        return f"the volume of claim {of.claim} cannot be used there{only}"
     if of.need:
         left = f"at most {_of_storage(of, of.left)}" if of.left_from else _of_storage(of, of.left)
         return f"claim {of.claim}: needs {words.need(of.resource, of.need)} of storage, {left} free"
-    return f"claim {of.claim} cannot get a volume there"
+    only = f": StorageClass {of.storage_class} makes it only on nodes with {labels}" if labels else ""
+    return f"claim {of.claim} cannot get a volume there{only}"
 
 
 def _of_storage(of: NodeObstacle, left: str) -> str:

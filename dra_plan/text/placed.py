@@ -18,12 +18,12 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
     If a StatefulSet waits for a pod, this pod comes first.
     """
     if of.held_by == "Order":
-        yield from (f"Pod {one.pod} on {one.node} is not ready{_why(one)}." for one in of.unready_pods)
-    if of.verdict == "Bound" and of.unready_pods:
-        is_one = len(of.unready_pods) == 1
-        names = [f"{one.pod}{_why(one)}" for one in of.unready_pods]
+        yield from (f"Pod {one.pod} on {one.node} is not ready{_why(one)}." for one in of.awaited_pods)
+    if of.verdict == "Bound" and of.awaited_pods:
+        is_one = len(of.awaited_pods) == 1
+        names = [f"{one.pod}{_why(one)}" for one in of.awaited_pods]
         yield f"Pod{'' if is_one else 's'} {words.listed(names)} {'is' if is_one else 'are'} not ready."
-        example = of.unready_pods[0].pod.rpartition("/")[2]
+        example = of.awaited_pods[0].pod.rpartition("/")[2]
         yield f"`explain pod/{example}` says more."
     yield from _volume_lines(of)
     yield from map(_driver_pod, of.driver_pods)
@@ -38,8 +38,8 @@ def start_lines(of: OwnerVerdict, unplanned: UnplannedOwner | None) -> Iterator[
 
 
 def unready_lines(of: OwnerVerdict | None) -> Iterator[str]:
-    """Yield a sentence about DaemonSet pods that are not ready, if a driver publishes no devices."""
-    if of is None or not of.unready_pods or of.held_by == "Order":
+    """Yield a sentence about pods of DaemonSets that are not ready, if a driver publishes no devices."""
+    if of is None or not of.unready_pods:
         return
     by_reason: dict[str, list[str]] = {}
     for one in of.unready_pods:

@@ -241,8 +241,16 @@ _DRIVER_POD: dict[str, Callable[[DriverPod, str], str]] = {
     "taint": lambda of, nodes: (
         f"It does not run on {nodes}: it does not tolerate taint {words.taint(of.taint) if of.taint else ''}"
     ),
-    "label": lambda of, nodes: f"It does not run on {nodes}: it is for nodes with {of.labels}",
+    "label": lambda of, nodes: f"It does not run on {nodes}: it is for nodes with {of.labels}{_instead(of)}",
 }
+
+
+def _instead(of: DriverPod) -> str:
+    """Return the labels that the nodes have instead, such as `; the node has pool=b and no label zone`."""
+    found = [one if "=" in one else f"no label {one}" for one in of.found]
+    if not found:
+        return ""
+    return f"; {'the node has' if len(of.lacking) == 1 else 'these nodes have'} {listed(found, len(found))}"
 
 
 def lacks_lines(story: NodeStory) -> Iterator[str]:

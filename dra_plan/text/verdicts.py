@@ -69,6 +69,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_excluding(of))
         told = [one.claim for one in of.volumes_apart.places] if of.volumes_apart is not None else []
+        told += {*_placed_claims(of)} - {one.name for one in of.volume_claims if one.nowhere or one.pending}
         needs = [one for one in of.volume_claims if one.name not in told]
         own = [volume_claim(one, of.namespace) for one in needs if one.volume and _keeps_off(of, one)]
         yield from (f"  {one}" for one in own)
@@ -86,6 +87,14 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     are_all = not of.nodes or sum(len(each.nodes) for each in of.nodes) >= of.total_nodes  # not if --node chooses some
     if of.verdict == "Unschedulable" and are_all and not is_in_vain and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
+
+
+def _placed_claims(of: OwnerVerdict) -> Iterator[str]:
+    """Yield the claims whose lines about nodes say where their volumes can be."""
+    if of.of_all_nodes:
+        return
+    others = (group for group in of.told_nodes if not any(one.is_reserved for one in group.about))
+    yield from (one.claim for group in others for one in group.about if one.kind == "Volume" and one.values)
 
 
 def _keeps_off(of: OwnerVerdict, claim: VolumeClaimNeeds) -> bool:
@@ -370,11 +379,10 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
             return now
         return f"{now} The input has no {words.listed(of.unread)}: add the output of {listing(of.unread)}"
     if of.partial:
-        why = "hold what it needs" if _HOLDING.issuperset(of.partial) else "say why"
-        return (
-            f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably {why}: add the output of "
-            f"{listing(of.partial)}"
-        )
+        missing = f"{said.removesuffix('.')}. So the missing {words.listed(of.partial)} probably"
+        if _HOLDING.issuperset(of.partial):
+            return f"{missing} hold what it needs: the warning says how to add them."
+        return f"{missing} say why: add the output of {listing(of.partial)}"
     if of.verdict not in GOOD or of.depends_on_gates:
         return said
     return f"{said} It would fit now." if of.kind == "Pod" else f"{said}. Now they would be created."

@@ -164,6 +164,8 @@ def holder(of: ClaimHolder) -> str:
     """Return a claim and the pods that use it."""
     if of.own:
         return f"{claim(of)} (requested here too)"
+    if of.finished:
+        return f"{claim(of)} (its pods have finished)"
     return used_claim(of, [f"{pod}, which is being deleted" if pod in of.leaving else pod for pod in of.pods])
 
 

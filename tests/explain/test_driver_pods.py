@@ -54,7 +54,10 @@ def crashing(reason: str, message: str, **more: Any) -> Object:
 
 def test_a_daemon_set_that_is_not_for_the_node() -> None:
     said = text(cluster(spec={"nodeSelector": PRESENT}))
-    assert f"{RUNS_THERE} It does not run on b: it is for nodes with gpu.present=true." in said
+    instead = "it is for nodes with gpu.present=true; the node has {} gpu.present"
+    assert f"{RUNS_THERE} It does not run on b: {instead.format('no label')}. " in said
+    other = text(cluster(b=node("b", labels={"gpu.present": "false"}), spec={"nodeSelector": PRESENT}))
+    assert f"It does not run on b: {instead.format('')}=false. ".replace("  ", " ") in other
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,8 @@ def test_a_daemon_set_with_terms_that_the_node_does_not_match() -> None:
     terms = [{"matchExpressions": [{"key": key, "operator": "Exists"}]} for key in ("pci.one", "pci.two")]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     said = text(cluster(spec={"affinity": {"nodeAffinity": required}}))
-    assert "It does not run on b: it is for nodes with pci.one or pci.two." in said
+    assert "It does not run on b: it is for nodes with pci.one or pci.two; " in said
+    assert "; the node has no label pci.one and no label pci.two. " in said
 
 
 def test_a_daemon_set_that_does_not_tolerate_a_taint() -> None:

@@ -11,6 +11,7 @@ from tests.build import (
     device_class,
     gpus,
     node,
+    placed,
     pod,
     request,
     reserved,
@@ -86,3 +87,15 @@ def test_pods_that_are_deleted_are_marked_among_the_users_of_devices() -> None:
         "2 nodes: devices: gpu needs 2, 0 to 1 available b: 1 available (1 in use, by claim default/y (pod y)) "
         "a: none available (2 in use, by claim default/x (pod x, which is being deleted))"
     ) in text(*objects)
+
+
+def test_finished_pods_hold_nothing() -> None:
+    """Neither a place on a node, nor a claim: that is still reserved for one until its controller frees it."""
+    done = placed("x", "a", phase="Succeeded", claims={"g": "x"})
+    objects = [*gpus("a", "b"), held("x", "a", "gpu-0", "gpu-1"), held("y", "b", "gpu-0"), running("y", "b"), done]
+    said = text(*objects, claim("c", request("gpu", count=2)), bare_pod("p", claims={"c": "c"}))
+    assert "a: none available (2 in use, by claim default/x (its pods have finished))" in said
+    full = [node("a", pods="1"), running("w", "a"), pod("p")]
+    assert "a: no room for another pod: it has 1 of 1 It requests" in text(*full)
+    said = text(*full, placed("done", "a", phase="Failed"))
+    assert "a: no room for another pod: it has 1 of 1 (finished pods do not count) It requests" in said

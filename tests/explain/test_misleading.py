@@ -195,3 +195,18 @@ def test_nodes_that_are_not_examined_are_said_to_be_and_can_be_chosen() -> None:
         found = text(objects, nodes=chosen)
         assert f"{of_node}: {tainted}; devices: r needs 4, at most 2 on it match\n" in found
         assert "Waiting will not help" not in found
+
+
+def test_that_nothing_runs_is_said_if_the_nodes_and_slices_come_from_a_cluster() -> None:
+    """By all three questions with a gate; it is a note, which fails none of them."""
+    recorded = [of_cluster(one) for one in gpus("a")]
+    new = [template("t", request()), pod("p", templates={"g": "t"})]
+
+    def notes(*objects: Object) -> list[list[str]]:
+        cluster = Cluster.of([*objects, *new])
+        answers = (cluster.explain(), cluster.schedule(), cluster.allocate())
+        return [[one["code"] for one in answer.to_dict()["warnings"]] for answer in answers]
+
+    assert notes(*recorded) == [["nothing-running"]] * 3
+    assert not any("nothing-running" in each for each in notes(*recorded, of_cluster(running("agent", "a"))))
+    assert not any("nothing-running" in each for each in notes(*gpus("a")))

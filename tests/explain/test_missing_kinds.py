@@ -99,7 +99,7 @@ def test_what_the_cluster_said_is_held_against_a_yes_of_a_part_of_it(is_partial:
     verdict, text = told([*objects, pod("p", templates={"gpu": "t"}, metadata=listed, status=status)])
     assert (verdict["verdict"], verdict.get("doubted", False)) == ("WouldBind", is_partial)
     assert ("unknown whether a node can take it. In this input, it would be bound to a, but pods" in text) == is_partial
-    doubt = "So the missing pods and resourceclaims probably hold what it needs: add the output of kubectl get"
+    doubt = "So the missing pods and resourceclaims probably hold what it needs: the warning says how to add them."
     assert (doubt in text) == is_partial
     assert ("It would fit now." in text) != is_partial
 

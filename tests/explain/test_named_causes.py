@@ -201,12 +201,13 @@ def extended(*, of: str = "x.io/gpu", **amounts: str) -> list[Object]:
 
 def test_the_gate_is_named_that_keeps_a_class_from_serving_a_resource() -> None:
     off = text(extended(), kubernetes_version="1.35")
-    assert f"Class {GPU} would serve x.io/gpu, but feature gate DRAExtendedResource is off, and no node adv" in off
+    assert f"Class {GPU} would serve x.io/gpu, but feature gate DRAExtendedResource is off." in off
     assert "If this gate is on in the cluster, add --feature-gates DRAExtendedResource=true." in off
     on = Cluster.of(extended(), kubernetes_version="1.35", feature_gates={"DRAExtendedResource": True})
     assert on.explain("pod/p").verdict == "WouldBind"
     other = text(extended(of="x.io/other"), kubernetes_version="1.35")
-    assert "No device class serves x.io/gpu, and no node advertises it." in other
+    assert "x.io/gpu: needs 1, the node has none" in other
+    assert "No device class serves x.io/gpu." in other  # that no node has it is said once
     assert "DRAExtendedResource" not in other
 
 

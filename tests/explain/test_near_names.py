@@ -110,7 +110,7 @@ def serving(name: str) -> list[Object]:
 def test_a_misspelt_extended_resource_is_named_and_corrected() -> None:
     objects = [*serving("x.io/gpus"), pod("p", requests={"x.io/gpu": "1"})]
     said = text(objects)
-    assert "no node advertises it. Class gpu.example.com serves x.io/gpus: did you mean that?\n" in said
+    assert "No device class serves x.io/gpu. Class gpu.example.com serves x.io/gpus: did you mean that?\n" in said
     assert "  1. ask for x.io/gpus instead of x.io/gpu (the pod then fits on a)\n" in said
     [suggestion] = suggestions(objects)
     helps(objects, suggestion)
@@ -184,7 +184,7 @@ def test_a_volume_of_a_node_that_is_gone() -> None:
 
 def test_a_volume_of_a_node_that_is_there() -> None:
     said = text([node("a"), node("b"), *on_a_volume(on="b")])
-    assert f"nodes with {HOST}=b.\n" in said
+    assert f"nodes with {HOST}=b; cpu: needs 20" in said
     assert "no such node" not in said
 
 

@@ -31,6 +31,7 @@ from tests.build import (
     storage_class,
     taint,
     template,
+    volume,
     volume_claim,
     workload,
 )
@@ -77,7 +78,13 @@ def test_where_a_class_makes_volumes_is_said() -> None:
     zone = {"topology.kubernetes.io/zone": ["d"]}
     objects = [node("a"), storage_class("only-d", "csi.example.com", "WaitForFirstConsumer", zone)]
     said = text([*objects, volume_claim("data", of="only-d"), bare_pod("p", volumes=mounts("data"))], "pod/p")
-    assert "StorageClass only-d makes its volume on nodes with topology.kubernetes.io/zone=d.\n" in said
+    makes = "StorageClass only-d makes it only on nodes with topology.kubernetes.io/zone=d"
+    assert f"a: claim data cannot get a volume there: {makes}\n" in said
+    assert said.count("only-d") == 1
+    bound = [volume("pv", phase="Bound", on="old"), volume_claim("data", bound="pv"), node("old", cpu="0")]
+    said = text([node("a"), *bound, pod("p", volumes=mounts("data"))], "pod/p")
+    assert f"a: the volume of claim data cannot be used there: volume pv is only for nodes with {HOST}=old\n" in said
+    assert said.count("volume pv") == 1
 
 
 # -- what the API server rejects ---------------------------------------------------------------------------------------

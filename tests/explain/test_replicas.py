@@ -83,12 +83,30 @@ def test_the_numbers_are_those_of_schedule_with_and_without_the_other_pods(
 
 def test_the_headline_counts_the_pods_that_would_fit() -> None:
     for (replicas, rivals, needs), said in {
-        (3, 1, 2): "1 of 3 pods would be bound now, the others are Pending: 1 more would fit on node-",
+        (3, 1, 2): "1 of 3 pods would be bound now (to node-1), the others are Pending: 1 more would fit on node-",
         (3, 4, 2): "its 3 pods are Pending: 2 of them would fit on node-",
         (2, 4, 2): "its 2 pods are Pending: they would fit on node-",
         (1, 4, 2): "its pod is Pending: it would fit on node-",
     }.items():
         assert told(cluster(replicas, rivals, needs))[1].startswith(f"deployment/default/rank: {said}")
+
+
+@pytest.mark.parametrize("replicas", [4, 8])
+def test_the_headline_says_which_pods_would_be_bound_and_where(replicas: int) -> None:
+    """As `schedule` says, with the names of those that exist already; a few, and the number of the others."""
+    objects = [node("a", cpu="2"), node("b", cpu="5"), node("c", cpu="0"), *gpus()]
+    objects += [workload("Job", "w", pod(cpu="2"), parallelism=replicas, completions=replicas)]
+    unmade = [each for each in Cluster.of(objects).schedule().to_dict()["pods"] if each["outcome"] == "Bound"]
+    there = ", ".join(dict.fromkeys(f"{[one['nodeName'] for one in unmade].count(n)} to {n}" for n in "ba"))
+    [verdict] = (answer := Cluster.of(objects).explain("job/w")).to_dict()["verdicts"]
+    assert [one["name"] for one in verdict["binding"]] == ["", "", ""]
+    assert f"job/default/w: 3 of {replicas} pods would be bound now ({there}), the others are Pending" in str(answer)
+    objects += [owned_by(pod(f"w-{at}", cpu="2"), "Job", "w") for at in range(replicas)]
+    made = [each for each in Cluster.of(objects).schedule().to_dict()["pods"] if each["outcome"] == "Bound"]
+    [verdict] = (answer := Cluster.of(objects).explain("job/w")).to_dict()["verdicts"]
+    told = [(one["name"], one["nodeName"]) for one in verdict["binding"]]
+    assert told == [(one["name"], one["nodeName"]) for one in made]
+    assert " to b, " in str(answer)
 
 
 # -- what makes all of them fit ----------------------------------------------------------------------------------------

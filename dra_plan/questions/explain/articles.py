@@ -78,7 +78,7 @@ def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -
     made = told.Article(key, name, tone(verdict), _word(verdict), sentence(verdict))
     said = list(_below(verdict, None)) if verdict.verdict not in UNTOLD else []
     if unplanned is not None:
-        said += unplanned_lines(unplanned, headed=False)
+        said += unplanned_lines(unplanned, headed=False, lacking=verdict.lacking)
     made.summary = told.lines(said)
     return made
 

@@ -86,7 +86,9 @@ def _nameless(of: OwnerVerdict) -> Any:
         structs.replace(one, patches=[], node="", changes=[_of_any_claim(change) for change in one.changes])
         for one in of.suggestions
     ]
-    kept = structs.replace(of, namespace="", name="owner", node_name="", message="", victims=[], last_message=None)
+    kept = structs.replace(
+        of, namespace="", name="owner", node_name="", message="", victims=[], binding=[], last_message=None
+    )
     return msgspec.json.encode(structs.replace(kept, suggestions=changes))
 
 

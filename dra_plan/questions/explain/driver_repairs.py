@@ -20,7 +20,7 @@ from dra_plan.api.well_known import INSTANCE_TYPE
 from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.suggestions import PoolAwaited, SuggestedChange, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, OwnerVerdict
-from dra_plan.explanation.driver_pods import DriverPods
+from dra_plan.explanation.driver_pods import REPAIRABLE, DriverPods
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.planner.claim_sets import ClaimSetPlan
 
@@ -32,9 +32,6 @@ MOST_GROUPS = 8
 
 _SETTABLE = re.compile(r"[^=!<> ]+=[^=!<> ]*")
 """A requirement that one value of a label meets."""
-
-_BROKEN = ("fault", "pending", "not-ready")
-"""The states of a pod that may be repaired."""
 
 
 class DriverRepairs:
@@ -81,7 +78,7 @@ class DriverRepairs:
         for offer, nodes in islice((each for each in there if each[1]), MOST_GROUPS):
             if offer is not None:
                 found = [*self._pods.missing(offer, nodes), *self._of_pools(offer, nodes[0])]
-                yield from (one for one in found if one.pod and one.state in _BROKEN)
+                yield from (one for one in found if one.pod and one.state in REPAIRABLE)
                 yield from filter(None, map(self._to_label, found))
 
     def _to_label(self, of: DriverPod) -> DriverPod | None:

@@ -51,11 +51,14 @@ def decisive(fates: Sequence[Fate]) -> Fate | None:
 
 
 class Fates:
-    """A look-up of what happens to the pods of an input. Pods that are not created have no result."""
+    """Finds out what happens to the pods of an input. Pods that are not created have no result.
+
+    `existing` are the pods of the input.
+    """
 
     def __init__(self, index: Index) -> None:
         self._inventory, self._index = index.inventory, index
-        self._pods = {owner_of(pod): pod for pod in index.inventory.pods}
+        self.existing = {owner_of(pod): pod for pod in index.inventory.pods}
 
     def of(self, run: VerdictRun, owner: Owner) -> list[Fate]:
         """Return the results for the owner's pods that have no node in the input."""
@@ -92,7 +95,7 @@ class Fates:
     def _victim(self, run: VerdictRun, pod: Pod) -> Iterator[OtherPod]:
         for eviction in run.victims(pod):
             namespace, _, name = eviction.victim.partition("/")
-            found = self._pods.get(Owner(POD, namespace, name))
+            found = self.existing.get(Owner(POD, namespace, name))
             if found is not None:
                 yield other_pod(found, run.priority(found), eviction.node)
 

@@ -41,5 +41,6 @@ def named_holders(of: OwnerVerdict, claim_set: ExplainedClaimSet | None) -> Iter
                 yield from removed.holders
     for group in of.nodes:
         for obstacle in group.about:
-            for removed in obstacle.removed:
+            shares = (removed for share in obstacle.each for removed in share.removed)
+            for removed in (*obstacle.removed, *shares):
                 yield from removed.holders

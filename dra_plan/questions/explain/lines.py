@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from dra_plan.api.well_known import IMPLICIT_PREFIX
@@ -158,18 +158,20 @@ def _name(step: MoveStep) -> str:
 SCHEDULE = "To see what happens to the pod, run `dra-plan schedule` with the same arguments."
 
 
-def unplanned_lines(of: UnplannedOwner, start: Iterable[str] = (), *, headed: bool = True) -> Lines:
+def unplanned_lines(
+    of: UnplannedOwner, start: Iterable[str] = (), *, headed: bool = True, lacking: Collection[str] = ()
+) -> Lines:
     """Yield the lines about an owner that is not planned, with its devices or requests.
 
-    If `headed` is set, the first line says which kind of owner it is. `start` are lines about what keeps a pod from
-    starting.
+    If `headed` is set, the first line is its kind. `start` are lines about what keeps a pod from starting. That no node
+    has the resources in `lacking` has been said.
     """
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
     yield from indented(_waiting(of))
     yield from indented(start)
     yield from indented(_having(of, headed=headed))
-    yield from indented(_asking(of, headed=headed))
+    yield from indented(_asking(of, lacking, headed=headed))
 
 
 _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
@@ -230,18 +232,21 @@ def _devices(claim: PlannedClaim) -> Iterator[str]:
         yield f"Request {result.request} of claim {claim.name} has {device_name(result)}{share}."
 
 
-def _asking(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
+def _asking(of: UnplannedOwner, lacking: Collection[str], *, headed: bool) -> Iterator[str]:
     if not of.asks:
         return
     yield f"It requests {words.listed([f'{ask.name}={ask.amount}' for ask in of.asks], len(of.asks))}."
     for ask in of.asks:
-        yield from _extended(ask)
+        yield from _extended(ask, is_told=ask.name in lacking)
     if of.state == "WithoutClaims" and headed:
         yield SCHEDULE
 
 
-def _extended(of: AskedResource) -> Iterator[str]:
-    """Yield the providers of a resource that has a domain of its own."""
+def _extended(of: AskedResource, *, is_told: bool) -> Iterator[str]:
+    """Yield the providers of a resource that has a domain of its own.
+
+    That no node has it is said only once (`is_told`).
+    """
     if of.device_class:
         also = f" (a device plugin on {words.counted(of.nodes, 'node')} has precedence)" if of.nodes else ""
         yield f"{of.name} is served by devices of class {of.device_class}{also}."
@@ -252,7 +257,8 @@ def _extended(of: AskedResource) -> Iterator[str]:
     elif "/" in of.name:
         near = f" Class {of.near_class} serves {of.near}: did you mean that?" if of.near else ""
         having = f"{listed(of.emptied)} advertise{'s' if len(of.emptied) == 1 else ''} 0 of it"
-        yield f"{_unserved(of)}, and {having if of.emptied else 'no node advertises it'}.{near}"
+        none = "" if is_told else ", and no node advertises it"
+        yield f"{_unserved(of)}{f', and {having}' if of.emptied else none}.{near}"
     if of.gate and not of.nodes:
         yield f"If this gate is on in the cluster, add --feature-gates {of.gate}=true."
 

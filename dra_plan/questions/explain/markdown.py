@@ -111,7 +111,7 @@ def _owner_lines(block: OwnerBlock, *, folded: bool) -> Iterator[str]:
             yield from _suggestion_lines(claim_set, None, folded=folded) if claim_set.suggestions else ()
         return
     if block.unplanned is not None:
-        told = unplanned_lines(block.unplanned, headed=is_told)
+        told = unplanned_lines(block.unplanned, headed=is_told, lacking=verdict.lacking)
         yield from _headed(told) if is_told else _items(line.strip() for line in told)
     yield from _items(eviction_lines(verdict))
     if not block.claim_sets:

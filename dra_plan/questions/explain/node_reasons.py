@@ -500,17 +500,19 @@ def _shares(known: Mapping[str, DeviceReason], there: OnNodes) -> list[NodeShare
         return []
     nearest = sorted(known.items(), key=lambda each: -(each[1].leading.left or 0))
     return differing(
-        NodeShare(node=name, left=str(reason.leading.left), removed=_with_leaving(reason.removed(), there))
+        NodeShare(node=name, left=str(reason.leading.left), removed=_with_states(reason.removed(), there))
         for name, reason in nearest
     )
 
 
-def _with_leaving(removed: Iterable[RemovedDevices], there: OnNodes) -> list[RemovedDevices]:
-    """Return the devices, whose holders have the pods among them that are being deleted."""
+def _with_states(removed: Iterable[RemovedDevices], there: OnNodes) -> list[RemovedDevices]:
+    """Return the devices, whose holders name no finished pods, and say which pods are being deleted."""
 
     def told(one: ClaimHolder) -> ClaimHolder:
-        leaving = [pod for pod in one.pods if f"{one.namespace}/{pod}" in there.leaving]
-        return structs.replace(one, leaving=leaving) if leaving else one
+        keys = {pod: f"{one.namespace}/{pod}" for pod in one.pods}
+        pods = [pod for pod, key in keys.items() if not there.has_finished(key)]
+        leaving = [pod for pod in pods if keys[pod] in there.leaving]
+        return structs.replace(one, pods=pods, leaving=leaving, finished=bool(one.pods) and not pods)
 
     return [structs.replace(one, holders=list(map(told, one.holders))) for one in removed]
 
@@ -543,7 +545,7 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
-        removed=_with_leaving(removed, there),
+        removed=_with_states(removed, there),
         each=[] if never or together is not None else _shares(by_name, there) if len(known) == len(names) else [],
         alternatives=_alternatives(known),
         deciding=deciding,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from msgspec import structs
@@ -17,6 +18,7 @@ from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
 from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeShare, ResourceUser
+from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.questions.explain.bindings import is_unreachable
 from dra_plan.questions.explain.peaks import parts
@@ -39,16 +41,19 @@ MOST_EACH = 4
 class OnNodes(NamedTuple):
     """The rejected pod, the run in which it is rejected, and the content of the input about the nodes.
 
-    `limit_ranges`, `finished` pods and `nodes` are those of the input.
+    `limit_ranges` and `nodes` are those of the input.
     """
 
     pod: Pod
     run: VerdictRun
     limit_ranges: Sequence[LimitRange]
-    finished: Sequence[Pod]
+    finished: Mapping[str, Pod]
+    """The pods of the input that have finished, by NAMESPACE/NAME."""
     leaving: Mapping[str, Pod]
     """The pods of the input that are being deleted, by NAMESPACE/NAME."""
     nodes: Mapping[str, Node]
+    volume_claims: Sequence[VolumeClaimNeeds] = ()
+    """The requirements of the pod's claims for volumes."""
 
     def pods(self, node: str) -> list[Pod]:
         """Return the pods that are on the node at the end of the run."""
@@ -60,6 +65,10 @@ class OnNodes(NamedTuple):
         if found is None:
             return ""
         return "Stuck" if is_unreachable(self.nodes.get(found.spec.node_name)) else "Leaving"
+
+    def has_finished(self, pod: str) -> bool:
+        """Return whether the pod, named NAMESPACE/NAME, has finished, so that it holds nothing."""
+        return pod in self.finished
 
     def is_promised(self, short: ResourceShort, node: str) -> bool:
         """Return whether the node has enough of the resource without the pods that are nominated to the node."""
@@ -94,10 +103,20 @@ def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) 
             return structs.replace(of, finished=_finished(of.selector, there)) if of.selector else of
         case "Spread" if of.emptiest:
             return structs.replace(of, tainted=_tainted(of, there))
+        case "Volume":
+            return _with_labels(of, there)
         case "Resource":
             short = [one for one in same if isinstance(one, ResourceShort)]
             return _with_users(_with_parts(of, names, there), short, names, there)
     return structs.replace(of, state=there.state_of(of.pod)) if of.pod else of
+
+
+def _with_labels(of: NodeObstacle, there: OnNodes) -> NodeObstacle:
+    """Return what a volume requires of nodes, or the StorageClass that waits for the pod to make it."""
+    for one in there.volume_claims:
+        if one.name == of.claim and not one.nowhere and (one.volume or one.waits):
+            return structs.replace(of, values=one.labels, storage_class="" if one.volume else one.storage_class)
+    return of
 
 
 def _with_taint(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
@@ -118,7 +137,8 @@ def _with_parts(of: NodeObstacle, names: Sequence[str], there: OnNodes) -> NodeO
     nodes = [there.nodes[name] for name in names]
     if of.resource == PODS:
         limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
-        return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
+        of = structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
+        return structs.replace(of, finished=[*islice(_finished_on(names, there), 1)])
     of = structs.replace(of, parts=parts(there.pod, of.resource, there.limit_ranges))
     has = (nodes[0].status.capacity or {}).get(of.resource, "0")
     if "/" not in of.resource or has == "0":
@@ -146,8 +166,14 @@ def _tainted(of: NodeObstacle, there: OnNodes) -> int:
 def _finished(selector: str, there: OnNodes) -> list[str]:
     """Return the pods that the term would select if they had not finished."""
     wanted, namespace = parse_selector(selector), there.pod.metadata.namespace
-    own = [pod for pod in there.finished if pod.metadata.namespace == namespace]
+    own = [pod for pod in there.finished.values() if pod.metadata.namespace == namespace]
     return [pod.key for pod in own if labels_match(wanted, pod.metadata.labels)]
+
+
+def _finished_on(names: Sequence[str], there: OnNodes) -> Iterator[str]:
+    """Yield the finished pods that were on these nodes, and that kubectl still lists."""
+    nodes = {*names}
+    return (key for key, pod in there.finished.items() if pod.spec.node_name in nodes)
 
 
 def _asks(pod: Pod, resource: str) -> bool:

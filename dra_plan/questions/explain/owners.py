@@ -127,7 +127,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
         return
     start = list(start_lines(verdict, block.unplanned))
     if block.unplanned is not None:
-        head += unplanned_lines(block.unplanned, start, headed=is_told)
+        head += unplanned_lines(block.unplanned, start, headed=is_told, lacking=verdict.lacking)
     else:
         head += indented(start)
     head += indented(eviction_lines(verdict))

@@ -16,11 +16,12 @@ from msgspec import structs
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.claims.index import Index
+from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import (
     AloneVerdict,
+    BindingPod,
     GangShortage,
     OwnerVerdict,
 )
@@ -63,6 +64,10 @@ MOST_HELPED = 10
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
 """Verdicts that may differ without the other pending pods."""
+
+
+MOST_BINDING = 3
+"""The number of a workload's pods that are named with their nodes, if only some of its pods get any."""
 
 
 class PendingPods:
@@ -143,6 +148,7 @@ class PendingPods:
             not_tried=run.not_tried,
             pods=len(fates) if owner.kind != POD else 0,
             would_bind=sum(fate.is_good for fate in fates) if owner.kind != POD else 0,
+            binding=self._binding(fates),
         )
         if record is None:
             return made
@@ -175,6 +181,17 @@ class PendingPods:
             made = self._with_rivals(made, owner, fates)
         made = self._with_missing(made, owner, record)
         return self.trials.with_remedies(self.trials.with_spared(made, owner, record.pod), owner, record.pod)
+
+    def _binding(self, fates: Sequence[Fate]) -> list[BindingPod]:
+        """Return the first pods that get nodes, if others of the same workload do not."""
+        records = _good(fates)
+        if len(records) == len(fates):
+            return []
+        names = [each.pod.metadata.name if owner_of(each.pod) in self._fates.existing else "" for each in records]
+        return [
+            BindingPod(name=name, node_name=record.node)
+            for name, record in zip(names[:MOST_BINDING], records, strict=False)
+        ]
 
     def _gone_by(self, names: Sequence[str]) -> str:
         """Return when the last of these pods has to be gone: the API server adds the grace period to the time."""
@@ -254,18 +271,24 @@ class PendingPods:
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
         of_plugins = {each.plugin for found in refusals.of_nodes.values() for each in found}
         of_volumes = not of_plugins.isdisjoint(OF_VOLUMES)
+        volume_claims = needs_of(self._inventory, record.pod, self._drivers) if of_volumes else []
+        there = OnNodes(
+            record.pod,
+            run,
+            self._inventory.limit_ranges,
+            self._finished,
+            self._leaving_pods,
+            self._nodes,
+            volume_claims,
+        )
         return structs.replace(
             made,
             of_all_nodes=refusals.of_all,
             total_nodes=len(refusals.of_nodes),
-            nodes=refusing_nodes(
-                self._of_interest(refusals),
-                of_devices,
-                OnNodes(record.pod, run, self._inventory.limit_ranges, self._finished, self._leaving_pods, self._nodes),
-            ),
+            nodes=refusing_nodes(self._of_interest(refusals), of_devices, there),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,
-            volume_claims=needs_of(self._inventory, record.pod, self._drivers) if of_volumes else [],
+            volume_claims=volume_claims,
             volumes_apart=volumes_apart(self._inventory, record.pod) if of_volumes else None,
             lost_claims=claims_of_lost_nodes(self._inventory, record.pod, self._nodes)
             if of_devices.are_elsewhere
@@ -278,8 +301,9 @@ class PendingPods:
         return DriverPods(self._inventory)
 
     @cached_property
-    def _finished(self) -> list[Pod]:
-        return [pod for pod in self._inventory.pods if ended(pod)]
+    def _finished(self) -> dict[str, Pod]:
+        """Return the pods that have finished, by NAMESPACE/NAME."""
+        return {pod.key: pod for pod in self._inventory.pods if ended(pod)}
 
     @cached_property
     def _leaving_pods(self) -> dict[str, Pod]:

@@ -20,8 +20,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, owner_of
-from dra_plan.claims.owners import ended, is_over, is_waiting, wanted
-from dra_plan.claims.owners import is_ready as is_up
+from dra_plan.claims.owners import ended, is_over, is_ready, is_waiting, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import (
     LastMessage,
@@ -227,8 +226,8 @@ class _Verdicts:
         """Return the verdict on a workload without pending pods: a StatefulSet may wait before it creates the next."""
         made = structs.replace(made, verdict="Bound", evictions=self._placed.evictions(pods))
         if not is_ordered(workload) or len(pods) >= made.wanted:
-            starting = [pod for pod in pods if not (is_up(pod) or pod.metadata.deletion_timestamp)]
-            return structs.replace(made, unready_pods=[unready_pod(pod, pod.spec.node_name) for pod in starting])
+            starting = [pod for pod in pods if not (is_ready(pod) or pod.metadata.deletion_timestamp)]
+            return structs.replace(made, awaited_pods=[unready_pod(pod, pod.spec.node_name) for pod in starting])
         waiting = [pod for pod in pods if not is_ready(pod)][:1]
         return structs.replace(
             made,
@@ -236,7 +235,7 @@ class _Verdicts:
             held_by="Order",
             held=[pod.metadata.name for pod in waiting],
             pods=made.wanted - len(pods),
-            unready_pods=[unready_pod(pod, pod.spec.node_name) for pod in waiting if pod.spec.node_name],
+            awaited_pods=[unready_pod(pod, pod.spec.node_name) for pod in waiting if pod.spec.node_name],
         )
 
     def _refused_last(self, made: OwnerVerdict, workload: AnyWorkload) -> OwnerVerdict:
@@ -310,11 +309,6 @@ _OF_SETS: dict[Outcome, Verdict] = {
     Outcome.UNDECIDED: "Undecided",
 }
 """The verdicts for unused claims, by the result for their devices."""
-
-
-def is_ready(pod: Pod) -> bool:
-    """Return whether the kubelet reports the pod as ready."""
-    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
 
 
 def _called(record: PodRecord | None) -> Any:
