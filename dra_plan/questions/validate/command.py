@@ -52,9 +52,7 @@ def validate(
     ] = None,
     fix: Annotated[
         bool,
-        typer.Option(
-            "--fix", help=("Make the corrections that are certain, and report the remaining findings.")
-        ),
+        typer.Option("--fix", help=("Make the corrections that are certain, and report the remaining findings.")),
     ] = False,
     diff: Annotated[
         bool,
