@@ -99,6 +99,10 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     never: Annotated[bool, Meta(description="True if these nodes would not have the amount even without pods.")] = False
     taint: TaintName | None = None
+    more_taints: Annotated[
+        list[TaintName],
+        Meta(description="The other taints of all these nodes that keep the pod away. The scheduler names only one."),
+    ] = []
     label: Annotated[str, Meta(description="The key of the label; metadata.name stands for the name of the node.")] = ""
     operator: str = ""
     values: Annotated[

@@ -239,7 +239,8 @@ def _taint(of: NodeObstacle) -> str:
     of_agent = _OF_AGENT if of.taint.key.endswith(NOT_READY) else ""
     meaning = _TAINTS.get(of.taint.key.rpartition("/")[2], of_agent) if is_of_condition(of.taint.key) else ""
     meaning += f": {of.message}" if meaning and of.message else ""
-    return f"taint {words.taint(of.taint)}{f' ({meaning})' if meaning else other}"
+    others = f" and {words.listed([words.taint(one) for one in of.more_taints])}" if of.more_taints else ""
+    return f"taint{'s' if others else ''} {words.taint(of.taint)}{f' ({meaning})' if meaning else other}{others}"
 
 
 _OF_AGENT = "an agent on the node is not ready; it removes the taint when it is"

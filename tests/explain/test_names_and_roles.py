@@ -56,3 +56,14 @@ def test_a_pod_for_the_control_plane_gets_its_toleration_and_no_worker_gets_the_
     assert "label node worker" not in said
     elsewhere = bare_pod("p", nodeSelector={"disk": "ssd"})  # such nodes are not for it
     assert "toleration" not in text([node("cp", spec={"taints": [taint(ROLE)]}, labels={"disk": "ssd"}), elsewhere])
+
+
+def test_every_taint_that_keeps_the_pod_away_is_named() -> None:
+    spot, gpu, down = taint("spot"), taint("gpu", "here"), "node.kubernetes.io/not-ready"
+    ill = [taint(down), taint(down, effect="NoExecute")]
+    objects = [node("a", spec={"taints": [gpu, spot]}), node("b", spec={"taints": ill}), bare_pod("p")]
+    said = text(objects)
+    assert "a: taints gpu=here:NoSchedule and spot:NoSchedule\n" in said
+    assert f"b: taint {down}:NoSchedule (the node is not ready)\n" in said
+    tolerating = bare_pod("p", tolerations=[{"key": "spot", "operator": "Exists"}])
+    assert "a: taint gpu=here:NoSchedule\n" in text([*objects[:2], tolerating])

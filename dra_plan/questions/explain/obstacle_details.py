@@ -15,8 +15,9 @@ from msgspec import structs
 
 from dra_plan.api import quantity
 from dra_plan.api.core import LimitRange, Node, Pod
-from dra_plan.api.selectors import labels_match, near_toleration, parse_selector
-from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY
+from dra_plan.api.selectors import BLOCKING, labels_match, near_toleration, parse_selector
+from dra_plan.api.well_known import CONTROL_PLANE, NODE_NOT_READY, UNSCHEDULABLE
+from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import NodeObstacle, NodeShare, ResourceUser
 from dra_plan.documents.volume_needs import VolumeClaimNeeds
 from dra_plan.explanation.suggest.admissions import is_of_condition
@@ -28,7 +29,7 @@ from dra_plan.scheduler.cluster.nodes import PodInfo
 from dra_plan.scheduler.cluster.pod_requests import PODS, amount_text
 from dra_plan.scheduler.framework.status import AffinityUnmet, Obstacle, PortTaken, ResourceShort, VolumeInUse
 from dra_plan.scheduler.obstacles import node_obstacle
-from dra_plan.scheduler.plugins.node_checks import untolerated
+from dra_plan.scheduler.plugins.node_checks import tolerated, untolerated
 
 MOST_USERS = 2
 """The number of pods that are named as users of a resource, if fewer than all of them would have to go."""
@@ -120,16 +121,35 @@ def _with_labels(of: NodeObstacle, there: OnNodes) -> NodeObstacle:
 
 
 def _with_taint(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
-    if of.taint is None:
+    taint = of.taint
+    if taint is None:
         return of
-    if of.taint.key == NODE_NOT_READY:
+    of = structs.replace(of, more_taints=_more_taints(taint, nodes, there.pod))
+    if taint.key == NODE_NOT_READY:
         messages = {_unready_message(node) for node in nodes}
         return structs.replace(of, message=messages.pop()) if len(messages) == 1 else of
-    if is_of_condition(of.taint.key):
+    if is_of_condition(taint.key):
         return of  # that every pod tolerates some of these for a while says nothing
-    tolerations, keys = there.pod.spec.tolerations, CONTROL_PLANE if of.is_reserved else (of.taint.key,)
+    tolerations, keys = there.pod.spec.tolerations, CONTROL_PLANE if of.is_reserved else (taint.key,)
     near = (near_toleration(tolerations, key) for key in keys)
     return structs.replace(of, near=next(filter(None, near), ""))
+
+
+def _more_taints(first: TaintName, nodes: Sequence[Node], pod: Pod) -> list[TaintName]:
+    """Return the other taints of all these nodes that the pod does not tolerate.
+
+    A cordon's taint is left out, and so are those that say the same about the state of the node as the first one.
+    """
+    alike = {UNSCHEDULABLE.key, *([first.key] if is_of_condition(first.key) else [])}
+    keeping = [
+        [
+            TaintName(key=one.key, value=one.value, effect=one.effect)
+            for one in node.spec.taints
+            if one.effect in BLOCKING and one.key not in alike and not tolerated(one, pod.spec.tolerations)
+        ]
+        for node in nodes
+    ]
+    return [one for one in keeping[0] if one != first and all(one in each for each in keeping)]
 
 
 def _with_parts(of: NodeObstacle, names: Sequence[str], there: OnNodes) -> NodeObstacle:

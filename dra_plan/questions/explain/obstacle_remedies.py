@@ -400,11 +400,8 @@ class ObstacleRemedies:
     def _one_more(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         """Yield one more node, if no pod there would be in the way: a new domain, or one more node of the emptiest."""
         if one.topology_key not in ("", HOSTNAME):
-            inside = (
-                each
-                for each in self._inventory.nodes
-                if one.emptiest and (each.metadata.labels or {}).get(one.topology_key) == one.emptiest
-            )
+            every = self._inventory.nodes if one.emptiest else ()
+            inside = (each for each in every if (each.metadata.labels or {}).get(one.topology_key) == one.emptiest)
             ready = next((each for each in inside if not (each.spec.unschedulable or each.spec.taints)), None)
             if ready is None:
                 return
