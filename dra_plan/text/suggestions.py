@@ -65,7 +65,7 @@ def _said(of: TriedChanges) -> Iterator[str]:
         return
     yield from (_change_of(one, of) for one in of.changes if not isinstance(one, ClaimReleased))
     both = "both" if len(released) == 2 else "all"
-    claims = words.listed([words.used_claim(one.release, one.pods) for one in released], len(released))
+    claims = words.listed(sorted(words.used_claim(one.release, one.pods) for one in released), len(released))
     yield f"release {both} claims{'' if any(one.pods for one in released) else UNUSED}: {claims}"
 
 

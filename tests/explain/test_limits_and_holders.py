@@ -33,7 +33,7 @@ CPU = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "200"}}
     [
         (
             asking(**CPU),
-            "Not checked: resource requests of pod/default/train. To check these too, run `dra-plan schedule`",
+            "Not checked: resource requests of pod/default/train. To check these too, run `dra-plan schedule --settle`",
         ),
         (forty(), "Each row is checked alone: deployment/default/serve needs 40 pods."),
     ],

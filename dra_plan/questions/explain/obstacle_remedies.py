@@ -286,10 +286,10 @@ class ObstacleRemedies:
     def _not_required(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         """Yield the pod without what it requires of a label, unless a program needs it or it names the pod's node."""
         spec = self._pods.spec
-        if spec is None or spec.runtime_class_name or one.label in _OF_SYSTEM or (one.near and one.found):
+        kept = one.label in (*_OF_SYSTEM, *CONTROL_PLANE) or (one.near and one.found)
+        if spec is None or spec.runtime_class_name or kept:
             return
-        places = requiring(spec, one.label, one.operator, one.values)
-        if not places:
+        if not (places := requiring(spec, one.label, one.operator, one.values)):
             return  # the configuration of the scheduler requires it
         told = NodeRequirementDropped(
             code="drop-node-requirement",
