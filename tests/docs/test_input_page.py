@@ -14,7 +14,7 @@ SOURCES = [ROOT / "dra_plan" / each for each in ("planner/nodes.py", "whatif/edi
 
 def _codes(paths: list[Path]) -> set[str]:
     text = "".join(path.read_text(encoding="utf-8") for path in paths)
-    return set(re.findall(r'"([a-z-]+-(?:missing|incomplete|planned|namespace|empty))"', text))
+    return set(re.findall(r'"([a-z-]+-(?:missing|incomplete|planned|namespace|empty|running))"', text))
 
 
 def test_all_warnings_about_what_is_missing_are_listed_with_their_commands() -> None:
@@ -22,6 +22,6 @@ def test_all_warnings_about_what_is_missing_are_listed_with_their_commands() -> 
     assert listed.keys() == _codes(SOURCES) - {"nodes-missing"}  # an error, whose command brings the rest, too
     source = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
     commands = re.findall(r"`(kubectl [^`]+ -o yaml)`", "".join(listed.values()))
-    assert len(commands) == 8
+    assert len(commands) == 9
     assert [command for command in commands if command not in source] == [listing(["resourceclaims"])]
     assert 'brings = ("resourceclaims", *lacking_templates(inventory))' in source

@@ -348,15 +348,15 @@ def _none_helps(verdict: OwnerVerdict | None) -> str:
     if verdict.tried is None:
         return NO_TIME
     if verdict.total_nodes > MOST_NODES_TRIED:
-        return f"No change was tried, because there are more than {MOST_NODES_TRIED:,} nodes."
+        return f"No change was tried: there are more than {MOST_NODES_TRIED:,} nodes."
     nearest = verdict.told_nodes[0] if verdict.told_nodes else None
     return f"{NONE_KNOWN} ({in_short(nearest)})." if nearest is not None else f"{NONE_KNOWN}."
 
 
 NONE_HELPS = "No single change and no pair of changes that dra-plan tries makes it fit."
-NONE_KNOWN = "No change was tried, because dra-plan knows none for what is in the way"
-NOT_OF_NODES = "No change was tried, because no node can take the pod until what is said above is fixed."
-NO_TIME = "No change was tried, because too many pods are explained at once, or because the time is up."
+NONE_KNOWN = "No change was tried: dra-plan knows of none that would help here"
+NOT_OF_NODES = "No change was tried: no node can take the pod until the problem above is fixed."
+NO_TIME = "No change was tried: too many pods are explained at once, or the time is up."
 FOR_ALL = "No change that dra-plan knows makes room for it as well as for the pods that come first."
 """The sentences for when no change helps, or none was tried with the whole scheduler."""
 
