@@ -375,7 +375,7 @@ def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
 
 
 def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
-    """Return the outcomes from the form that `pack` returns."""
+    """Return the outcomes that `pack` packed."""
     return tuple(
         [
             NodeOutcome(

@@ -20,7 +20,7 @@ TOPICS = {
     "Query": {
         "explain": "Explain why pods are pending and what would help.",
         "schedule": "Show which node each pod is scheduled to, or why it stays pending.",
-        "allocate": "Show which nodes claims fit on, and which devices the claims get.",
+        "allocate": "Show on which nodes claims fit, and which devices they get.",
         "pools": "Show resource pools and their free devices.",
     },
     "Plan": {

@@ -149,7 +149,7 @@ class DriverPods:
         return [unready_pod(pod, node) for node, pod in plugins or every if not is_ready(pod)]
 
     def unready_provisioners(self, provisioner: str) -> list[UnreadyPod]:
-        """Return the pods of a provisioner of volumes, those that crash first, if none of them is ready.
+        """Return the pods of a volume provisioner if none of them is ready. Crashing pods come first.
 
         Nothing in a cluster names them. A pod counts if one of its containers is a provisioner by its name or image,
         and each part of the provisioner's name that is not common is in its namespace, names, labels or images.

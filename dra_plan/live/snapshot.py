@@ -50,7 +50,7 @@ _DRIVER_DATA = ("data", "networkData")
 
 
 def keeper(listed: Listed) -> Keep:
-    """Return a function that removes all fields of an object of this kind that planning does not read.
+    """Return a function that takes an object of this kind and removes the fields that planning does not read.
 
     A value that is not an object is returned unchanged.
     """

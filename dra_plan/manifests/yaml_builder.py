@@ -207,8 +207,8 @@ class Builder:
     def next_document(self) -> bool:
         """Read the next document into `value`, and return True. At the end of the text, return False.
 
-        `start` is then the line of the document, and `starts` contains the lines of its outer maps, by `id`. Raises
-        `YamlError`.
+        `start` is then the first line of the document, and `starts` contains the first lines of its outer maps, by
+        `id`. Raises `YamlError`.
         """
         self._begin()
         try:

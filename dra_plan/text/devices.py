@@ -311,9 +311,9 @@ def _detail(of: Detail, device: str) -> Iterator[str]:
         case SelectorDetail():
             yield from _selector(of, device)
         case CapacityDetail():
-            yield f"{of.capacity}: takes {of.need}, {of.left} left of {of.total}"
+            yield f"{of.capacity}: takes {of.need}; {of.left} of {of.total} free"
         case CounterDetail():
-            yield f"{of.counter_set}/{of.counter}: takes {of.need}, {of.left} left"
+            yield f"{of.counter_set}/{of.counter}: takes {of.need}; {of.left} free"
         case TaintDetail():
             state = "tolerated" if of.tolerated else "not tolerated"
             yield f"{words.taint(of)}: {state if of.blocks else 'informs only'}"

@@ -341,10 +341,9 @@ def _not_required(of: NodeRequirementDropped) -> str:
 
 def _pool_awaited(of: PoolAwaited) -> str:
     """Return where to look at the driver's pod, if its slices are for one node, and what to wait for."""
-    are = "is" if of.seen == 1 else "are"
     wait = (
-        f"wait until the driver publishes all slices of pool {of.pool}: {of.seen} of "
-        f"{of.expected} {are} in the input, if resourceSliceCount is right"
+        f"wait until the driver publishes all slices of pool {of.pool}: the input has {of.seen} of {of.expected}, "
+        "according to resourceSliceCount"
     )
     if not of.on:
         return wait

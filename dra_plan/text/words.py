@@ -301,7 +301,7 @@ def _left(left: int, devices: int, one: str = "is available", several: str = "ar
     if left:
         return f"only {left} of {devices} {one if left == 1 else several}"
     if devices == 1:
-        return f"the only one {one.replace('is ', 'is not ').replace('matches', 'does not match')}"
+        return f"the only device {one.replace('is ', 'is not ').replace('matches', 'does not match')}"
     return f"{'neither' if devices == 2 else 'none'} of the {devices} {one}"
 
 

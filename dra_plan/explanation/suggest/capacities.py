@@ -119,7 +119,7 @@ def _lowered(want: Want, name: str, to: str, nano: int) -> Change:
 
 
 def asked_name(want: Want, name: str) -> str | None:
-    """Return the capacity's name as the request writes it, or None if the request does not name the capacity.
+    """Return the capacity's name as it is written in the request, or None if the request does not name the capacity.
 
     The request may write the name with or without the domain.
     """

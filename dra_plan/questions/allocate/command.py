@@ -51,7 +51,7 @@ def allocate(
     report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Show which nodes claims fit on, and which devices the claims get.
+    """Show on which nodes claims fit, and which devices they get.
 
     Examples:
       dra-plan allocate manifests/

@@ -29,7 +29,10 @@ class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=Fa
 
     together: Annotated[
         bool,
-        Flag("--together", ("Compare whether all pending claims fit together on one node. Pods are not compared.")),
+        Flag(
+            "--together",
+            ("For each cluster, check whether all pending claims fit together on one node. Pods are not compared."),
+        ),
     ]
 
 
@@ -38,10 +41,10 @@ class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=Fa
 def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: Unpack[DiffOptions]) -> ClusterDiff:
     """Return how `other` differs from this cluster in claim sets, pods, pools, devices and selectors.
 
-    `other` may have different objects, be an edit of this cluster, or have the same objects under another release
+    `other` may be a cluster with other objects, an edited copy of this cluster, or this cluster at another release
     (`at`). If controllers would act after a pass of the scheduler, both clusters are settled, and pods that end are
-    matched with their replacements. If `together` is set, pods are not scheduled. The other arguments and the errors
-    are the same as for `allocate`.
+    matched with their replacements. If `together` is set, pods are not scheduled. The other arguments and the
+    errors are the same as for `allocate`.
     """
     from dra_plan.arguments import required
     from dra_plan.loaded import LoadedCluster

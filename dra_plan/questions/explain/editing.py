@@ -27,7 +27,7 @@ CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_container
 
 
 class OwnedPods:
-    """A pod or workload of an input, and the location of its pod spec. For a custom kind, the location is unknown."""
+    """A pod or workload in an input, and the location of its pod spec. For a custom kind, the location is unknown."""
 
     def __init__(self, index: Index, owner: Owner) -> None:
         self._index, self._owner = index, owner

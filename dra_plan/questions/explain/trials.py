@@ -56,7 +56,7 @@ class TrialGround:
     """The input without the objects that the API server rejects, and its run. All trials start from them.
 
     `closely` are the owners that are examined closely, and `is_explained` returns whether a pod belongs to one of them.
-    `at_length` says whether these owners are few enough to try changes.
+    `at_length` says whether the owners are few enough for changes to be tried.
     """
 
     index: Index

@@ -172,7 +172,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: GrowthDocument) -> str:
-    """Return a line `LIKE NUMBER` for every kind. If the number is unknown, it is `-`."""
+    """Return a line of the form `LIKE NUMBER` for each kind. If the number is unknown, it is `-`."""
     lines = (f"{kind.like} {'-' if kind.count is None else kind.count}" for kind in document.kinds)
     return "".join(f"{shown.line(line)}\n" for line in lines)
 

@@ -55,7 +55,7 @@ def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """Return the table with more columns.
+    """Return the table with all of its columns.
 
     The allocation by model follows, and then the times when each pod arrived, was bound and ended.
     """

@@ -48,7 +48,7 @@ class KnownObjects:
     def claims(self, claims: Sequence[ResourceClaim], view: View, *, consumable_capacity: bool) -> ClaimStore:
         """Return a store of these claims, which are in the view.
 
-        If only few claims differ from the first simulation's claims, the store is a copy of the first simulation's
+        If only a few claims differ from the first simulation's claims, the store is a copy of the first simulation's
         store.
         """
         if self._claims is None:

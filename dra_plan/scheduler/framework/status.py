@@ -231,7 +231,7 @@ class Status:
 
     @property
     def rejection(self) -> Rejection:
-        """The rejection without the obstacles that its reasons describe."""
+        """The plugin, the outcome and the texts of this rejection, without its obstacles."""
         try:
             return self._rejection
         except AttributeError:

@@ -305,7 +305,7 @@ def held_back(attempt: MemberAttempt) -> CycleResult:
 
 
 def waits_for_preemption(node: str) -> CycleResult:
-    """Return the result for a pod that found a node, if the pod's group waits for preemption.
+    """Return the result for a pod that found a node and whose group is waiting for preemption.
 
     If the pod is not nominated to a node, `node` is "".
     """

@@ -119,7 +119,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Mark the claims of the pod `removed` as free."""
+        """Mark the claims of the removed pod as free."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use -= _shared(kept, removed)
         return None
