@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 DUMP = (
-    "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,"
-    "resourceclaims,resourceclaimtemplates -A -o json > cluster.json"
+    "kubectl get nodes,ns,pods,deploy,rs,sts,ds,jobs,cj,pvc,pv,sc,csinodes,csidrivers,csistoragecapacities,"
+    "volumeattachments,limits,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates "
+    "-A -o json > cluster.json"
 )
 """The command that creates a file for most questions with kubectl alone."""
 
