@@ -58,15 +58,18 @@ def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
 
 
 def _said(of: TriedChanges) -> Iterator[str]:
-    """Yield the words for each change. Claims that must all be released are one change to a reader."""
+    """Yield the words for each change. Several tolerations are one change to a reader, and so are several releases."""
+    tolerated = [one for one in of.changes if isinstance(one, NodeTaintMet) and one.code == "tolerate-node-taint"]
     released = [one for one in of.changes if isinstance(one, ClaimReleased)]
-    if len(released) < 2:
-        yield from (_change_of(one, of) for one in of.changes)
-        return
-    yield from (_change_of(one, of) for one in of.changes if not isinstance(one, ClaimReleased))
-    both = "both" if len(released) == 2 else "all"
-    claims = words.listed(sorted(words.used_claim(one.release, one.pods) for one in released), len(released))
-    yield f"release {both} claims{'' if any(one.pods for one in released) else UNUSED}: {claims}"
+    folded = [each for each in (tolerated, released) if len(each) > 1]
+    if tolerated in folded:
+        taints = [words.taint(one.taint) for one in tolerated]
+        yield f"add tolerations for taints {words.listed(taints, len(taints))}"
+    yield from (_change_of(one, of) for one in of.changes if not any(one in each for each in folded))
+    if released in folded:
+        both = "both" if len(released) == 2 else "all"
+        claims = words.listed(sorted(words.used_claim(one.release, one.pods) for one in released), len(released))
+        yield f"release {both} claims{'' if any(one.pods for one in released) else UNUSED}: {claims}"
 
 
 def heading(tried: int, untried: int) -> tuple[str, str]:
@@ -157,7 +160,7 @@ def _group_lines(group: Sequence[TriedChanges], who: str, pods: int) -> Iterator
     [of], [other] = tolerated, removed
     taints = [one for one in other.changes if isinstance(one, NodeTaintMet)]
     instead = f"remove the taint{'s' if len(taints) > 1 else ''} from {taints[0].tainted}"
-    said = ", and ".join(_change_of(one, of) for one in of.changes)
+    said = ", and ".join(_said(of))
     nodes = list(dict.fromkeys((of.node, other.node)))
     yield f"{said}, or {instead}{' instead' if len(of.changes) > len(taints) else ''} ({_then(of, nodes, who, pods)})"
 

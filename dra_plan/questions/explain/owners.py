@@ -345,6 +345,8 @@ def _none_helps(verdict: OwnerVerdict | None) -> str:
         return NONE_HELPS if verdict.alone is None else FOR_ALL
     if verdict.of_all_nodes:
         return NOT_OF_NODES
+    if verdict.volume_claims or verdict.volumes_apart is not None:
+        return ""  # the lines about them say what to do
     if verdict.tried is None:
         return NO_TIME
     if verdict.total_nodes > MOST_NODES_TRIED:
