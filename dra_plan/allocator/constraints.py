@@ -151,8 +151,7 @@ class DistinctAttribute(Constraint):
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
         """Record the value of the device.
 
-        With Q2, the value is recorded for the request, and replaces the earlier value that was recorded for the
-        request.
+        With Q2, the value is recorded for the request, and replaces any value recorded earlier.
         """
         ledger.remember(self, self._slot(device, request), self.value(device))
 

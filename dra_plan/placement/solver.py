@@ -117,7 +117,7 @@ def solve(
 def relax(model: Model, goal: Mapping[int, int], *, seconds: float | None = None) -> Relaxed | None:
     """Return the best solution if fractions are allowed.
 
-    Return None if the solver was cut short, or if not all bounds can be kept.
+    Return None if the solver was cut short, or if the bounds cannot all be satisfied.
     """
     with _Highs() as highs:
         highs.give(model, goal, whole=False)

@@ -112,7 +112,7 @@ def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
 
 
 def of_assumed_rules(target: Target) -> Notice:
-    """Return the note that dra-plan assumes an API server with device taint rules.
+    """Return a note that says that dra-plan assumes an API server with device taint rules.
 
     The assumption is needed because a change creates a device taint rule.
     """

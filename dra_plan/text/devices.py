@@ -283,7 +283,8 @@ def device_lines(of: DeviceStory) -> Iterator[str]:
         return
     yield f"  Nodes that can use this device: {words.listed(of.nodes)}. The checks below are for node {of.nodes[0]}."
     if of.holders:
-        yield f"  In use, by {words.listed([words.holder(holder) for holder in of.holders])}."
+        claims = "claim" if len(of.holders) == 1 else "claims"
+        yield f"  In use by {claims} {words.listed([words.holder(holder) for holder in of.holders])}."
     if of.pool is not None:
         yield f"  Its {words.unusable_pool(of.pool)}."
     for claim_set in of.claim_sets:

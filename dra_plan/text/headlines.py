@@ -152,7 +152,7 @@ def gang_shortage(of: GangShortage) -> str:
 
 
 def _error(whose: _Whose) -> str:
-    return f"{_pending(whose)}: the scheduler stops with an error whenever it tries {whose.it}."
+    return f"{_pending(whose)}: the scheduler stops with an error whenever it tries to schedule {whose.it}."
 
 
 def _held(whose: _Whose) -> str:

@@ -215,7 +215,7 @@ def _selector_fault(of: AttemptFault) -> list[str]:
     if of.rewrite:
         outcome = {"Fits": "the claims fit", "DoesNotFit": "there is no error, but the claims do not fit"}
         then = outcome.get(of.rewrite.outcome, f"the result is {of.rewrite.outcome}")
-        said += [f"With the following expression, {then} (this was tried):", *_indented(of.rewrite.expression)]
+        said += [f"With the following expression, {then} (tried):", *_indented(of.rewrite.expression)]
     if of.gate:
         said.append(f"The device has a list attribute, and feature gate {of.gate} is off.")
     return said

@@ -310,7 +310,7 @@ def blocking_lines(story: NodeStory) -> Lines:
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
-        yield "If any one of these is removed, the others can be met."
+        yield "If one of these is removed, the others can be met."
     else:
         yield "The set may be smaller: the search was cut short."
 

@@ -146,7 +146,7 @@ def asking(claim: ClaimName) -> str:
 
 
 def requests(of: Sequence[RequestName]) -> str:
-    """Return the words for several requests, such as `requests a and b of claim train`.
+    """Return a phrase that names several requests, such as `requests a and b of claim train`.
 
     If the requests belong to several claims, these texts follow one another.
     """

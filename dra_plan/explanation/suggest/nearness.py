@@ -22,7 +22,7 @@ def with_nearness(offer: NodeOffer, change: Change) -> Change:
     """Return the change with a size. The size says how close the devices are to the devices that the selector asks for.
 
     If no device on the node is what the selector asks for, the device with the largest amounts is the closest.
-    Otherwise, if the amounts differ, the change also says how much of the compared capacity the devices have.
+    Otherwise, if the amounts differ, the change also gives the amount of the compared capacity that the devices have.
     """
     told = change.told
     if not isinstance(told, SelectorChanged) or told.code != "change-value" or told.replacement is None:

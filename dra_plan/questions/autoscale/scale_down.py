@@ -29,7 +29,7 @@ NOT_UNDERUTILIZED, NO_PLACE, UNEXPECTED = "NotUnderutilized", "NoPlaceToMovePods
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """The utilization of a node, from 0 to 1, and the resource that is utilized: DRIVER/POOL, cpu or memory."""
+    """The utilization of a node, from 0 to 1, and the resource that determines it: DRIVER/POOL, cpu or memory."""
 
     share: float
     resource: str

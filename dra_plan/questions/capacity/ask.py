@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False):
     """The options that say how copies are counted, and that limit the number of copies."""
 
-    mix: Annotated[bool, Flag("--mix", "Count complete sets of all workloads, in proportion to their replicas.")]
+    mix: Annotated[
+        bool,
+        Flag(
+            "--mix",
+            "Count how many complete sets of workloads fit. In a set, workloads are in proportion to their replicas.",
+        ),
+    ]
     possible: Annotated[
         bool | None,
         Flag(

@@ -52,7 +52,7 @@ class OwnedPods:
         return [owner_of(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
 
     def claims_from(self, template: str) -> list[ObjectKey]:
-        """Return the claims that pending pods of the workload got from this template and that have no devices.
+        """Return the claims without devices that the workload's pending pods got from this template.
 
         Claims with a spec that differs from the template's spec are left out.
         """

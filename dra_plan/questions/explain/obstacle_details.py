@@ -40,7 +40,7 @@ MOST_EACH = 4
 
 
 class OnNodes(NamedTuple):
-    """The rejected pod, the run in which it is rejected, and the content of the input about the nodes.
+    """A rejected pod, the run in which it is rejected, and the parts of the input that describe the nodes.
 
     `limit_ranges` and `nodes` are those of the input.
     """

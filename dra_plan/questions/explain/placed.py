@@ -30,7 +30,7 @@ _REPEATED = ("Failed", "BackOff", "InspectFailed")
 
 
 class PlacedPods:
-    """A search for the verdicts on an input's pods that have nodes."""
+    """A search for the verdicts on the pods that already have a node."""
 
     def __init__(self, inventory: Inventory, view: View) -> None:
         self._inventory, self._view = inventory, view

@@ -53,7 +53,7 @@ EFFECTS: dict[PodEffect, str] = {
     "Elsewhere": "Starts elsewhere",
     "Refused": "Refused",
     "Undecided": "Undecided",
-    "Waits": "New, and waits",
+    "Waits": "New and waiting",
     "Other": "Waits for another reason",
 }
 """The wording of effects."""

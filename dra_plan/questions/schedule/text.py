@@ -371,7 +371,7 @@ def _lines(attempt: TracedAttempt) -> Iterator[str]:
     if len(attempt.best) > 1:
         yield f"most points: {listed(attempt.best)}"
     for entry in attempt.post_filter:
-        yield f"no node left: {_said(entry)}"
+        yield f"after every node was rejected: {_said(entry)}"
 
 
 def _of_node(node: NodeVerdicts, attempt: TracedAttempt) -> str:

@@ -52,7 +52,7 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the resources among `names` that devices serve on a node.
+    """Return the resources in `names` that devices on a node provide.
 
     `mapped` are the resource names that a class serves.
     """

@@ -223,7 +223,7 @@ def unavailable(volume: Volume, claim: Claim) -> Iterator[str]:
 
 
 class PodClaims:
-    """The volume claims of one pod, prepared for checks on many nodes. The claims are bound or wait for a consumer."""
+    """The volume claims of one pod, prepared for checks on many nodes. Each claim is bound or waits for a consumer."""
 
     def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
         self._store = store
