@@ -2,7 +2,8 @@
 
 A driver's slices do not name its pods. A DaemonSet counts as the driver's if it has a pod on each node for which the
 driver publishes devices. Of several, those count that mount the kubelet's directories of plugins, and of these those
-whose names, images or paths have most in common with the name of the driver.
+whose names, images or paths have most in common with the name of the driver. A DaemonSet that has nothing in common
+with it, but has with the name of another driver in the input, is not one of them.
 """
 
 from __future__ import annotations
@@ -173,7 +174,16 @@ class DriverPods:
         plugins = [key for key in found if _is_plugin(examples[key])] or found
         alike = {key: _likeness(driver, key, examples[key]) for key in plugins}
         most = max(alike.values(), default=0)
-        return [key for key in plugins if alike[key] == most]
+        nearest = [key for key in plugins if alike[key] == most]
+        return nearest if most else [key for key in nearest if not self._is_of_other_driver(key, examples[key])]
+
+    def _is_of_other_driver(self, key: tuple[str, str], pod: Pod) -> bool:
+        """Return whether a DaemonSet has something in common with the name of any driver in the input."""
+        return any(_likeness(driver, key, pod) for driver in self._drivers)
+
+    @cached_property
+    def _drivers(self) -> frozenset[str]:
+        return frozenset(one.spec.driver for one in self._inventory.slices)
 
     @cached_property
     def _unready(self) -> dict[str, dict[tuple[str, str], Pod]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -150,7 +151,7 @@ def test_plugins_of_the_kubelet_come_before_other_daemon_sets() -> None:
     assert "default/driver" not in said
 
 
-def named(driver: str, *daemon_sets: str, image: str = "i") -> str:
+def named(driver: str, *daemon_sets: str, image: str = "i", more: Sequence[Object] = ()) -> str:
     """The text for a request for this driver, whose device is in use; each DaemonSet has a pod on node a only."""
     wanted = device_class("c", f'device.driver == "{driver}"')
     held = [allocated("old", "a/x-0", pod="w", driver=driver), running("w", "a", claims={"g": "old"})]
@@ -158,7 +159,7 @@ def named(driver: str, *daemon_sets: str, image: str = "i") -> str:
     for each in made:
         each["spec"]["containers"] = [{"name": "c", "image": image}]
     objects = [node("a"), node("b"), wanted, slice_("a", "x-0", driver=driver), *held, *made]
-    return text([*objects, claim("new", request(of="c")), pod("p", claims={"g": "new"})])
+    return text([*objects, *more, claim("new", request(of="c")), pod("p", claims={"g": "new"})])
 
 
 @pytest.mark.parametrize(
@@ -175,6 +176,13 @@ def test_of_several_daemon_sets_the_one_that_is_named_like_the_driver(driver: st
         said = named(driver, *order, image="registry/nvidia/x")
         assert f"where DaemonSet default/{own} runs. It has no pod on b." in said
         assert f"DaemonSet default/{other}" not in said
+
+
+def test_a_daemon_set_of_another_driver_is_not_named() -> None:
+    """NVIDIA's DaemonSet runs wherever the network driver has devices, but only a nameless one could be its own."""
+    both = [plugin("nvidia-a", "a", "nvidia-dra-driver-gpu"), slice_("a", "gpu-0", driver="gpu.nvidia.com")]
+    assert "DaemonSet" not in named("dra.net", more=both)
+    assert "where DaemonSet default/odd runs" in named("dra.net", "odd", more=both)
 
 
 def test_a_directory_of_plugins_outweighs_a_name() -> None:
