@@ -102,6 +102,22 @@ def wanted(clause: str) -> str:
     return f"{_BOUNDS[sign]}{' or '.join(map(wording.value, given))}"
 
 
+def unequal_types(clause: str, of: FoundName) -> str:
+    """Return that a part of a selector compares a value with a constant of another type, and the values of devices.
+
+    If the part is not of this kind, or its constant is not known, return "".
+    """
+    bound = bounds(clause) if of.problem == "wrong-type" else None
+    if bound is None:
+        return ""
+    constant = f"the {_TYPE_NAMES.get(of.hint or '', of.hint)} {' or '.join(map(wording.value, bound[1]))}"
+    types = dict.fromkeys(_a(_TYPE_NAMES.get(one.type, "list")) for one in of.values)
+    found = wording.values(((one.value, one.count) for one in of.values), of.other_values, of.missing)
+    return f"the selector compares {of.name} with {constant}, but it is {' or '.join(types)} ({', '.join(found)})"
+
+
+_TYPE_NAMES = {"int": "integer", "bool": "boolean", "string": "string", "version": "version"}
+
 _BOUNDS = {
     "==": "",
     "in": "",

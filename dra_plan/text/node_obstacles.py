@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
-from dra_plan.documents.devices import RemovedDevices
+from dra_plan.documents.devices import DecidingClause, RemovedDevices
 from dra_plan.documents.node_obstacles import (
     FoundLabel,
     NodeObstacle,
@@ -19,7 +19,7 @@ from dra_plan.documents.node_obstacles import (
 )
 from dra_plan.documents.stories import PoolElsewhere
 from dra_plan.documents.verdicts import DEVICES, LabelConflict
-from dra_plan.explanation.hints import found_lines, wanted
+from dra_plan.explanation.hints import found_lines, unequal_types, wanted
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -162,10 +162,8 @@ def _has(names: Sequence[str]) -> str:
 
 def _devices(of: NodeObstacle) -> str:
     if of.deciding is not None and of.devices is not None:
-        [found] = of.deciding.found
-        needs, [said, *_] = f"{of.devices.request} needs {of.devices.need}", found_lines(found)
-        wants = f"; the selector wants {wanted(of.deciding.clause)}" if found.problem is None else ""
-        return f"devices: {needs}, no device matches: {f'on {of.on}: ' if of.on else ''}{said}{wants}"
+        needs, where = f"{of.devices.request} needs {of.devices.need}", f"on {of.on}: " if of.on else ""
+        return f"devices: {needs}, no device matches: {where}{_unmet(of.deciding)}"
     if of.room and of.devices is not None:
         why = f" ({words.phrase(of.devices)})" if of.devices.class_ or of.devices.code == "selector-false" else ""
         match = {"0": f"no device on it matches{why}", "1": "only 1 on it matches"}.get(
@@ -198,6 +196,13 @@ def _devices(of: NodeObstacle) -> str:
         )
         said += f"; {whose} is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
+
+
+def _unmet(of: DecidingClause) -> str:
+    """Return the values that devices have under the only name in the clause, and what the clause requires."""
+    [found] = of.found
+    said = unequal_types(of.clause, found) or "; ".join(found_lines(found))
+    return f"{said}; the selector wants {wanted(of.clause)}" if found.problem is None else said
 
 
 _OF_DEVICE = frozenset(

@@ -93,6 +93,18 @@ def test_pools_for_nodes_with_other_labels_are_named() -> None:
     assert "pool other" not in said
 
 
+def test_a_constant_of_another_type_and_devices_in_use() -> None:
+    """The selector requires a string; the attribute is an integer, on the devices in use as well."""
+    numa = f'device.attributes["{GPU}"].numaNode'
+    asked = claim("c", request("gpu", f"{numa} == '0'"))
+    devices = [device(f"gpu-{at}", numaNode=at % 2) for at in range(4)]
+    held = [allocated("old", "a/gpu-1", pod="w"), running("w", "a", claims={"g": "old"})]
+    said = text(node("a"), node("b"), slice_("a", *devices), *held, device_class(), asked, pod("p", claims={"g": "c"}))
+    compared = 'the selector compares numaNode with the string "0", but it is an integer (1 on 2 devices, 0 on 2)'
+    assert f"a: devices: gpu needs 1, no device matches: {compared} b: devices" in said
+    assert "Request gpu of claim" not in said
+
+
 # -- alternatives and constraints --------------------------------------------------------------------------------------
 
 

@@ -103,8 +103,8 @@ class DeviceReason(NamedTuple):
     def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
         """Return the part of a selector that is false for the most devices of `offers`.
 
-        The offers are those of this node and of other nodes with the same leading reason. Return None if the part reads
-        several values, or if no part is false.
+        The offers are those of this node and of other nodes with the same leading reason. Devices in use count too.
+        Return None if the part reads several values, or if no part is false.
         """
         from dra_plan.explanation.absent import decisive_parts_of
         from dra_plan.explanation.hints import clause
@@ -112,7 +112,9 @@ class DeviceReason(NamedTuple):
         if self.group is None or self.offer is None or self.leading.code != "selector-false" or self.leading.class_:
             return None
         is_group = {id(one) for one in offers} == {id(one) for one in self.group.offers}
-        parts = self.group.decisive_parts if is_group else decisive_parts_of(offers)
+        steps = {removal.step for offer in offers for funnel in offer.funnels for removal in funnel.removals}
+        is_known = is_group and "in-use" not in steps
+        parts = self.group.decisive_parts if is_known else decisive_parts_of(offers, in_use=True)
         names = [each.want.full_name for each in self.offer.funnels]
         found = [part for (at, _), each in parts.items() if names[at] == self.request for part in each]
         most = max(found, key=lambda part: part.count, default=None)

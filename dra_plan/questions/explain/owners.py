@@ -252,7 +252,7 @@ def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
         return False
     devices = _of_devices(verdict, story.nodes[0])
     is_selector = any(one.deciding is not None and not one.on for one in devices)
-    steps = {one.step for one in failing[0].removed if not one.class_}
+    steps = {one.step for one in failing[0].removed if not one.class_ and one.wanted != 0}
     if steps == {"selector"}:
         return is_selector
     return steps.isdisjoint(("selector", "pool")) and any(one.removed for one in devices)
