@@ -76,12 +76,24 @@ def test_a_node_that_should_have_devices_is_to_get_the_label(kind: str, wants: O
     [first, *others] = cluster(b=node("b", labels=types[1]), spec=wants)
     first["metadata"]["labels"] |= types[0]
     said = text([first, *others])
-    assert "It does not run on b: it is for nodes with gpu.present" in said
+    assert ("It does not run on b: it is for nodes with gpu.present" in said) == (kind != "small")
     line = (
         "1. label node b gpu.present=true, as DaemonSet default/driver of the driver requires: what it then publishes"
     )
     assert (line in said) == is_told
     assert ("What would make it fit (each but the first was tried):" in said) == is_told
+
+
+def test_a_node_that_seems_to_have_no_such_devices_is_told_only_in_full() -> None:
+    """It is of another instance type than a node with devices; a PCI label in common says that it has some."""
+    pci = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+    for labels, is_told in (({}, False), (pci, True)):
+        [first, *others] = cluster(b=node("b", labels={INSTANCE: "small"} | labels), spec={"nodeSelector": PRESENT})
+        first["metadata"]["labels"] |= {INSTANCE: "large"} | pci
+        found = Cluster.of([first, *others]).explain("pod/p")
+        assert ("It does not run on b" in str(found)) == is_told
+        [pods] = [one for each in found.to_dict()["claimSets"] for one in each["stories"] if one["nodes"] == ["b"]]
+        assert [one.get("unlikely", False) for one in pods["driverPods"]] == [not is_told]
 
 
 def test_a_daemon_set_with_terms_that_the_node_does_not_match() -> None:
