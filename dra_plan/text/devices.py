@@ -100,6 +100,12 @@ def _values(names: list[str]) -> str:
     return words.listed(names, 10)
 
 
+def _constraint(of: Refused) -> str:
+    """Return the words for a constraint, with its index unless the claim has only one."""
+    compared = of.compared if isinstance(of, RemovedDevices) else None
+    return "the claim's constraint" if compared is not None and compared.is_only else f"constraint #{of.constraint}"
+
+
 def _tolerates(of: Refused) -> str:
     """Return what the request tolerates instead, under the same key."""
     tolerated = of.tolerated if isinstance(of, RemovedDevices) else ""
@@ -120,7 +126,7 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
     "counters-off": lambda _: "sharing counters, but feature gate DRAPartitionableDevices is off",
     "counter-short": lambda of: f"counter {of.counter_set}/{of.counter}: {_short(of)}{_shared_by(of)}",
     "not-tolerated": lambda of: f"taint {of.taint and words.taint(of.taint)} not tolerated{_tolerates(of)}",
-    "attribute-missing": lambda of: f"without attribute {of.attribute}, which constraint #{of.constraint} compares",
+    "attribute-missing": lambda of: f"without attribute {of.attribute}, which {_constraint(of)} compares",
     "attribute-differs": lambda of: (
         f"{of.attribute} is {words.value(of.offered)}, but {words.value(of.pinned)} on earlier devices"
     ),

@@ -542,13 +542,14 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     together = example.together() if best.code == example.leading.code else None
     is_example = len(names) > 1 and (deciding is None or len(offers) < len(names))
     is_without = _has_none(known[0]) or bool(drivers)
+    are_alike = never or together is not None or [one.code for one in removed] == ["attribute-missing"]
     driver, unready = (of_devices.not_ready(there.nodes[names[0]]) if is_without else None) or ("", None)
     yield NodeObstacle(
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
         removed=_with_states(removed, there),
-        each=[] if never or together is not None else _shares(by_name, there) if len(known) == len(names) else [],
+        each=[] if are_alike or len(known) < len(names) else _shares(by_name, there),
         alternatives=_alternatives(known),
         deciding=deciding,
         on=at if is_example else "",
