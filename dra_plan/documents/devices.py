@@ -159,6 +159,24 @@ class EvictingDevice(DocumentPart, frozen=True, kw_only=True):
     ] = ""
 
 
+class AttributePublisher(DocumentPart, frozen=True, kw_only=True):
+    """A driver, the number of its devices in the input, and the number of those that have an attribute."""
+
+    driver: Text
+    devices: Amount
+    having: Amount
+
+
+class ComparedAttribute(DocumentPart, frozen=True, kw_only=True):
+    """An attribute that a constraint compares and that devices lack."""
+
+    requests: Annotated[list[str], Meta(description="The requests whose devices the constraint compares.")]
+    distinct: Annotated[bool, Meta(description="Whether the values must differ; otherwise, they must be the same.")]
+    is_only: Annotated[bool, Meta(description="Whether the claim has no other constraint.")]
+    drivers: Annotated[list[AttributePublisher], Meta(description="The drivers of the devices that lack it.")]
+    publishers: Annotated[list[str], Meta(description="The other drivers that publish the attribute.")]
+
+
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     """Devices that are rejected for the same reason. Which fields are set depends on the code."""
 
@@ -196,6 +214,9 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     constraint: Position | None = None
     attribute: str = ""
+    compared: Annotated[
+        ComparedAttribute | None, Meta(description="attribute-missing: what the constraint compares, and who has it.")
+    ] = None
     offered: Any = UNSET
     pinned: Any = UNSET
     wanted: Annotated[Amount | None, Meta(description="in-use: the number of devices that match the selectors.")] = None

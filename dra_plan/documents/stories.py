@@ -144,6 +144,13 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
         list[str],
         Meta(description="label: the labels that the nodes have instead, as KEY=VALUE, or the KEY that they lack."),
     ] = []
+    unlikely: Annotated[
+        bool,
+        Meta(
+            description="label: nothing shows that the nodes have such devices, because they have neither the instance "
+            "type nor a PCI label of a node on which the DaemonSet runs."
+        ),
+    ] = False
     taint: TaintName | None = None
 
 

@@ -22,7 +22,7 @@ from dra_plan.cel.rewrite import comparison
 from .funnel import Funnel, NodeOffer, Removal
 from .groups import NodeGroup
 from .like_devices import LikeDevices
-from .reasons import PoolUnusable, Refusal, SelectorFailed
+from .reasons import PoolUnusable, Refusal, SelectorFailed, group_key
 from .selectors import DecisivePart, Publications, decisive_parts, look_up
 
 Typed = tuple[str, Any]
@@ -109,13 +109,16 @@ def _values(view: View, like: LikeDevices, wanted: Iterable[Reference]) -> Publi
 # -- deciding parts on a group of nodes --------------------------------------------------------------------------------
 
 
-def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:
+def decisive_parts_of(
+    offers: Sequence[NodeOffer], *, in_use: bool = False
+) -> dict[tuple[int, int], list[DecisivePart]]:
     """Return the decisive parts of selectors, for requests that can't be met even if they are the only ones.
 
     The parts are grouped by the position of the request, and by the position of the reason in the first offer's funnel.
     The devices in the parts are the devices of all offers. The selector of a class is considered only if no device
-    passes the selector, because its purpose is to exclude other kinds of devices. The result is empty if there are no
-    offers, for example because pools can't be gathered.
+    passes the selector, because its purpose is to exclude other kinds of devices. With `in_use`, the devices in use are
+    among them that the same selector would reject. The result is empty if there are no offers, for example because
+    pools can't be gathered.
     """
     if not offers:
         return {}
@@ -133,7 +136,7 @@ def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list
             if refusal.class_name is None or not any(
                 _is_passed(offer, offer.funnels[position], refusal.class_name) for offer in offers
             ):
-                devices = _devices(offers, position, removal)
+                devices = _devices(offers, position, removal, in_use=in_use)
                 found[position, number] = decisive_parts(
                     refusal.expression, devices, view.compile, lambda: all_publications(view)
                 )
@@ -157,17 +160,24 @@ _PUBLISHED: WeakKeyDictionary[PoolGatherer, Publications] = WeakKeyDictionary()
 """The names that the slices of a gatherer publish: explanations of many nodes and changes ask for them again."""
 
 
-def _devices(offers: Sequence[NodeOffer], position: int, removal: Removal) -> list[PoolDevice]:
+def _devices(offers: Sequence[NodeOffer], position: int, removal: Removal, *, in_use: bool) -> list[PoolDevice]:
     """Return the devices that the same reason removes from the want on any of the nodes, each once."""
     key = removal.key
     found = {
         device.id: device
         for offer in offers
         for other in offer.funnels[position].removals
-        if other.key == key
+        if other.key == key or (in_use and other.step == "in-use")
         for device in other.devices
+        if other.key == key or _is_rejected(offer, position, device, key)
     }
     return list(found.values())
+
+
+def _is_rejected(offer: NodeOffer, position: int, device: PoolDevice, key: tuple[object, ...]) -> bool:
+    """Return whether a selector would reject a device that is in use for this reason."""
+    refusal = offer.checks.selector(offer.funnels[position].want, device)
+    return refusal is not None and group_key(refusal) == key
 
 
 def _is_whole_device(refusal: Refusal) -> bool:

@@ -2,12 +2,13 @@
 
 A driver's slices do not name its pods. A DaemonSet counts as the driver's if it has a pod on each node for which the
 driver publishes devices. Of several, those count that mount the kubelet's directories of plugins, and of these those
-whose names, images or paths have most in common with the name of the driver.
+whose names, images or paths have most in common with the name of the driver. A DaemonSet that has nothing in common
+with it, but has with the name of another driver in the input, is not one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,7 @@ from dra_plan.api.core import ContainerStatus, Node, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
+from dra_plan.api.well_known import INSTANCE_TYPE
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.cel.parts import strings
 from dra_plan.claims.owners import ended, is_ready, pod_spec, why_waiting
@@ -173,7 +175,16 @@ class DriverPods:
         plugins = [key for key in found if _is_plugin(examples[key])] or found
         alike = {key: _likeness(driver, key, examples[key]) for key in plugins}
         most = max(alike.values(), default=0)
-        return [key for key in plugins if alike[key] == most]
+        nearest = [key for key in plugins if alike[key] == most]
+        return nearest if most else [key for key in nearest if not self._is_of_other_driver(key, examples[key])]
+
+    def _is_of_other_driver(self, key: tuple[str, str], pod: Pod) -> bool:
+        """Return whether a DaemonSet has something in common with the name of any driver in the input."""
+        return any(_likeness(driver, key, pod) for driver in self._drivers)
+
+    @cached_property
+    def _drivers(self) -> frozenset[str]:
+        return frozenset(one.spec.driver for one in self._inventory.slices)
 
     @cached_property
     def _unready(self) -> dict[str, dict[tuple[str, str], Pod]]:
@@ -215,11 +226,30 @@ class DriverPods:
         spec = pod_spec(workload)
         labels = _wanted_labels(spec, node)
         if labels:
-            return replace(whole, state="label", labels=labels, found=[*_found_labels(spec, node)])
+            unlikely = self._is_unlikely(node, daemon_set)
+            return replace(whole, state="label", labels=labels, found=[*_found_labels(spec, node)], unlikely=unlikely)
         taint = untolerated(node.spec.taints, spec.tolerations)
         if taint is None:
             return replace(whole, state="absent")
         return replace(whole, state="taint", taint=TaintName(key=taint.key, value=taint.value, effect=taint.effect))
+
+    def _is_unlikely(self, node: Node, daemon_set: tuple[str, str]) -> bool:
+        """Return whether the node has nothing that shows the hardware of the nodes on which the DaemonSet runs."""
+        labels = (self._labels.get(name, {}) for name in sorted(self._daemons[daemon_set])[:MOST_NODES])
+        signs = {sign for each in labels for sign in _signs(each)}
+        return any(key == INSTANCE_TYPE for key, _ in signs) and signs.isdisjoint(_signs(node.metadata.labels or {}))
+
+    @cached_property
+    def _labels(self) -> dict[str, Mapping[str, str]]:
+        return {node.metadata.name: node.metadata.labels or {} for node in self._inventory.nodes}
+
+
+def _signs(labels: Mapping[str, str]) -> set[tuple[str, str]]:
+    """Return the labels that tell hardware: the instance type, and the PCI devices (Node Feature Discovery)."""
+    return {(key, value) for key, value in labels.items() if key == INSTANCE_TYPE or key.startswith(_PCI)}
+
+
+_PCI = "feature.node.kubernetes.io/pci-"
 
 
 def _joined(found: Iterable[DriverPod]) -> Iterator[DriverPod]:

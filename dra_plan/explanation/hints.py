@@ -67,10 +67,11 @@ def _found(found: NamedValues) -> FoundName:
 # -- words -------------------------------------------------------------------------------------------------------------
 
 
-def found_lines(of: FoundName, device: str = "") -> list[str]:
+def found_lines(of: FoundName, device: str = "", *, counted: bool = True) -> list[str]:
     """Return one or two sentences with the values that devices have under a name that a selector reads.
 
-    If only one device was examined, `device` is the name of this device.
+    If only one device was examined, `device` is the name of this device. If `counted` is False, the numbers of devices
+    are left out.
     """
     name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
     table = "attribute" if of.kind != "capacity" else "capacity"
@@ -78,12 +79,10 @@ def found_lines(of: FoundName, device: str = "") -> list[str]:
         return [_absent(of, table)]
     if not of.values:
         what = f"{table} {of.name}" if of.kind != "domain" else f"attribute in domain {of.domain}"
-        who = (
-            f"{device} has" if device else "this device has" if of.missing == 1 else f"these {of.missing} devices have"
-        )
+        number = f"{of.missing} " if counted else ""
+        who = f"{device} has" if device else "this device has" if of.missing == 1 else f"these {number}devices have"
         return [f"{who} no {what}; other devices have {'one' if of.kind == 'domain' else 'it'}"]
-    found = wording.values(((one.value, one.count) for one in of.values), of.other_values, of.missing)
-    said = [f"{name} is {', '.join(found)}"]
+    said = [f"{name} is {', '.join(_values(of)) if counted else alternatives(_uncounted(of))}"]
     if of.problem == "wrong-type":
         kinds = sorted({one.type for one in of.values})
         said.append(f"{name} is of type {listed(kinds)}, so it never equals {_a(of.hint)}")
@@ -91,6 +90,21 @@ def found_lines(of: FoundName, device: str = "") -> list[str]:
         kinds = sorted({one.type for one in of.values})
         said.append(f"{name} is of type {listed(kinds)} and cannot be compared with {_a(of.hint)}")
     return said
+
+
+def _values(of: FoundName) -> list[str]:
+    return wording.values(((one.value, one.count) for one in of.values), of.other_values, of.missing)
+
+
+def _uncounted(of: FoundName) -> list[str]:
+    said = [wording.value(one.value) for one in of.values]
+    said += [f"one of {of.other_values} other values"] if of.other_values else []
+    return [*said, "missing"] if of.missing else said
+
+
+def alternatives(values: Sequence[str]) -> str:
+    """Return values of which devices have one each, such as `1, 2 or 3`."""
+    return f"{', '.join(values[:-1])} or {values[-1]}" if len(values) > 1 else "".join(values)
 
 
 def wanted(clause: str) -> str:
@@ -101,6 +115,21 @@ def wanted(clause: str) -> str:
     sign, given = found
     return f"{_BOUNDS[sign]}{' or '.join(map(wording.value, given))}"
 
+
+def unequal_types(clause: str, of: FoundName) -> str:
+    """Return that a part of a selector compares a value with a constant of another type, and the values of devices.
+
+    If the part is not of this kind, or its constant is not known, return "".
+    """
+    bound = bounds(clause) if of.problem == "wrong-type" else None
+    if bound is None:
+        return ""
+    constant = f"the {_TYPE_NAMES.get(of.hint or '', of.hint)} {' or '.join(map(wording.value, bound[1]))}"
+    types = dict.fromkeys(_a(_TYPE_NAMES.get(one.type, "list")) for one in of.values)
+    return f"the selector compares {of.name} with {constant}, but it is {' or '.join(types)} ({', '.join(_values(of))})"
+
+
+_TYPE_NAMES = {"int": "integer", "bool": "boolean", "string": "string", "version": "version"}
 
 _BOUNDS = {
     "==": "",

@@ -34,6 +34,7 @@ from dra_plan.documents.reasons import AttemptFault, KnownDefect, OwedToDefects,
 from dra_plan.documents.suggestions import PatchedObject, SelectorChanged
 from dra_plan.explanation.suggest.capacities import asked_name
 
+from .compared import compared_attribute
 from .errors import ErrorDetails
 from .funnel import Funnel, NodeOffer, Removal, SkippedPool, holders, wanted
 from .names import CLAIM, TEMPLATE, DecisiveDefects, device_name, pool_name
@@ -125,6 +126,7 @@ def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
         **{**refusal_fields(found.refusal), **_amounts(found)},
         step=found.step,
         count=len(found.devices),
+        compared=compared_attribute(offer, funnel.want.claim_index, found),
         **made,
         holders=[holder(offer.placement, key) for key in holders(offer, funnel.want, found)],
         examples=examples(found.devices),

@@ -22,7 +22,7 @@ from dra_plan.documents.devices import (
     TaintDetail,
 )
 from dra_plan.documents.stories import ChosenDevice, NodeStory, PassedAlternative, RequestDevices, StoryRequest
-from dra_plan.explanation.hints import found_lines
+from dra_plan.explanation.hints import alternatives, found_lines
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.folding import ranges
@@ -100,6 +100,12 @@ def _values(names: list[str]) -> str:
     return words.listed(names, 10)
 
 
+def _constraint(of: Refused) -> str:
+    """Return the words for a constraint, with its index unless the claim has only one."""
+    compared = of.compared if isinstance(of, RemovedDevices) else None
+    return "the claim's constraint" if compared is not None and compared.is_only else f"constraint #{of.constraint}"
+
+
 def _tolerates(of: Refused) -> str:
     """Return what the request tolerates instead, under the same key."""
     tolerated = of.tolerated if isinstance(of, RemovedDevices) else ""
@@ -120,7 +126,7 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
     "counters-off": lambda _: "sharing counters, but feature gate DRAPartitionableDevices is off",
     "counter-short": lambda of: f"counter {of.counter_set}/{of.counter}: {_short(of)}{_shared_by(of)}",
     "not-tolerated": lambda of: f"taint {of.taint and words.taint(of.taint)} not tolerated{_tolerates(of)}",
-    "attribute-missing": lambda of: f"without attribute {of.attribute}, which constraint #{of.constraint} compares",
+    "attribute-missing": lambda of: f"without attribute {of.attribute}, which {_constraint(of)} compares",
     "attribute-differs": lambda of: (
         f"{of.attribute} is {words.value(of.offered)}, but {words.value(of.pinned)} on earlier devices"
     ),
@@ -206,19 +212,23 @@ def removed_spread(removed: RemovedDevices) -> str:
 
 
 def finding_lines(removed: RemovedDevices) -> Iterator[str]:
-    """Yield the decisive parts of a selector, each with the values that the devices have instead."""
-    total = sum(finding.count for finding in removed.selectors or ())
-    everywhere = " (on all these nodes)" if total > removed.count else ""
-    for finding in removed.selectors or ():
+    """Yield the decisive parts of a selector, each with the values that the devices have instead.
+
+    Numbers of devices are those of one node; if the parts are about the devices of several, they have no numbers.
+    """
+    findings = removed.selectors or []
+    counted = sum(finding.count for finding in findings) <= removed.count
+    for finding in findings:
+        some = f" on {finding.count}" if counted else " on some" if len(findings) > 1 else ""
         if finding.clause != removed.expression.strip():
-            yield f"false on {finding.count}{everywhere}: {words.one_line(finding.clause)}"
+            yield f"false{some}: {words.one_line(finding.clause)}"
         if finding.error:
-            yield f"fails on {finding.count}{everywhere}: {finding.error}"
+            yield f"fails{some}: {finding.error}"
         for item in finding.found:
-            yield from (f"{line}{everywhere if item.values else ''}" for line in found_lines(item))
+            yield from found_lines(item, counted=counted)
         for part in finding.computed:
-            values = [f"{one.value} on {one.count}" for one in part.values]
-            yield f"{words.one_line(part.part)} is {', '.join(values)}"
+            values = [f"{one.value} on {one.count}" if counted else one.value for one in part.values]
+            yield f"{words.one_line(part.part)} is {', '.join(values) if counted else alternatives(values)}"
 
 
 def choice_lines(choices: list[ChosenDevice]) -> Lines:

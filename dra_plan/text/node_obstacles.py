@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
-from dra_plan.documents.devices import RemovedDevices
+from dra_plan.documents.devices import DecidingClause, RemovedDevices
 from dra_plan.documents.node_obstacles import (
     FoundLabel,
     NodeObstacle,
@@ -19,11 +19,11 @@ from dra_plan.documents.node_obstacles import (
 )
 from dra_plan.documents.stories import PoolElsewhere
 from dra_plan.documents.verdicts import DEVICES, LabelConflict
-from dra_plan.explanation.hints import found_lines, wanted
+from dra_plan.explanation.hints import found_lines, unequal_types, wanted
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.text import words
 from dra_plan.text.devices import removed
-from dra_plan.text.obstacles import conflict
+from dra_plan.text.obstacles import conflict, values_of
 
 
 def obstacle(of: NodeObstacle) -> str:
@@ -162,10 +162,10 @@ def _has(names: Sequence[str]) -> str:
 
 def _devices(of: NodeObstacle) -> str:
     if of.deciding is not None and of.devices is not None:
-        [found] = of.deciding.found
-        needs, [said, *_] = f"{of.devices.request} needs {of.devices.need}", found_lines(found)
-        wants = f"; the selector wants {wanted(of.deciding.clause)}" if found.problem is None else ""
-        return f"devices: {needs}, no device matches: {f'on {of.on}: ' if of.on else ''}{said}{wants}"
+        needs, where = f"{of.devices.request} needs {of.devices.need}", f"on {of.on}: " if of.on else ""
+        return f"devices: {needs}, no device matches: {where}{_unmet(of.deciding)}"
+    if (lacking := unpublished_attribute(of)) is not None:
+        return f"devices: {_unpublished(lacking)}"
     if of.room and of.devices is not None:
         why = f" ({words.phrase(of.devices)})" if of.devices.class_ or of.devices.code == "selector-false" else ""
         match = {"0": f"no device on it matches{why}", "1": "only 1 on it matches"}.get(
@@ -198,6 +198,50 @@ def _devices(of: NodeObstacle) -> str:
         )
         said += f"; {whose} is not ready"
     return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
+
+
+def unpublished_attribute(of: NodeObstacle) -> RemovedDevices | None:
+    """Return the devices whose driver never publishes the attribute of a constraint, if nothing else is in the way."""
+    if len(of.removed) != 1 or of.devices is None or of.devices.left or of.alternatives:
+        return None
+    [one] = of.removed
+    lacks = one.compared is not None and len(one.compared.drivers) == 1 and not one.compared.drivers[0].having
+    return one if lacks else None
+
+
+def _unpublished(of: RemovedDevices) -> str:
+    """Return which requests a constraint ties, and who publishes the attribute that it compares."""
+    compared = of.compared
+    if compared is None:
+        return ""
+    values = values_of(of.attribute, distinct=compared.distinct)
+    names = words.listed(compared.requests)
+    whose = names if len(compared.requests) > 1 else f"all devices of {names}"
+    [driver] = compared.drivers
+    publishes = f"publishes it on none of its {driver.devices} devices"
+    publishes = "does not publish it on its only device" if driver.devices == 1 else publishes
+    do = "does" if len(compared.publishers) == 1 else "do"
+    others = f" ({words.listed(compared.publishers)} {do})" if compared.publishers else ""
+    which = "" if compared.is_only else f" (constraint #{of.constraint})"
+    return f"{whose} must have {values}{which}, and driver {driver.driver} {publishes}{others}"
+
+
+def upgrades(of: Sequence[RefusingNodes]) -> list[str]:
+    """Return sentences that say which drivers may publish a missing attribute in newer versions."""
+    found = filter(None, (unpublished_attribute(one) for group in of for one in group.about))
+    told = [
+        f"Check whether a newer version of driver {one.compared.drivers[0].driver} publishes {one.attribute}."
+        for one in found
+        if one.compared is not None and one.compared.publishers
+    ]
+    return list(dict.fromkeys(told))
+
+
+def _unmet(of: DecidingClause) -> str:
+    """Return the values that devices have under the only name in the clause, and what the clause requires."""
+    [found] = of.found
+    said = unequal_types(of.clause, found) or "; ".join(found_lines(found))
+    return f"{said}; the selector wants {wanted(of.clause)}" if found.problem is None else said
 
 
 _OF_DEVICE = frozenset(

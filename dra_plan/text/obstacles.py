@@ -126,7 +126,7 @@ def conflict(of: NotTogether, where: str = "") -> str:
         said = "; ".join(map(shortage, of.shortages)) or _too_few([*_requests(of)])
         return f"{where}{said}{rest}" if said else ""
     attribute = (constraint.match_attribute or constraint.distinct_attribute or "").rpartition("/")[2]
-    rule = f"different values of {attribute}" if constraint.match_attribute is None else f"the same {attribute}"
+    rule = values_of(attribute, distinct=constraint.match_attribute is None)
     needs = {one.request: one.need or 1 for one in _requests(of)}
     names = [
         f"{met.request} ({needs[met.request]} devices)" if needs.get(met.request, 1) > 1 else met.request
@@ -138,6 +138,11 @@ def conflict(of: NotTogether, where: str = "") -> str:
         return f"{names[0]} {verb} {rule}; {where}{_apart(met, needs.get(met.request, 1))}{rest}"
     free = [f"{met.request} can have {_free(met)}" for met in constraint.values]
     return f"{words.listed(names)} {verb} {rule}; {where}{', '.join(free)}{rest}"
+
+
+def values_of(attribute: str, *, distinct: bool) -> str:
+    """Return what a constraint requires of the values of an attribute."""
+    return f"different values of {attribute}" if distinct else f"the same {attribute}"
 
 
 def _apart(met: MetValues, need: int) -> str:

@@ -11,7 +11,7 @@ from dra_plan.documents.node_obstacles import NodeObstacle, NodeRefusalReason, R
 from dra_plan.documents.verdicts import DEVICES, AloneVerdict, OwnerVerdict
 from dra_plan.text import words
 from dra_plan.text.columns import indented
-from dra_plan.text.node_obstacles import in_common, obstacle, share, taken_ports
+from dra_plan.text.node_obstacles import in_common, obstacle, share, taken_ports, unpublished_attribute
 
 MOST_NAMES = 2
 """The number of nodes that a line names."""
@@ -172,8 +172,8 @@ def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bo
     """Return whether the explanation of devices on one node is enough.
 
     It is enough if all nodes are alike, devices are their only obstacle, and none of them is in `fitting`. It is not
-    enough if a request has alternatives, or if devices of the right kind have too little left. In these two cases, the
-    line about the nodes names the obstacle sooner than the explanation.
+    enough if a request has alternatives, if devices of the right kind have too little left, or if their driver does not
+    publish an attribute. In these cases, the line about the nodes names the obstacle sooner than the explanation.
     """
     if len(groups) > 1 or not only_devices(groups) or any(_is_nearly(one) for group in groups for one in group.about):
         return False
@@ -181,7 +181,8 @@ def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bo
 
 
 def _is_nearly(of: NodeObstacle) -> bool:
-    return bool(of.alternatives or of.each) or any(one.step == "counter" for one in of.removed)
+    is_short = any(one.step == "counter" for one in of.removed) or unpublished_attribute(of) is not None
+    return bool(of.alternatives or of.each) or is_short
 
 
 def only_devices(groups: Sequence[RefusingNodes]) -> bool:

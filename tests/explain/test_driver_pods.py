@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -75,12 +76,24 @@ def test_a_node_that_should_have_devices_is_to_get_the_label(kind: str, wants: O
     [first, *others] = cluster(b=node("b", labels=types[1]), spec=wants)
     first["metadata"]["labels"] |= types[0]
     said = text([first, *others])
-    assert "It does not run on b: it is for nodes with gpu.present" in said
+    assert ("It does not run on b: it is for nodes with gpu.present" in said) == (kind != "small")
     line = (
         "1. label node b gpu.present=true, as DaemonSet default/driver of the driver requires: what it then publishes"
     )
     assert (line in said) == is_told
     assert ("What would make it fit (each but the first was tried):" in said) == is_told
+
+
+def test_a_node_that_seems_to_have_no_such_devices_is_told_only_in_full() -> None:
+    """It is of another instance type than a node with devices; a PCI label in common says that it has some."""
+    pci = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+    for labels, is_told in (({}, False), (pci, True)):
+        [first, *others] = cluster(b=node("b", labels={INSTANCE: "small"} | labels), spec={"nodeSelector": PRESENT})
+        first["metadata"]["labels"] |= {INSTANCE: "large"} | pci
+        found = Cluster.of([first, *others]).explain("pod/p")
+        assert ("It does not run on b" in str(found)) == is_told
+        [pods] = [one for each in found.to_dict()["claimSets"] for one in each["stories"] if one["nodes"] == ["b"]]
+        assert [one.get("unlikely", False) for one in pods["driverPods"]] == [not is_told]
 
 
 def test_a_daemon_set_with_terms_that_the_node_does_not_match() -> None:
@@ -150,7 +163,7 @@ def test_plugins_of_the_kubelet_come_before_other_daemon_sets() -> None:
     assert "default/driver" not in said
 
 
-def named(driver: str, *daemon_sets: str, image: str = "i") -> str:
+def named(driver: str, *daemon_sets: str, image: str = "i", more: Sequence[Object] = ()) -> str:
     """The text for a request for this driver, whose device is in use; each DaemonSet has a pod on node a only."""
     wanted = device_class("c", f'device.driver == "{driver}"')
     held = [allocated("old", "a/x-0", pod="w", driver=driver), running("w", "a", claims={"g": "old"})]
@@ -158,7 +171,7 @@ def named(driver: str, *daemon_sets: str, image: str = "i") -> str:
     for each in made:
         each["spec"]["containers"] = [{"name": "c", "image": image}]
     objects = [node("a"), node("b"), wanted, slice_("a", "x-0", driver=driver), *held, *made]
-    return text([*objects, claim("new", request(of="c")), pod("p", claims={"g": "new"})])
+    return text([*objects, *more, claim("new", request(of="c")), pod("p", claims={"g": "new"})])
 
 
 @pytest.mark.parametrize(
@@ -175,6 +188,13 @@ def test_of_several_daemon_sets_the_one_that_is_named_like_the_driver(driver: st
         said = named(driver, *order, image="registry/nvidia/x")
         assert f"where DaemonSet default/{own} runs. It has no pod on b." in said
         assert f"DaemonSet default/{other}" not in said
+
+
+def test_a_daemon_set_of_another_driver_is_not_named() -> None:
+    """NVIDIA's DaemonSet runs wherever the network driver has devices, but only a nameless one could be its own."""
+    both = [plugin("nvidia-a", "a", "nvidia-dra-driver-gpu"), slice_("a", "gpu-0", driver="gpu.nvidia.com")]
+    assert "DaemonSet" not in named("dra.net", more=both)
+    assert "where DaemonSet default/odd runs" in named("dra.net", "odd", more=both)
 
 
 def test_a_directory_of_plugins_outweighs_a_name() -> None:

@@ -14,6 +14,7 @@ from tests.build import (
     counters,
     device,
     device_class,
+    distinct,
     first_of,
     match,
     node,
@@ -93,6 +94,18 @@ def test_pools_for_nodes_with_other_labels_are_named() -> None:
     assert "pool other" not in said
 
 
+def test_a_constant_of_another_type_and_devices_in_use() -> None:
+    """The selector requires a string; the attribute is an integer, on the devices in use as well."""
+    numa = f'device.attributes["{GPU}"].numaNode'
+    asked = claim("c", request("gpu", f"{numa} == '0'"))
+    devices = [device(f"gpu-{at}", numaNode=at % 2) for at in range(4)]
+    held = [allocated("old", "a/gpu-1", pod="w"), running("w", "a", claims={"g": "old"})]
+    said = text(node("a"), node("b"), slice_("a", *devices), *held, device_class(), asked, pod("p", claims={"g": "c"}))
+    compared = 'the selector compares numaNode with the string "0", but it is an integer (1 on 2 devices, 0 on 2)'
+    assert f"a: devices: gpu needs 1, no device matches: {compared} b: devices" in said
+    assert "Request gpu of claim" not in said
+
+
 # -- alternatives and constraints --------------------------------------------------------------------------------------
 
 
@@ -112,6 +125,46 @@ def test_every_alternative_is_in_the_line_of_the_nodes() -> None:
         "b: 1 available (1 in use, by claim default/old-b (pod w-b)) "
         "a: none available (2 in use, by claim default/old-a (pod w-a))"
     ) in said
+
+
+NIC = "nic.example.com"
+
+
+def tied(*constraints: Object) -> str:
+    """The text for a device of each driver under a constraint, on two nodes that differ in the names of devices."""
+    root = "resource.kubernetes.io/pcieRoot"
+    classes = [device_class("gpu", driver=GPU), device_class("nic", driver=NIC)]
+    both = claim("c", request("gpu", of="gpu"), request("nic", of="nic"), constraints=[match(root), *constraints])
+    objects: list[Object] = [*classes, both, pod("p", claims={"g": "c"})]
+    for name in "ab":
+        cards = [device(f"nic-{name}{at}") for at in range(2)]
+        gpus = slice_(f"{name}-gpus", device(f"gpu-{name}", **{root: f"pci-{name}"}), nodeName=name)
+        objects += [node(name), gpus, slice_(f"{name}-nics", *cards, driver=NIC, nodeName=name)]
+    return text(*objects)
+
+
+def test_a_driver_that_does_not_publish_the_attribute_of_a_constraint() -> None:
+    """All devices are free; which constraint it is matters only if there are several."""
+    of_driver = f"and driver {NIC} publishes it on none of its 4 devices ({GPU} does)"
+    said = tied()
+    rule = "devices: gpu and nic must have the same resource.kubernetes.io/pcieRoot"
+    assert f"2 nodes (a, b): {rule}, {of_driver}" in said
+    assert f"Check whether a newer version of driver {NIC} publishes resource.kubernetes.io/pcieRoot." in said
+    assert "available" not in said
+    assert "constraint #" not in said
+    assert f"{rule} (constraint #0), {of_driver}" in tied(distinct("resource.kubernetes.io/pcieRoot", "gpu"))
+
+
+def test_a_driver_that_publishes_the_attribute_on_other_devices() -> None:
+    """A network card on another node has it, so that no version of the driver would help."""
+    root = "resource.kubernetes.io/pcieRoot"
+    elsewhere = [node("z", cpu="0"), slice_("z", device("nic-z", **{root: "pci-z"}), driver=NIC)]
+    classes = [device_class("gpu", driver=GPU), device_class("nic", driver=NIC)]
+    both = claim("c", request("gpu", of="gpu"), request("nic", of="nic"), constraints=[match(root)])
+    own = [slice_("a-gpus", device("gpu-0", **{root: "p"}), nodeName="a"), slice_("a", "nic-0", driver=NIC)]
+    said = text(node("a"), *own, *elsewhere, *classes, both, pod("p", cpu="1", claims={"g": "c"}))
+    assert "1 without attribute resource.kubernetes.io/pcieRoot, which the claim's constraint compares" in said
+    assert "newer version" not in said
 
 
 def test_many_different_values_are_counted() -> None:

@@ -103,8 +103,8 @@ class DeviceReason(NamedTuple):
     def deciding(self, offers: Sequence[NodeOffer]) -> DecidingClause | None:
         """Return the part of a selector that is false for the most devices of `offers`.
 
-        The offers are those of this node and of other nodes with the same leading reason. Return None if the part reads
-        several values, or if no part is false.
+        The offers are those of this node and of other nodes with the same leading reason. Devices in use count too.
+        Return None if the part reads several values, or if no part is false.
         """
         from dra_plan.explanation.absent import decisive_parts_of
         from dra_plan.explanation.hints import clause
@@ -112,7 +112,9 @@ class DeviceReason(NamedTuple):
         if self.group is None or self.offer is None or self.leading.code != "selector-false" or self.leading.class_:
             return None
         is_group = {id(one) for one in offers} == {id(one) for one in self.group.offers}
-        parts = self.group.decisive_parts if is_group else decisive_parts_of(offers)
+        steps = {removal.step for offer in offers for funnel in offer.funnels for removal in funnel.removals}
+        is_known = is_group and "in-use" not in steps
+        parts = self.group.decisive_parts if is_known else decisive_parts_of(offers, in_use=True)
         names = [each.want.full_name for each in self.offer.funnels]
         found = [part for (at, _), each in parts.items() if names[at] == self.request for part in each]
         most = max(found, key=lambda part: part.count, default=None)
@@ -540,13 +542,14 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons, there: OnNodes) ->
     together = example.together() if best.code == example.leading.code else None
     is_example = len(names) > 1 and (deciding is None or len(offers) < len(names))
     is_without = _has_none(known[0]) or bool(drivers)
+    are_alike = never or together is not None or [one.code for one in removed] == ["attribute-missing"]
     driver, unready = (of_devices.not_ready(there.nodes[names[0]]) if is_without else None) or ("", None)
     yield NodeObstacle(
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
         removed=_with_states(removed, there),
-        each=[] if never or together is not None else _shares(by_name, there) if len(known) == len(names) else [],
+        each=[] if are_alike or len(known) < len(names) else _shares(by_name, there),
         alternatives=_alternatives(known),
         deciding=deciding,
         on=at if is_example else "",

@@ -241,9 +241,13 @@ def _with_users(of: NodeObstacle, same: Sequence[ResourceShort], names: Sequence
 
 
 def differing(shares: Iterable[NodeShare]) -> list[NodeShare]:
-    """Return what the nodes have left, if they differ in more than their names."""
+    """Return what the nodes have left, if they differ in more than their names and those of their devices."""
     shares = list(shares)
-    return shares if any(structs.replace(one, node=shares[0].node) != shares[0] for one in shares) else []
+    alike = [
+        structs.replace(one, node="", removed=[structs.replace(each, examples=[]) for each in one.removed])
+        for one in shares
+    ]
+    return shares if any(one != alike[0] for one in alike) else []
 
 
 def _taken(short: ResourceShort, node: str, there: OnNodes) -> dict[str, Any]:

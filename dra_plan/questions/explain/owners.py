@@ -227,10 +227,14 @@ def _of_devices(verdict: OwnerVerdict, node: str) -> list[NodeObstacle]:
 def _deciding(story: NodeStory, verdict: OwnerVerdict) -> NodeStory:
     """Return the story without the drivers that nodes lack which something else keeps the pod off anyway.
 
-    A pod of the driver that should run there and does not is told in any case.
+    The same applies to nodes that are not likely to have such devices. A pod of the driver that should run there and
+    does not is told in any case.
     """
-    kept = [one for one in story.driver_pods if one.state in FAULTS or _only_devices(verdict, one.lacking)]
-    return structs.replace(story, driver_pods=kept)
+    likely = [one for one in story.driver_pods if not one.unlikely]
+    kept = [one for one in likely if one.state in FAULTS or _only_devices(verdict, one.lacking)]
+    unlikely = {one.driver for one in story.driver_pods} - {one.driver for one in likely}
+    missing = [one for one in story.missing_drivers if one.driver not in unlikely]
+    return structs.replace(story, driver_pods=kept, missing_drivers=missing)
 
 
 def _only_devices(verdict: OwnerVerdict, nodes: list[str]) -> bool:
@@ -252,7 +256,7 @@ def _is_told(story: NodeStory, verdict: OwnerVerdict) -> bool:
         return False
     devices = _of_devices(verdict, story.nodes[0])
     is_selector = any(one.deciding is not None and not one.on for one in devices)
-    steps = {one.step for one in failing[0].removed if not one.class_}
+    steps = {one.step for one in failing[0].removed if not one.class_ and one.wanted != 0}
     if steps == {"selector"}:
         return is_selector
     return steps.isdisjoint(("selector", "pool")) and any(one.removed for one in devices)
