@@ -364,8 +364,11 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     on: Annotated[Text, Meta(description="The node of the pods.")]
     stays: Annotated[
         str,
-        one_of("", "NoController"),
-        Meta(description="`remove-pods`: the pods can only be deleted, because no controller creates them again."),
+        one_of("", "NoController", "WithoutPlace"),
+        Meta(
+            description="`remove-pods`: NoController: the pods can only be deleted, because no controller creates them "
+            "again. WithoutPlace: a controller creates them again, but no node takes the new pods."
+        ),
     ] = ""
 
 
