@@ -80,7 +80,7 @@ class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
-    """Fewer devices are requested, or a fixed number of devices is requested instead of all devices."""
+    """Fewer devices are requested, or a fixed number of devices is requested instead of all that match."""
 
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
@@ -464,10 +464,10 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "drop-constraint": ConstraintDropped,
     "drop-capacity": CapacityChanged,
     "drop-selector": SelectorChanged,
+    "count-instead-of-all": CountLowered,
     "add-node": NodeAdded,
     "remove-pods": PodsGone,
     "release-claim": ClaimReleased,
-    "count-instead-of-all": CountLowered,
     "tolerate-taint": TaintTolerated,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,

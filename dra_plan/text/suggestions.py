@@ -247,8 +247,9 @@ def change(of: SuggestedChange) -> str:
             return f"remove spec.claimRef from PersistentVolume {of.volume}, if claim {claim} may use its data"
         case PoolAwaited():
             return _pool_awaited(of)
-        case CountLowered(from_=None):
-            return f"ask for {words.counted(of.to, 'device')} instead of all in {words.request(of)}"
+        case CountLowered(code="count-instead-of-all"):
+            every = f"all {of.from_}" if of.from_ else "all"
+            return f"ask for {words.counted(of.to, 'device')} instead of {every} in {words.request(of)}"
         case CountLowered():
             return f"ask for {of.to} instead of {of.from_} in {words.request(of)}"
         case CapacityChanged():

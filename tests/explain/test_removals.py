@@ -67,3 +67,20 @@ def test_pods_of_the_same_workload_do_not_hide_others() -> None:
     others = replicas("e", running("e-1", "b", cpu="3"))
     objects = [node("a", cpu="3"), node("b", cpu="4"), node("c", cpu="4", spec={"unschedulable": True}), *own, *others]
     assert [one["pods"] for one in removed(objects, "pod/d-2")] == [["default/e-1"]]
+
+
+def test_a_workload_whose_requests_a_limit_range_sets() -> None:
+    """The pods have the requests, which the workload can set; a container that was added to them it cannot change."""
+    objects = [node("a", cpu="4"), *replicas("d", pod("p", cpu="6"))]
+    for each in objects[1:3]:
+        each["spec"]["template"] = {"spec": {"containers": [{"name": "c", "image": "x"}]}}
+    added = [
+        *objects[:3],
+        {**objects[3], "spec": {"containers": [{**objects[3]["spec"]["containers"][0], "name": "x"}]}},
+    ]
+    for owner in ("pod/p", "deploy/d"):
+        assert changes(told(objects, owner)) == [["lower-request"]]
+    [made] = told(objects, "deploy/d")["suggestions"][0]["patches"]
+    value = {"requests": {"cpu": "4"}}
+    assert made["patch"] == [{"op": "add", "path": "/spec/template/spec/containers/0/resources", "value": value}]
+    assert changes(told(added, "deploy/d")) == []
