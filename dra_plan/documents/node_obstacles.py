@@ -306,6 +306,11 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         return names or self.kind == "NodeName"
 
     @property
+    def is_of_daemon_set(self) -> bool:
+        """Return whether a DaemonSet created the pod for another node. What else these nodes lack does not matter."""
+        return self.kind == "Label" and self.label == "metadata.name" and bool(self.near)
+
+    @property
     def is_of_volume(self) -> bool:
         """True if the node can never use the pod's volume. It then does not matter what else the node lacks."""
         return self.kind == "Volume" and bool(self.volume)

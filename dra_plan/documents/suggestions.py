@@ -80,7 +80,7 @@ class TaintRuleDeleted(DocumentPart, frozen=True, kw_only=True):
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
-    """Fewer devices are requested, or a fixed number of devices is requested instead of all devices."""
+    """Fewer devices are requested, or a fixed number of devices is requested instead of all that match."""
 
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
@@ -364,8 +364,11 @@ class PodsGone(DocumentPart, frozen=True, kw_only=True):
     on: Annotated[Text, Meta(description="The node of the pods.")]
     stays: Annotated[
         str,
-        one_of("", "NoController"),
-        Meta(description="`remove-pods`: the pods can only be deleted, because no controller creates them again."),
+        one_of("", "NoController", "WithoutPlace"),
+        Meta(
+            description="`remove-pods`: NoController: the pods can only be deleted, because no controller creates them "
+            "again. WithoutPlace: a controller creates them again, but no node takes the new pods."
+        ),
     ] = ""
 
 
@@ -461,10 +464,10 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "drop-constraint": ConstraintDropped,
     "drop-capacity": CapacityChanged,
     "drop-selector": SelectorChanged,
+    "count-instead-of-all": CountLowered,
     "add-node": NodeAdded,
     "remove-pods": PodsGone,
     "release-claim": ClaimReleased,
-    "count-instead-of-all": CountLowered,
     "tolerate-taint": TaintTolerated,
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,

@@ -71,15 +71,18 @@ def group_lines(
         reasons.sort(key=lambda one: not any(each.is_of_volume for each in one.about))
         if excluded is not None:
             reasons = [one for one in map(excluded.without, reasons) if one is not None]
-        below = () if without_devices else _shares(group)
+        pinned = [obstacle(one) for reason in reasons for one in reason.about if one.is_of_daemon_set][:1]
+        below = () if without_devices or pinned else _shares(group)
         below = below if len(below) <= most_shares else ()
         most_shares -= len(below)
-        told = (reserved if others else []) or [
-            say(one, common=bool(below)) for one in reasons if not _is_echo(one, group)
-        ]
+        told = (
+            pinned
+            or (reserved if others else [])
+            or [say(one, common=bool(below)) for one in reasons if not _is_echo(one, group)]
+        )
         if not told:
             continue
-        said = f"{'devices fit; ' if fit else ''}{'; '.join(told)}"
+        said = f"{'devices fit; ' if fit and not pinned else ''}{'; '.join(told)}"
         alike.setdefault((said, *below), []).extend(group.nodes)
     for (said, *of_nodes), nodes in alike.items():
         yield f"{words.counted(len(nodes), 'node') if of_nodes else who(nodes)}: {said}"

@@ -54,7 +54,23 @@ def suggestion(of: TriedChanges, who: str = "the pod", pods: int = 1) -> str:
 
     If a workload has several `pods`, the text says how many of them can be scheduled after the changes.
     """
-    return f"{', and '.join(_said(of))} ({_then(of, [of.node], who, pods)})"
+    return f"{', and '.join(_said(of))} ({'; '.join([_then(of, [of.node], who, pods), *_after(of)])})"
+
+
+def _after(of: TriedChanges) -> Iterator[str]:
+    """Yield what becomes of the pods that leave, if they are not started on another node."""
+    released = [one for one in of.changes if isinstance(one, ClaimReleased)]
+    if _is_recreated_by_nothing(released):
+        pods = {f"{one.release.namespace}/{name}" for one in released for name in one.pods}
+        yield _NOT_RECREATED if len(pods) > 1 else f"nothing recreates pod {next(iter(pods))}"
+    if any(isinstance(one, PodsGone) and one.stays == "WithoutPlace" for one in of.changes):
+        yield "the removed pod's replacement would have no node"
+
+
+def _is_recreated_by_nothing(releases: Sequence[ClaimReleased]) -> bool:
+    """Return whether claims are released that pods use, and none of these pods has a controller."""
+    used = [one for one in releases if one.pods]
+    return bool(used) and all(one.stays == "NoController" for one in used)
 
 
 def _said(of: TriedChanges) -> Iterator[str]:
@@ -181,15 +197,15 @@ def _any_release(group: Sequence[TriedChanges], pods: int) -> str:
 
 
 UNUSED = ", which no pod uses"
+_NOT_RECREATED = "nothing recreates these pods: they have no controller"
 
 
 def _about_pods(releases: Sequence[ClaimReleased]) -> Iterator[str]:
     """Yield what becomes of the pods whose claims are released."""
-    used = [one for one in releases if one.pods]
-    if any(not one.stays for one in used):
+    if any(one.pods and not one.stays for one in releases):
         yield "--moves N shows where pods could go"
-    elif used and all(one.stays == "NoController" for one in used):
-        yield "nothing recreates these pods: they have no controller"
+    elif _is_recreated_by_nothing(releases):
+        yield _NOT_RECREATED
 
 
 MOST_UNTAINTED = 2
@@ -234,8 +250,9 @@ def change(of: SuggestedChange) -> str:
             return f"remove spec.claimRef from PersistentVolume {of.volume}, if claim {claim} may use its data"
         case PoolAwaited():
             return _pool_awaited(of)
-        case CountLowered(from_=None):
-            return f"ask for {words.counted(of.to, 'device')} instead of all in {words.request(of)}"
+        case CountLowered(code="count-instead-of-all"):
+            every = f"all {of.from_}" if of.from_ else "all"
+            return f"ask for {words.counted(of.to, 'device')} instead of {every} in {words.request(of)}"
         case CountLowered():
             return f"ask for {of.to} instead of {of.from_} in {words.request(of)}"
         case CapacityChanged():
@@ -360,7 +377,7 @@ def _pool_awaited(of: PoolAwaited) -> str:
 def _pods_gone(of: PodsGone) -> str:
     pods = f"pod {of.pods[0]}" if len(of.pods) == 1 else f"pods {words.listed(of.pods)}"
     is_deleted = "is being deleted" if len(of.pods) == 1 else "are being deleted"
-    if of.code == "remove-pods" and of.stays:
+    if of.code == "remove-pods" and of.stays == "NoController":
         return f"delete {pods} on {of.on}, which nothing recreates"
     if of.code == "remove-pods":
         return f"remove {pods} from {of.on}"

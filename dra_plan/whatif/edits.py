@@ -157,7 +157,7 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
 def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
     """Return the cluster after these pods have left, with a replacement for each pod that is recreated.
 
-    `index` is the index of the inventory's claims. Replacements are as old as the youngest pod. They are recorded as
+    `index` is the index of the inventory's claims. Replacements come after all other pods. They are recorded as
     `returning`, because they may not exist immediately: a StatefulSet may create its pods in order. If `recreates` is
     set, the user recreates pods that have no controller.
     """
@@ -166,7 +166,10 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreat
     time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
     after = departed.inventory
     names = {(pod.metadata.namespace, pod.metadata.name) for pod in returning}
-    heirs = [successor(pod, time) for pod in returning]
+    version = max(
+        (pod.metadata.resource_version for pod in inventory.pods), key=lambda one: (len(one), one), default=""
+    )
+    heirs = [successor(pod, time, version) for pod in returning]
     after = replace(after, pods=[*after.pods, *heirs], returning=after.returning | names)
     rewritten = [claim for pod in returning for claim in claims_without_template(pod, index)]
     if rewritten:
@@ -223,16 +226,17 @@ class _Users:
         return user.uid in self._uids if user.uid and self._uids else (namespace, user.name) in self._names
 
 
-def successor(pod: Pod, time: str | None) -> Pod:
+def successor(pod: Pod, time: str | None, version: str = "") -> Pod:
     """Return the pod that a controller creates in place of the given pod.
 
-    The new pod keeps the name of the given pod, so that results can be compared. `time` is the new pod's creation time.
-    The new pod does not have a node or claims yet.
+    The new pod keeps the name of the given pod, so that results can be compared. `time` is the new pod's creation time,
+    and `version` its resource version. The new pod does not have a node or claims yet.
     """
     metadata = structs.replace(
         pod.metadata,
         uid=f"{pod.metadata.uid}-again" if pod.metadata.uid else "",
         creation_timestamp=time,
+        resource_version=version,
         deletion_timestamp=None,
     )
     spec = structs.replace(pod.spec, node_name="")

@@ -212,7 +212,7 @@ def add_affinity_namespaces(objects: Objects, change: dict[str, Any]) -> None:
 def lower_request(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for container in spec["containers"]:
-            asked = container["resources"].get("requests", {})
+            asked = container.setdefault("resources", {}).setdefault("requests", {})
             if container["name"] == change["container"] and change["resource"] in asked:
                 asked[change["resource"]] = change["to"]
 

@@ -32,7 +32,11 @@ def test_claims_that_must_all_be_released_are_not_a_choice() -> None:
     devices = slice_("a", *(device(f"gpu-{at}") for at in range(4)))
     asked = [template("four", request(count=4)), bare_pod("p", templates={"gpu": "four"})]
     said = " ".join(text([node("a"), devices, device_class(), *held, *users, *asked]).split())
-    assert "release both claims: default/c0 (pod r0) and default/c1 (pod r1) (the pod then fits on a)" in said
+    assert (
+        "release both claims: default/c0 (pod r0) and default/c1 (pod r1) (the pod then fits on a; nothing recreates"
+        in said
+    )
+    assert "recreates these pods: they have no controller)" in said
     assert "any one of these" not in said
 
 

@@ -70,7 +70,10 @@ def test_claims_that_no_pod_uses_come_first_and_then_those_that_hold_least() -> 
 def test_all_means_all() -> None:
     all_of_them = request("g", allocationMode="All")
     objects = [*gpus("a", each=4), *held("x", "a/gpu-0"), template("t", all_of_them), pod("p", templates={"g": "t"})]
-    assert changes(told(objects, "pod/p")) == [["add-node"], ["release-claim"], ["count-instead-of-all"]]
+    assert changes(told(objects, "pod/p")) == [["count-instead-of-all"], ["add-node"], ["release-claim"]]
+    assert "1. ask for 3 devices instead of all 4 in request g of template t" in text(objects)
+    few = [*held("y", "a/gpu-1"), *held("z", "a/gpu-2")]
+    assert changes(told([*objects, *few], "pod/p"))[-1] == ["count-instead-of-all"]  # hardly anything is left of all
 
 
 def test_a_node_is_not_declared_to_be_elsewhere() -> None:

@@ -131,7 +131,7 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
     ),
     "host port": (
         [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
-        [["drop-host-port"], ["add-node"]],
+        [["drop-host-port"], ["add-node"], ["remove-pods"]],
     ),
     "anti-affinity": (
         [node("a"), running("w", "a", labels={"app": "w"}), pod("p", labels={"app": "w"}, affinity=APART)],

@@ -146,7 +146,8 @@ def test_changes_are_tried_for_all_pods_of_a_workload_of_which_some_fit(are_made
         after = with_changes(objects, each)
         assert bound(after) == (1 if each is suggestions[-1] else 2)
         assert told(after)[0].get("wouldBind") == bound(after)
-    assert "release claim default/held, held by pod w (both of its pods can then be scheduled)" in text
+    released = "release claim default/held, held by pod w (both of its pods can then be scheduled; nothing recreates"
+    assert f"{released} pod default/w)" in text
     assert "run 1 instead of 2 pods (none of them is then Pending)" in text
 
 

@@ -300,7 +300,8 @@ def _of_want(funnel: Funnel) -> Iterator[Change]:
     want = funnel.want
     if want.takes_all:
         for count in _steps_down(len(funnel.left)):
-            told = CountLowered(code="count-instead-of-all", **request_name(want), to=count)
+            about = {**request_name(want), "from_": funnel.need if funnel.need > count else None}
+            told = CountLowered(code="count-instead-of-all", **about, to=count)
             yield Change(told, edit_want(want, edits.set_count(count)), count)
         return
     yield from _fewer(want, min(want.count - 1, len(funnel.left)))

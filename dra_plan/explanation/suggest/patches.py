@@ -149,7 +149,8 @@ class Change:
         Changes with the same key are treated as one change.
         """
         told = asdict(self.told).items()
-        return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement", "amount"))
+        amounts = {"to", "replacement", "amount", *(["from_"] if self.code == "count-instead-of-all" else ())}
+        return tuple(f"{name}={value}" for name, value in told if name not in amounts)
 
 
 def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:

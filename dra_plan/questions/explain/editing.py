@@ -51,6 +51,12 @@ class OwnedPods:
         pods = self._index.pods_of(self.object)
         return [owner_of(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
 
+    @property
+    def spec_as_created(self) -> PodSpec | None:
+        """The spec of the first pod without a node, which has the requests of a LimitRange; without one, the spec."""
+        first = found(self._index.inventory, self.waiting[0]) if self.waiting else None
+        return first.spec if isinstance(first, Pod) else self.spec
+
     def claims_from(self, template: str) -> list[ObjectKey]:
         """Return the claims without devices that the workload's pending pods got from this template.
 

@@ -423,26 +423,28 @@ class ObstacleRemedies:
         if one.room == "0" and "/" in one.resource:
             yield from self._renamed(one.resource)
             yield from self._served(one.resource)
-        spec = self._pods.spec
-        if spec is None or not one.left:
+        spec, own = self._pods.spec_as_created, self._pods.spec
+        if spec is None or own is None or not one.left:
             return
         need, left = amounts({one.resource: one.need})[one.resource], amounts({one.resource: one.left})[one.resource]
         asking = peak(spec, one.resource)
-        own = [asked_of(container, one.resource) for container in asking]
-        known = sum(own) + overhead_of(spec, one.resource) == need and spec.resources is None
-        if not own or not known or left < (_LEAST_CPU if one.resource == "cpu" else _LEAST) * need:
+        each = [asked_of(container, one.resource) for container in asking]
+        known = sum(each) + overhead_of(spec, one.resource) == need and spec.resources is None
+        if not each or not known or left < (_LEAST_CPU if one.resource == "cpu" else _LEAST) * need:
             return
-        at = own.index(max(own))
-        to = own[at] - (need - left)
+        at = each.index(max(each))
+        to = each[at] - (need - left)
         to -= to % (_ROUND if to > _ROUND and one.resource == "memory" else 1)
         if to <= 0:
             return
         container, text = asking[at], amount_text(one.resource, to)
+        if lowering(own, container.name, one.resource, text) == own:
+            return  # a webhook added the container to the pod
         told = ResourceLowered(
             code="lower-request",
             container=container.name,
             resource=one.resource,
-            from_=amount_text(one.resource, own[at]),
+            from_=amount_text(one.resource, each[at]),
             to=text,
         )
         yield from self._of_pod(

@@ -6,9 +6,11 @@ changes for claims.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Any, NamedTuple
+
+from msgspec import structs
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
@@ -41,7 +43,7 @@ from dra_plan.questions.explain.editing import (
 )
 from dra_plan.questions.explain.leaving import is_of_leaving, without_leaving
 from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remedy, may_be_new
-from dra_plan.questions.explain.removals import is_of_amount, priority_of, removals
+from dra_plan.questions.explain.removals import is_of_pods, priority_of, removals
 from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec
 from dra_plan.scheduler.cluster.pod_requests import amounts
@@ -70,13 +72,14 @@ class Trial(NamedTuple):
     """The result for the owner's pods in a changed input.
 
     It contains the node of the first pod that fits, and the number of pods that fit. `evicts` are the pods
-    (NAMESPACE/NAME) that make room for the first pod.
+    (NAMESPACE/NAME) that make room for the first pod, and `without_place` the removed pods whose new pod gets no node.
     """
 
     node: str
     bound: int
     is_whole: bool
     evicts: tuple[str, ...] = ()
+    without_place: frozenset[str] = frozenset()
 
 
 Tries = Callable[[Inventory], Trial | None]
@@ -84,9 +87,15 @@ Tries = Callable[[Inventory], Trial | None]
 
 
 class Remedies:
-    """A search for changes that help an owner. `claims` are the changes that would make the owner's claims fit."""
+    """A search for changes that help an owner. `claims` are the changes that would make the owner's claims fit.
 
-    def __init__(self, index: Index, owner: Owner, tries: Tries, claims: ClaimChanges) -> None:
+    `siblings` are the other pods (NAMESPACE/NAME) of the owner's controllers.
+    """
+
+    def __init__(
+        self, index: Index, owner: Owner, tries: Tries, claims: ClaimChanges, siblings: Collection[str]
+    ) -> None:
+        self._index, self._siblings = index, siblings
         self._inventory, self._owner, self._tries, self._claims = index.inventory, owner, tries, claims
         self._pods = OwnedPods(index, owner)
         self._object = self._pods.object
@@ -119,19 +128,29 @@ class Remedies:
         if not any(isinstance(change, NodeAdded) for one in helped for change in one.changes):
             added = _up_to(most, self._one_more(verdict))
             helped += self._first_of(added, verdict, for_some=not helped)
-        helped += self._first_of(_up_to(most, self._removed(verdict)), verdict)
+        helped += self._first_of(_up_to(most, self._removed(verdict)), verdict, is_best=_has_place)
         helped += enough
         return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
 
     def _first_of(
-        self, combinations: Iterator[tuple[Remedy, ...]], verdict: OwnerVerdict, *, for_some: bool = False
+        self,
+        combinations: Iterator[tuple[Remedy, ...]],
+        verdict: OwnerVerdict,
+        *,
+        for_some: bool = False,
+        is_best: Callable[[TriedChanges], bool] = lambda _: True,
     ) -> list[TriedChanges]:
-        """Return the first of equally good changes that helps all pods, or some; in large clusters, one is tried."""
+        """Return the first of equally good changes that helps all pods, or some; in large clusters, one is tried.
+
+        If some of them are better (`is_best`), the first of these is returned.
+        """
+        first: list[TriedChanges] = []
         for one in islice(combinations, min(MOST_ALIKE, max(1, self._most - 1))):
             helped = [each for each in self._helping([one], verdict) if for_some or not each.would_bind]
-            if helped:
+            if any(map(is_best, helped)):
                 return helped
-        return []
+            first = first or helped
+        return first
 
     def _for_all(self, helped: Sequence[TriedChanges], verdict: OwnerVerdict) -> list[TriedChanges]:
         """Return the changes of counts that help only some pods, lowered further until they help all of them."""
@@ -174,7 +193,11 @@ class Remedies:
             made += [*_of_nodes(before, changed), *_of_classes(before, changed)]
             some = 0 if trial.is_whole else trial.bound
             together = TriedChanges(
-                changes=changes, node=trial.node, evicts=list(trial.evicts), patches=made, would_bind=some
+                changes=[_without_place(one, trial) for one in changes],
+                node=trial.node,
+                evicts=list(trial.evicts),
+                patches=made,
+                would_bind=some,
             )
             helped += self._parts(remedies, trial, verdict) or [together]
         return helped
@@ -217,11 +240,11 @@ class Remedies:
                     yield from self._with_rest(made, group, rest, verdict)
 
     def _removed(self, verdict: OwnerVerdict) -> Iterator[tuple[Remedy, ...]]:
-        """Yield pods that leave nodes with too little room, with the changes for what else these nodes lack."""
+        """Yield pods that leave nodes with too little room or a taken port, with changes for what else these lack."""
         groups = list(self._groups(verdict))
-        for at, made in removals(self._inventory, groups, self._priority):
+        for at, made in removals(self._index, groups, self._priority, self._siblings):
             group, obstacles = groups[at]
-            yield from self._with_rest(made, group, [one for one in obstacles if not is_of_amount(one)], verdict)
+            yield from self._with_rest(made, group, [one for one in obstacles if not is_of_pods(one)], verdict)
 
     def _with_rest(
         self, made: Remedy, group: RefusingNodes, rest: Sequence[NodeObstacle], verdict: OwnerVerdict
@@ -345,6 +368,18 @@ def _carrying_out(tried: TriedChanges) -> Remedy:
     """Return the remedy for changes found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
+
+
+def _without_place(change: SuggestedChange, trial: Trial) -> SuggestedChange:
+    """Return the change; if it removes a pod whose new pod then gets no node, it says so."""
+    if isinstance(change, PodsGone) and not trial.without_place.isdisjoint(change.pods):
+        return structs.replace(change, stays="WithoutPlace")
+    return change
+
+
+def _has_place(of: TriedChanges) -> bool:
+    """Return whether each pod that it removes is started elsewhere, or has no controller that would start it."""
+    return all(one.stays != "WithoutPlace" for one in of.changes if isinstance(one, PodsGone))
 
 
 def _ends_pods(one: Remedy) -> bool:

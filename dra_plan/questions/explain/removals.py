@@ -1,60 +1,99 @@
-"""`explain`: a running pod without which a pending one fits, where cpu, memory or other resources are short.
+"""`explain`: a running pod without which a pending one fits, where resources are short or a host port is taken.
 
 Pods that belong to their node, that are being deleted, or whose priority is higher stay. Of the others, the one that
-requests least comes first.
+requests least comes first. Its controller's new pod is part of the trial.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from heapq import nsmallest
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.documents.node_obstacles import NodeObstacle, RefusingNodes
 from dra_plan.documents.suggestions import PodsGone
 from dra_plan.explanation.suggest import patches
-from dra_plan.questions.explain.obstacle_remedies import Remedy, departed
+from dra_plan.questions.explain.obstacle_remedies import Remedy
 from dra_plan.questions.explain.staying import why_it_stays
+from dra_plan.scheduler.cluster.nodes import PodInfo
 from dra_plan.scheduler.cluster.pod_requests import Amounts, amounts, pod_requests
 
 MOST_GROUPS = 4
 """The number of kinds of nodes on which such pods are sought."""
 
 MOST_REMOVED = 2
-"""The number of such pods that are tried, one by one."""
+"""The number of such pods that are tried, one by one. They have different controllers, because equal pods are alike."""
 
 _PODS = "pods"
 
+Port = tuple[str, int]
+"""Protocol and number of a host port."""
+
+
+class _ToFree(NamedTuple):
+    """What a pod on a node has to give up: the place of the node's kind, its other obstacles, amounts and ports."""
+
+    at: int
+    others: int
+    lack: Amounts
+    ports: frozenset[Port]
+
+    def is_given_by(self, pod: Pod) -> bool:
+        """Return whether the pod has all of it."""
+        requests = pod_requests(pod) if self.lack else {}
+        if requests is None or any(requests.get(name, 0) < number for name, number in self.lack.items()):
+            return False
+        return not self.ports or self.ports <= {(protocol, port) for protocol, _, port in PodInfo(pod).ports}
+
+    def amounts_of(self, pod: Pod) -> list[tuple[str, int]]:
+        """Return what the pod requests of the short resources."""
+        requests = pod_requests(pod) or {}
+        return [(name, requests.get(name, 0)) for name in sorted(self.lack)]
+
 
 def removals(
-    inventory: Inventory, groups: Sequence[tuple[RefusingNodes, list[NodeObstacle]]], priority: int
+    index: Index,
+    groups: Sequence[tuple[RefusingNodes, list[NodeObstacle]]],
+    priority: int,
+    siblings: Collection[str],
 ) -> Iterator[tuple[int, Remedy]]:
     """Yield the removal of a pod with the position of its node's group. The pod is deleted or moved to another node.
 
     `groups` are kinds of nodes, with what is in the way there. Kinds that lack nothing else come first, and then pods
-    that request the least.
+    that request the least. Pods of the same workload (`siblings`, as NAMESPACE/NAME) come last.
     """
-    lacking: dict[str, tuple[int, int, Amounts]] = {}
-    short = [at for at, (_, obstacles) in enumerate(groups) if any(map(is_of_amount, obstacles))]
+    wanted: dict[str, _ToFree] = {}
+    short = [at for at, (_, obstacles) in enumerate(groups) if any(map(is_of_pods, obstacles))]
     for at in short[:MOST_GROUPS]:
         group, obstacles = groups[at]
-        amount = [one for one in obstacles if is_of_amount(one)]
-        lacking |= dict.fromkeys(group.nodes, (len(obstacles) - len(amount), at, _lack(amount)))
-    if not lacking:
+        given = [one for one in obstacles if is_of_pods(one)]
+        ports = frozenset((one.protocol, one.port) for one in given if one.kind == "Port")
+        amount = _lack([one for one in given if one.kind == "Resource"])
+        wanted |= dict.fromkeys(group.nodes, _ToFree(at, len(obstacles) - len(given), amount, ports))
+    if not wanted:
         return
+    inventory = index.inventory
     classes = {one.metadata.name: one.value for one in inventory.priority_classes}
     found = [
-        (others, sorted(_of_short(requests, lack)), pod.key, at, pod)
+        (pod.key in siblings, needs.others, needs.amounts_of(pod), pod.key, needs.at, pod)
         for pod in inventory.pods
-        if pod.spec.node_name in lacking and _may_go(pod) and priority_of(pod, classes) <= priority
-        for others, at, lack in (lacking[pod.spec.node_name],)
-        if (requests := pod_requests(pod)) is not None
-        and all(requests.get(name, 0) >= number for name, number in lack.items())
+        if (needs := wanted.get(pod.spec.node_name)) is not None
+        and _may_go(pod)
+        and priority_of(pod, classes) <= priority
+        and needs.is_given_by(pod)
     ]
-    for *_, at, pod in nsmallest(MOST_REMOVED, found, key=lambda each: each[:3]):
-        yield at, _gone(pod)
+    first: dict[object, tuple[int, Pod]] = {}
+    for *_, at, pod in sorted(found, key=lambda each: each[:4]):
+        maker = pod.metadata.controller
+        first.setdefault(
+            (at, pod.metadata.namespace, maker.kind, maker.name) if maker is not None else pod.key, (at, pod)
+        )
+    for at, pod in islice(first.values(), MOST_REMOVED):
+        yield at, _gone(pod, index)
 
 
 def priority_of(pod: Pod, classes: dict[str, int]) -> int:
@@ -65,9 +104,9 @@ def priority_of(pod: Pod, classes: dict[str, int]) -> int:
     return pod.spec.priority if pod.spec.priority is not None else classes.get(pod.spec.priority_class_name, 0)
 
 
-def is_of_amount(one: NodeObstacle) -> bool:
-    """Return whether an amount is short that the nodes have if fewer pods run there."""
-    return one.kind == "Resource" and not one.never and one.resource != _PODS
+def is_of_pods(one: NodeObstacle) -> bool:
+    """Return whether an amount is short, or a host port taken, that the nodes have if fewer pods run there."""
+    return one.kind == "Port" or (one.kind == "Resource" and not one.never and one.resource != _PODS)
 
 
 def _lack(short: Sequence[NodeObstacle]) -> Amounts:
@@ -77,15 +116,17 @@ def _lack(short: Sequence[NodeObstacle]) -> Amounts:
     return {name: need[name] - left[name] for name in need}
 
 
-def _of_short(requests: Amounts, lack: Amounts) -> Iterator[tuple[str, int]]:
-    return ((name, requests.get(name, 0)) for name in lack)
-
-
 def _may_go(pod: Pod) -> bool:
     return not ended(pod) and why_it_stays(pod) in (None, "NoController")
 
 
-def _gone(pod: Pod) -> Remedy:
+def _gone(pod: Pod, index: Index) -> Remedy:
+    from dra_plan.whatif.edits import replaced  # most inputs have no such pods, and start-up time matters
+
     stays = "NoController" if why_it_stays(pod) == "NoController" else ""
     told = PodsGone(code="remove-pods", pods=[pod.key], on=pod.spec.node_name, stays=stays)
-    return Remedy((told,), lambda of: departed(of, told.pods), patches=patches.deletions(told.pods))
+
+    def apply(of: Inventory) -> Inventory:
+        return replaced(of, [pod], index if index.inventory is of else Index(of)).inventory
+
+    return Remedy((told,), apply, patches=patches.deletions(told.pods))

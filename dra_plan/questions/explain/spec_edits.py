@@ -21,6 +21,7 @@ from dra_plan.api.core import (
     Pod,
     PodAffinityTerm,
     PodSpec,
+    ResourceRequirements,
     Toleration,
     WeightedPodAffinityTerm,
 )
@@ -280,10 +281,17 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
     for field, name in CONTAINER_LISTS.items():
         lists = [getattr(spec, name) for spec in (before, after)]
         for at, (had, has) in enumerate(zip(*lists, strict=True)):
-            for member in ("requests", "limits"):
-                asked = getattr(has.resources, member)
-                if asked != getattr(had.resources, member):
-                    yield PatchOperation(op="add", path=f"{path}/{field}/{at}/resources/{member}", value=dict(asked))
+            yield from _of_resources(had.resources, has.resources, f"{path}/{field}/{at}/resources")
+
+
+def _of_resources(before: ResourceRequirements, after: ResourceRequirements, path: str) -> Iterator[PatchOperation]:
+    """Yield the differences of a container's requests and limits; without any before, the field may be absent."""
+    members = {one: dict(getattr(after, one)) for one in ("requests", "limits")}
+    changed = {one: asked for one, asked in members.items() if asked != getattr(before, one)}
+    if changed and before == ResourceRequirements():
+        yield PatchOperation(op="add", path=path, value=changed)
+    else:
+        yield from (PatchOperation(op="add", path=f"{path}/{one}", value=asked) for one, asked in changed.items())
 
 
 def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:

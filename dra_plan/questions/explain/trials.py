@@ -160,8 +160,9 @@ class OwnerTrials:
         plan, own = self._ground.plan_of(owner), OwnedPods(index, owner)
         claims = ClaimChanges(plan, about, attempt, own)
         found: list[TriedChanges]
+        siblings = self._siblings(owner)
         if self._ground.at_length and self._is_tried(owner):
-            remedies = Remedies(index, owner, self._tries(owner), claims)
+            remedies = Remedies(index, owner, self._tries(owner), claims, siblings)
             found = remedies.found(made)
             made = structs.replace(made, tried=remedies.tried)
             found += rollout_suggestions(index, about.view, owner, self._ground.question)
@@ -169,7 +170,6 @@ class OwnerTrials:
             made = structs.replace(made, after_rollout=after)
         else:
             found = [one for one in claims.known if made.is_met_by(one)]
-        siblings = self._siblings(owner)
         found = [one for one in found if not _evicts_by_label(one, index.inventory)]
         pods = {pod.key: pod for pod in index.inventory.pods}
         found = [with_staying(self._repairs.told(one), pods) for one in found]
@@ -247,9 +247,20 @@ class OwnerTrials:
             if not good or good[0].record is None or not self._is_accepted(changed, owner):
                 return None
             evicts = tuple(f"{one.namespace}/{one.name}" for one in good[0].victims)
-            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts)
+            without = self._without_place(run, changed)
+            return Trial(good[0].record.node, len(good), len(good) == len(fates), evicts, without)
 
         return tried
+
+    def _without_place(self, run: VerdictRun, changed: Inventory) -> frozenset[str]:
+        """Return the pods that a change removes, if their controllers create them again and no node takes them."""
+        again = changed.returning - self._ground.index.inventory.returning
+        keys = {f"{namespace}/{name}" for namespace, name in again}
+        return frozenset(
+            record.pod.key
+            for record in (run.result.pods if keys else ())
+            if record.pod.key in keys and record.attempts and not record.node and not run.result.is_undecided(record)
+        )
 
     def _is_accepted(self, changed: Inventory, owner: Owner) -> bool:
         """Return whether the API server accepts what a change edits, for the owner and all that it needs."""
