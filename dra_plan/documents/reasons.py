@@ -98,6 +98,7 @@ class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", 
     If the request has no alternatives, the devices that pass every check while nothing is allocated are included.
     """
 
+    entry: Annotated[str, Meta(description="The name in the pod's resourceClaims, for a claim from a template.")] = ""
     need: Amount | None = None
     left: Amount | None = None
     left_devices: list[DeviceName] | None = None
@@ -182,6 +183,10 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
         list[Shortage],
         Meta(description=("The counters and capacities of which the requests together need more than is left.")),
     ] = []
+    need: Annotated[
+        Amount, Meta(description="The number of devices that the requests need together, if too few are left.")
+    ] = 0
+    left: Annotated[Amount, Meta(description="The number of devices that are left for any of these requests.")] = 0
 
 
 # -- the reasons of a plan -----------------------------------------------------------------------------------------

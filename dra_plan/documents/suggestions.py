@@ -85,6 +85,9 @@ class CountLowered(RequestChange, frozen=True, kw_only=True):
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
     to: int
+    claims: Annotated[
+        int, Meta(description="The number of the pod's claims that come from the template: each has the request.")
+    ] = 1
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):

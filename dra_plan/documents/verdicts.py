@@ -201,6 +201,14 @@ class AwaitedCondition(DocumentPart, frozen=True, kw_only=True):
     message: Text = ""
 
 
+class FullClaim(DocumentPart, frozen=True, kw_only=True):
+    """A claim of a pod that gets reserved for as many other pods as the API server allows."""
+
+    claim: str
+    pods: Annotated[Amount, Meta(description="The number of pods for which the claim is reserved in the input.")]
+    most: Annotated[Amount, Meta(description="The largest number of pods for which a claim can be reserved.")]
+
+
 class ClaimOfLostNode(DocumentPart, frozen=True, kw_only=True):
     """A pod's claim whose devices are on a node that is not in the input."""
 
@@ -450,6 +458,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = None
     shared_claims: Annotated[
         list[SharedClaim], Meta(description="The claims that the pod shares with the other pods of its controller.")
+    ] = []
+    full_claims: Annotated[
+        list[FullClaim], Meta(description="The claims that are reserved for too many other pods.")
     ] = []
     lost_claims: Annotated[
         list[ClaimOfLostNode], Meta(description="Of a pod that no node can take: claims with devices on missing nodes.")

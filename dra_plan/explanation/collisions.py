@@ -28,7 +28,7 @@ from dra_plan.documents.reasons import (
 from .elements import BlockingSet, ClaimElement, ConstraintElement, CounterElement, RequestElement
 from .funnel import Funnel, NodeOffer
 from .hints import values
-from .names import claim_name, pool_name, request_name
+from .names import claim_name, pod_entry, pool_name, request_name
 from .parts import examples, holder
 from .reasons import amount, plain
 
@@ -39,7 +39,21 @@ CounterKey = tuple[PoolID, str]
 def not_together(offer: NodeOffer, found: BlockingSet) -> NotTogether:
     """Return the blocking set in the form that documents use."""
     elements = [_element(offer, element) for element in found.elements]
-    return NotTogether(proven=found.proven, elements=elements, shortages=list(_shortages(offer, found)))
+    need, left = _too_few(offer, found)
+    return NotTogether(
+        proven=found.proven, elements=elements, shortages=list(_shortages(offer, found)), need=need, left=left
+    )
+
+
+def _too_few(offer: NodeOffer, found: BlockingSet) -> tuple[int, int]:
+    """Return the number of devices that the requests need together and that are left, or zeros if enough are left."""
+    asked = [_funnels(offer, element) for element in found.elements if isinstance(element, RequestElement)]
+    if len(asked) < 2 or any(len(funnels) != 1 for funnels in asked):
+        return 0, 0
+    devices = {device.id for [funnel] in asked for device in funnel.left}
+    shared = any(device.device.allow_multiple_allocations for [funnel] in asked for device in funnel.left)
+    need = sum(funnel.need for [funnel] in asked)
+    return (need, len(devices)) if need > len(devices) and not shared else (0, 0)
 
 
 def _element(
@@ -97,11 +111,13 @@ def _blocking_request(offer: NodeOffer, element: RequestElement, claim: ClaimNam
     Alternatives are not included.
     """
     funnels = _funnels(offer, element)
+    entry = pod_entry(offer.placement.claims[element.claim])
     if len(funnels) != 1:
-        return BlockingRequest(claim=claim, request=element.request)
+        return BlockingRequest(claim=claim, request=element.request, entry=entry)
     [funnel] = funnels
     return BlockingRequest(
         claim=claim,
+        entry=entry,
         request=element.request,
         need=funnel.need,
         left=len(funnel.left),

@@ -122,7 +122,10 @@ def explain(
     if claim_set.error is not None:
         return SetExplanation([], [], 0, errors.of_set(claim_set, inventory))
     known = known or KnownFindings()
-    placements = Placements(view, claim_set.claims, max_steps, (*claim_set.allocated, *kept), deadline)
+    own = (*claim_set.allocated, *kept)
+    several = claim_set.claims if len(claim_set.claims) > 1 else []
+    sources = [names.edited_object(claim, inventory) for claim in several]
+    placements = Placements(view, claim_set.claims, max_steps, own, deadline, sources)
     explainer = _Explainer(placements, claim_set, inventory, known)
     groups = explainer.groups(nodes, answers)
     for group in groups:

@@ -26,6 +26,11 @@ def claim_name(claim: ResourceClaim) -> ClaimName:
     return ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name)
 
 
+def pod_entry(claim: ResourceClaim) -> str:
+    """Return the name that the pod of a generated claim has for it; "" for other claims."""
+    return (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION, "")
+
+
 def pods_using(claim: ResourceClaim | None) -> list[str]:
     """Return the names of the pods that the claim is reserved for."""
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
@@ -140,3 +145,11 @@ def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
     if made_from is None:
         return CLAIM, claim.metadata.namespace, claim.metadata.name
     return TEMPLATE, made_from.metadata.namespace, made_from.metadata.name
+
+
+def edited_object(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
+    """Return the object whose edit changes the claim: its template, also if the input lacks it, or the claim itself."""
+    absent = absent_template(claim, inventory)
+    if absent is not None:
+        return TEMPLATE, claim.metadata.namespace, absent
+    return made_from(claim, inventory) or source(claim, inventory)

@@ -5,7 +5,7 @@ The allocator's `View` contains everything else that decides. Other modules find
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -153,6 +153,11 @@ class Placement:
         """
         return self.alike[claim] if claim < len(self.alike) else claim
 
+    def number_alike(self, claim: int) -> int:
+        """Return the number of claims that an edit of the claim at index `claim` applies to."""
+        first = self.first_alike(claim)
+        return sum(self.first_alike(at) == first for at in range(len(self.claims)))
+
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Placement:
         """Return the placement of other claims on the same node."""
         return replace(self, claims=tuple(claims))
@@ -199,7 +204,10 @@ class Placement:
 
 
 class Placements:
-    """Creates the placements of the same claims on the nodes of a cluster."""
+    """Creates the placements of the same claims on the nodes of a cluster.
+
+    `sources` are the objects that the claims come from; without them, claims that share a spec come from one template.
+    """
 
     def __init__(
         self,
@@ -208,10 +216,12 @@ class Placements:
         max_steps: int | None = None,
         own: Iterable[ResourceClaim] = (),
         deadline: float | None = None,
+        sources: Sequence[Hashable] = (),
     ) -> None:
         self._view, self._claims, self._deadline = view, tuple(claims), deadline
-        firsts: dict[int, int] = {}
-        self._alike = tuple(firsts.setdefault(id(claim.spec), at) for at, claim in enumerate(self._claims))
+        firsts: dict[Hashable, int] = {}
+        known = sources or [id(claim.spec) for claim in self._claims]
+        self._alike = tuple(firsts.setdefault(key, at) for at, key in enumerate(known))
         self._own = frozenset(claim.key for claim in own)
         self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
         self._requests = view.requests(self._claims)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.verdicts import (
     AloneVerdict,
+    FullClaim,
     GangShortage,
     GatedVerdict,
     OwnerVerdict,
@@ -152,7 +153,15 @@ def gang_shortage(of: GangShortage) -> str:
 
 
 def _error(whose: _Whose) -> str:
+    if whose.of.full_claims:
+        return f"{_pending(whose)}: {_full(whose.of.full_claims[0])}."
     return f"{_pending(whose)}: the scheduler stops with an error whenever it tries to schedule {whose.it}."
+
+
+def _full(of: FullClaim) -> str:
+    if of.pods >= of.most:
+        return f"claim {of.claim} is already reserved for {of.pods} pods, the most that a claim can have"
+    return f"claim {of.claim} can be reserved for {of.most} pods at most ({of.pods} now), and others come first"
 
 
 def _held(whose: _Whose) -> str:

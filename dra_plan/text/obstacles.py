@@ -123,7 +123,7 @@ def conflict(of: NotTogether, where: str = "") -> str:
     holders = [words.holder(one.claim) for one in of.elements if isinstance(one, BlockingClaim)]
     rest = f" (others are in use by {words.listed(holders)})" if holders else ""
     if constraint is None:
-        said = "; ".join(map(shortage, of.shortages)) or _too_few([*_requests(of)])
+        said = "; ".join(map(shortage, of.shortages)) or _too_few(of)
         return f"{where}{said}{rest}" if said else ""
     attribute = (constraint.match_attribute or constraint.distinct_attribute or "").rpartition("/")[2]
     rule = values_of(attribute, distinct=constraint.match_attribute is None)
@@ -161,16 +161,17 @@ def _requests(of: NotTogether) -> Iterator[BlockingRequest]:
     return (one for one in of.elements if isinstance(one, BlockingRequest))
 
 
-def _too_few(asked: Sequence[BlockingRequest]) -> str:
+def _too_few(of: NotTogether) -> str:
     """Return the number of devices that requests need together, if there are fewer; "" if that is not known."""
-    devices = {str(device) for one in asked for device in one.left_devices or ()}
-    need = sum(one.need or 0 for one in asked)
-    if len(asked) < 2 or any(one.left != len(one.left_devices or ()) for one in asked) or need <= len(devices):
+    if not of.need:
         return ""
-    several = len({one.claim.name for one in asked}) > 1
+    asked = [*_requests(of)]
+    several = len({str(one.claim) for one in asked}) > 1
     names = [f"{one.claim.name}/{one.request}" if several else one.request for one in asked]
-    are = "is" if len(devices) == 1 else "are"
-    return f"{words.listed(names)} need {need} devices together, {len(devices)} {are} available"
+    if len({one.entry for one in asked if one.entry}) == len(asked):
+        names = [f"{len(asked)} claims of the pod ({words.listed([one.entry for one in asked])})"]
+    are = "is" if of.left == 1 else "are"
+    return f"{words.listed(names)} need {of.need} devices together, {of.left or 'none'} {are} available"
 
 
 def _free(met: MetValues) -> str:

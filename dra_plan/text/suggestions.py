@@ -252,9 +252,9 @@ def change(of: SuggestedChange) -> str:
             return _pool_awaited(of)
         case CountLowered(code="count-instead-of-all"):
             every = f"all {of.from_}" if of.from_ else "all"
-            return f"ask for {words.counted(of.to, 'device')} instead of {every} in {words.request(of)}"
+            return f"ask for {words.counted(of.to, 'device')} instead of {every} in {words.request(of)}{_of_each(of)}"
         case CountLowered():
-            return f"ask for {of.to} instead of {of.from_} in {words.request(of)}"
+            return f"ask for {of.to} instead of {of.from_} in {words.request(of)}{_of_each(of)}"
         case CapacityChanged():
             return f"{_capacity(of)} in {words.request(of)}"
         case AlternativeAdded():
@@ -349,6 +349,13 @@ def _own_claim(of: ClaimTemplated) -> str:
         f"ResourceClaimTemplate {of.template} with the spec of the claim, and name it in the pod "
         "(resourceClaimTemplateName)"
     )
+
+
+def _of_each(of: CountLowered) -> str:
+    """Return what each of the claims gets that come from one template."""
+    if of.claims == 1:
+        return ""
+    return f" (each of the {of.claims} claims then gets {of.to})"
 
 
 def _not_required(of: NodeRequirementDropped) -> str:

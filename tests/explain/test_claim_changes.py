@@ -14,7 +14,21 @@ from dra_plan.explanation.funnel import Funnel, NodeOffer
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.suggest.patches import RANKS, rank
 from dra_plan.questions.explain.owners import STILL_NONE
-from tests.build import Object, allocated, deployment, device, device_class, node, pod, request, running, slice_, taint
+from tests.build import (
+    Object,
+    allocated,
+    claim,
+    deployment,
+    device,
+    device_class,
+    node,
+    owned,
+    pod,
+    request,
+    running,
+    slice_,
+    taint,
+)
 from tests.build import template as of_template
 
 from .apply import applied
@@ -159,3 +173,38 @@ def test_a_node_is_examined_once_for_its_reasons_and_for_changes(monkeypatch: py
     monkeypatch.setattr("dra_plan.questions.explain.node_reasons._answered", lambda *_: {})
     assert Cluster.of(objects).explain("pod/p").to_dict() == shared
     assert sorted(examined) == sorted(3 * names)
+
+
+def from_template(name: str, entry: str, count: int) -> Object:
+    """A claim without devices that pod p has from its template."""
+    made = claim(name, request("gpu", count=count))
+    made["metadata"] |= {"annotations": {"resource.kubernetes.io/pod-claim-name": entry}, **owned("Pod", "p")}
+    return made
+
+
+@pytest.mark.parametrize("there", [(), ("actor", "critic", "reward"), ("critic",)], ids=["none", "all", "one"])
+@pytest.mark.parametrize(("count", "entries", "to"), [(4, 3, 2), (6, 2, 4)])
+def test_a_change_of_a_template_is_tried_in_all_claims_that_the_pod_has_from_it(
+    there: tuple[str, ...], count: int, entries: int, to: int
+) -> None:
+    names = ["actor", "critic", "reward"][:entries]
+    own = [from_template(f"p-{name}", name, count) for name in names if name in there]
+    made = pod("p", templates=dict.fromkeys(names, "t"))
+    known = [{"name": name, "resourceClaimName": f"p-{name}"} for name in names if name in there]
+    made["status"] = {"phase": "Pending", "resourceClaimStatuses": known}
+    nodes = [*having("a", *gpus(8)), node("b")]
+    objects = [device_class(), of_template("t", request("gpu", count=count)), *nodes, made, *own]
+    assert told(objects) == [(["lower-count"], "a", 0)]
+    lines = str(Cluster.of(objects).explain("pod/p"))
+    each = f"(each of the {entries} claims then gets {to})"
+    assert f"ask for {to} instead of {count} in request gpu of template t {each}" in lines
+    assert f"{entries} claims of the pod (" in lines
+    assert ") need 12 devices together, 8 are available" in lines
+
+
+def test_the_only_request_of_a_pod_is_never_left_out() -> None:
+    """With a template for each claim, the others keep their devices."""
+    one = [of_template("t", request("gpu")), pod("p", templates={"x": "t", "y": "t"})]
+    assert told([device_class(), *having("a", *gpus(1)), *one]) == []
+    two = [of_template("t", request("gpu")), of_template("u", request("gpu")), pod("p", templates={"x": "t", "y": "u"})]
+    assert told([device_class(), *having("a", *gpus(1)), *two]) == [(["drop-request"], "a", 0)] * 2

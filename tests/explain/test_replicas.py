@@ -10,8 +10,10 @@ from dra_plan import Cluster
 from tests.build import (
     Object,
     allocated,
+    bare_pod,
     claim,
     deployment,
+    device,
     device_class,
     generated,
     gpus,
@@ -24,6 +26,7 @@ from tests.build import (
     running,
     slice_,
     template,
+    used,
     workload,
 )
 
@@ -49,8 +52,8 @@ def cluster(replicas: int, rivals: int, needs: int) -> list[Object]:
     ]
 
 
-def told(objects: list[Object]) -> tuple[dict[str, Any], str]:
-    answer = Cluster.of(objects).explain("deploy/rank")
+def told(objects: list[Object], name: str = "deploy/rank") -> tuple[dict[str, Any], str]:
+    answer = Cluster.of(objects).explain(name)
     [verdict] = answer.to_dict()["verdicts"]
     return verdict, str(answer)
 
@@ -172,3 +175,35 @@ def test_that_nothing_helps_pods_that_compete_is_said() -> None:
     [verdict] = answer.to_dict()["verdicts"]
     assert "suggestions" not in verdict
     assert "No change that dra-plan knows makes room for it as well as for the pods that come first." in str(answer)
+
+
+@pytest.mark.parametrize(("there", "waiting"), [(256, 2), (255, 3)], ids=["full", "one place left"])
+def test_a_claim_that_can_be_reserved_for_no_further_pod_is_named_with_the_limit(there: int, waiting: int) -> None:
+    shape = bare_pod("x", claims={"gpu": "shared"}, labels={"app": "x"})
+    running_ones = [f"x-{number:03}" for number in range(there)]
+    waiting_ones = [f"x-new-{number}" for number in range(waiting)]
+    pods = [
+        bare_pod(name, claims={"gpu": "shared"}, nodeName="a", status={"phase": "Running"}) for name in running_ones
+    ]
+    pods += [bare_pod(name, claims={"gpu": "shared"}) for name in waiting_ones]
+    objects = [
+        device_class(),
+        node("a", pods="500"),
+        slice_("a", device("gpu-0")),
+        claim("shared", request("r"), status=used("a", "gpu-0", *running_ones)),
+        deployment("x", shape, there + waiting, selector={"matchLabels": {"app": "x"}}),
+        *(owned_by(each, "Deployment", "x") for each in pods),
+    ]
+    verdict, lines = told(objects, "deploy/x")
+    assert verdict["fullClaims"] == [{"claim": "shared", "pods": there, "most": 256}]
+    [one] = verdict["suggestions"]
+    assert [(each["from"], each["to"]) for each in one["changes"]] == [(there + waiting, 256)]
+    assert f"run 256 instead of {there + waiting} pods (none of them is then Pending)" in lines
+    assert ("is already reserved for 256 pods" in lines, "(255 now)" in lines) == (there == 256, there == 255)
+    surplus = waiting_ones[256 - there :]  # which the controller deletes
+    left = [each for each in patched(objects, one["patches"]) if each["metadata"]["name"] not in surplus]
+    after, _ = told(left, "deploy/x")
+    assert (after["wanted"], after["verdict"]) == (256, "Bound" if there == 256 else "WouldBind")
+    last, text = told(objects, f"pod/{waiting_ones[-1]}")
+    assert last["verdict"] == "Error"
+    assert text.splitlines()[0].startswith(f"pod/default/{waiting_ones[-1]} is Pending: claim shared ")

@@ -433,7 +433,6 @@ def _held(placement: Placement, claim: ResourceClaim | None) -> Held:
 def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Change]:
     if blocking is None:
         return
-    several = sum(len(claim.spec.devices.requests) for claim in offer.placement.claims) > 1
     for element in blocking.elements:
         if isinstance(element, ConstraintElement):
             yield _drop_constraint(offer.placement, element)
@@ -442,7 +441,7 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
         elif isinstance(element, CounterElement):
             held = counter_holders(offer, element.pool, element.counter_set, element.counter)
             yield from (release(offer.placement, key) for key in held)
-        elif several and not _is_constrained(offer.placement, element):
+        elif _is_dropped(offer.placement, element):
             yield _drop_request(offer.placement, element)
 
 
@@ -457,8 +456,18 @@ def of_claims(placement: Placement) -> list[Change]:
     every = [
         RequestElement(index, one.name) for index, claim in claims for one in reversed(claim.spec.devices.requests)
     ]
-    requests = [_drop_request(placement, one) for one in every if not _is_constrained(placement, one)]
-    return [*constraints, *requests] if len(every) > 1 else [*constraints]
+    return [*constraints, *(_drop_request(placement, one) for one in every if _is_dropped(placement, one))]
+
+
+def _is_dropped(placement: Placement, element: RequestElement) -> bool:
+    """Return whether the request may be left out: others are left, and no constraint names it."""
+    first = placement.first_alike(element.claim)
+    others = any(
+        placement.first_alike(at) != first or one.name != element.request
+        for at, claim in enumerate(placement.claims)
+        for one in claim.spec.devices.requests
+    )
+    return others and not _is_constrained(placement, element)
 
 
 def _is_constrained(placement: Placement, element: RequestElement) -> bool:

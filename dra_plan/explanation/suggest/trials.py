@@ -256,7 +256,8 @@ def _is_less(change: Change, known: Change) -> bool:
 
 def _clashes(change: Change, other: Change, placement: Placement) -> bool:
     """Return whether a change can't be combined with the other: it has the same subject, or would leave no request."""
-    requests = sum(len(claim.spec.devices.requests) for claim in placement.claims)
+    own = {placement.first_alike(at): claim for at, claim in enumerate(placement.claims)}
+    requests = sum(len(claim.spec.devices.requests) for claim in own.values())
     if {change.code, other.code} == {"change-class", "loosen-class"}:
         return True  # the other class is used as it is
     leaves_none = change.code == other.code == "drop-request" and requests <= len((change, other))
@@ -444,7 +445,10 @@ class SuggestionSearch:
         if kind != TEMPLATE and absent is None:
             return change
         named = structs.replace(claim, template=absent or template, is_template_absent=absent is not None)
-        return replace(change, told=structs.replace(change.told, claim=named))
+        told = structs.replace(change.told, claim=named)
+        if isinstance(told, CountLowered):
+            told = structs.replace(told, claims=first.number_alike(at))
+        return replace(change, told=told)
 
     def _with_users(self, change: Change) -> Change:
         """Return the change to a class, with the other users of the class."""

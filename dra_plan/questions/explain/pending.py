@@ -45,6 +45,7 @@ from dra_plan.questions.explain.reasons import (
     RunQuestion,
     VerdictRun,
 )
+from dra_plan.questions.explain.shared_claims import full_claims
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
@@ -167,6 +168,8 @@ class PendingPods:
             awaited = [one for one in needs_of(self._inventory, record.pod, self._drivers) if one.is_awaited]
             made = structs.replace(made, volume_claims=awaited)
         made, record = self._of_gang(made, record)
+        if fate.verdict == "Error":
+            made = structs.replace(made, full_claims=full_claims(self._inventory, record.pod, run.result.claims))
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
             made = structs.replace(made, limits_unknown=lacks_volume_limits(self._inventory, record.pod))

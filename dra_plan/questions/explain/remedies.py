@@ -111,7 +111,8 @@ class Remedies:
 
         If there are no such changes, return the changes that helped some of the pods.
         """
-        fewer = self._of_obstacles.fewer(verdict) if 0 < verdict.would_bind < verdict.pods else None
+        is_partial = 0 < verdict.would_bind < verdict.pods or verdict.full_claims
+        fewer = self._of_obstacles.fewer(verdict) if is_partial else None
         enough = self._helping([(fewer,)], verdict) if fewer is not None else []
         found = self._claims.known or (self._claims.later(_of_devices(verdict)) if _is_crowded_out(verdict) else [])
         known = self._helping([(_carrying_out(one),) for one in found if not one.feature_gates], verdict)

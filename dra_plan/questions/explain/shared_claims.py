@@ -7,7 +7,7 @@ other pods keep on a node that the pod cannot use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from msgspec import structs
@@ -15,7 +15,12 @@ from msgspec import structs
 from dra_plan.api.core import Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate, ResourceClaimTemplateSpec
+from dra_plan.api.resource import (
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+    ResourceClaimTemplate,
+    ResourceClaimTemplateSpec,
+)
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended, wanted
@@ -24,11 +29,13 @@ from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.node_obstacles import NodeObstacle
 from dra_plan.documents.stories import SharedClaim
 from dra_plan.documents.suggestions import ClaimTemplated, ObjectPatch, PatchOperation
-from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.documents.verdicts import FullClaim, OwnerVerdict
 from dra_plan.explanation.suggest import patches
 from dra_plan.questions.explain.editing import OwnedPods, found, spec_of
 from dra_plan.questions.explain.obstacle_remedies import Remedy
 from dra_plan.questions.explain.spec_edits import plain
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
 
 
 def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> list[SharedClaim]:
@@ -51,6 +58,26 @@ def shared_claims(index: Index, owner: Owner, *, would_bind: bool = False) -> li
                 SharedClaim(claim=claim.metadata.name, by=by, pods=pods, node=_only_node(index.inventory, claim))
             )
     return made
+
+
+def full_claims(inventory: Inventory, pod: Pod, claims: Iterable[ResourceClaim]) -> list[FullClaim]:
+    """Return the pod's claims that can be reserved for no further pod when others have been scheduled (`claims`)."""
+    named = {entry.resource_claim_name for entry in pod.spec.resource_claims}
+    if pod.spec.scheduling_group is not None:
+        return []  # claims may be reserved for the group
+    now = {claim.key: len(_users(claim)) for claim in inventory.claims}
+    return [
+        FullClaim(claim=claim.metadata.name, pods=now.get(claim.key, 0), most=MOST_CONSUMERS)
+        for claim in claims
+        if claim.metadata.namespace == pod.metadata.namespace
+        and claim.metadata.name in named
+        and len(users := _users(claim)) >= MOST_CONSUMERS
+        and pod_uid(pod) not in {user.uid for user in users}
+    ]
+
+
+def _users(claim: ResourceClaim) -> list[ResourceClaimConsumerReference]:
+    return claim.status.reserved_for if claim.status is not None else []
 
 
 def _controller(index: Index, asked: Pod | AnyWorkload) -> ObjectName | None:

@@ -244,6 +244,8 @@ class OwnerTrials:
                 return None
             fates = self._ground.fates.of(run, owner)
             good = [fate for fate in fates if fate.is_good]
+            if not fates and (placed := run.records.get(owner)):
+                return Trial(placed[0].node, 0, is_whole=True)  # its other pods are no longer wanted
             if not good or good[0].record is None or not self._is_accepted(changed, owner):
                 return None
             evicts = tuple(f"{one.namespace}/{one.name}" for one in good[0].victims)
