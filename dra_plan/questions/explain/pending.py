@@ -46,7 +46,7 @@ from dra_plan.questions.explain.reasons import (
     VerdictRun,
 )
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
-from dra_plan.questions.explain.volumes import needs_of
+from dra_plan.questions.explain.volumes import awaited_by, needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
@@ -164,8 +164,7 @@ class PendingPods:
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if self._is_at_length and (fate.held_by == "Volumes" or fate.is_good):
-            awaited = [one for one in needs_of(self._inventory, record.pod, self._drivers) if one.is_awaited]
-            made = structs.replace(made, volume_claims=awaited)
+            made = structs.replace(made, volume_claims=awaited_by(self._inventory, record.pod, self._drivers))
         made, record = self._of_gang(made, record)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
