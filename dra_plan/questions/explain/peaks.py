@@ -82,7 +82,7 @@ def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[s
         there = f"{amount_text(resource, whole)} in " if overhead else ""
         return [f"{there}spec.resources of the pod; its containers request {own}", *extra]
     asking = [one for one in peak(spec, resource) if asked_of(one, resource)]
-    added = {one.name for one in asking} & _given(pod, resource)
+    added = {one.name for one in asking} & given_by_limit_range(pod, resource)
     if all(one in spec.containers for one in asking) and not overhead and not added:
         return []
     names = [one.metadata.name for one in limit_ranges if one.metadata.namespace == pod.metadata.namespace]
@@ -95,7 +95,7 @@ def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[s
     return [*told, *extra]
 
 
-def _given(pod: Pod, resource: str) -> set[str]:
+def given_by_limit_range(pod: Pod, resource: str) -> set[str]:
     """Return the containers whose request the LimitRanger plugin of the API server has added."""
     said = (pod.metadata.annotations or {}).get(_LIMIT_RANGER, "")
     found = _GIVEN.finditer(said)

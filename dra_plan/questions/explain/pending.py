@@ -45,6 +45,7 @@ from dra_plan.questions.explain.reasons import (
     RunQuestion,
     VerdictRun,
 )
+from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import awaited_by, needs_of
 from dra_plan.scheduler.attempts import PodRecord
@@ -278,6 +279,7 @@ class PendingPods:
             self._finished,
             self._leaving_pods,
             self._nodes,
+            SetElsewhere(self._index, record.pod),
             volume_claims,
         )
         return structs.replace(
