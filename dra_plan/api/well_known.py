@@ -14,6 +14,9 @@ BETA_REGION = "failure-domain.beta.kubernetes.io/region"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 """The label with a cloud provider's name for a kind of machine."""
 
+WINDOWS_BUILD = "node.kubernetes.io/windows-build"
+"""The label with a node's build of Windows, on which the images that the node can run depend."""
+
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint of a cordoned node, which the node controller keeps as long as `spec.unschedulable` is set."""
 

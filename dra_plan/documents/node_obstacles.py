@@ -71,6 +71,16 @@ class NodeShare(DocumentPart, frozen=True, kw_only=True):
     removed: list[RemovedDevices] = []
 
 
+class RequirementOrigin(DocumentPart, frozen=True, kw_only=True):
+    """What requires a label of nodes, if it is neither the pod nor its controller. It does so for each new pod."""
+
+    annotation: Annotated[str, Meta(description="The annotation of the namespace that does so, if it is known.")] = ""
+    namespace: str = ""
+    controller: Annotated[
+        str, Meta(description="The controller of the pod, as KIND NAME, which does not require the label.")
+    ] = ""
+
+
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """The object or condition that makes a group of nodes reject the pod. The kind determines which fields are set."""
 
@@ -112,6 +122,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
             "StorageClass requires."
         ),
     ] = []
+    origin: Annotated[
+        RequirementOrigin | None, Meta(description="What requires the label, if pod and controller do not.")
+    ] = None
     found: Annotated[list[FoundLabel], Meta(description="The values that the nodes have, the most common first.")] = []
     values_found: Annotated[
         Amount,

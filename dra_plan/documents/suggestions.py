@@ -273,10 +273,10 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
-    """A container requests less of a resource."""
+    """A container, or the pod as a whole, requests less of a resource."""
 
     code: Annotated[str, one_of("lower-request")]
-    container: str
+    container: Annotated[str, Meta(description="The container; empty for spec.resources of the pod.")]
     resource: str
     from_: str
     to: str

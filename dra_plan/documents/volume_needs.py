@@ -30,6 +30,15 @@ class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):
     labels: Annotated[list[str], Meta(description="The node labels that the volume requires.")] = []
 
 
+class PodlessWorkload(DocumentPart, frozen=True, kw_only=True):
+    """A workload that should run something, and has no pods."""
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: Annotated[int, Meta(description="The number of pods that it should have.")]
+
+
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     """A PersistentVolumeClaim whose volume or StorageClass keeps a pod away from nodes."""
 
@@ -69,6 +78,14 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         list[UnreadyPod],
         Meta(description="The provisioner's pods that were found, if none of them is ready."),
     ] = []
+    provisioner_workload: Annotated[
+        PodlessWorkload | None,
+        Meta(description="The workload whose pods would be the provisioner's, if no such pod was found."),
+    ] = None
+    given_up: Annotated[
+        bool,
+        Meta(description="True if the scheduler's last message about the pod is that it could not bind its volumes."),
+    ] = False
     volumes: Annotated[
         list[UnmatchedVolume],
         Meta(description="If the claim has no volume: the existing volumes of its class, the best match first."),
@@ -106,8 +123,13 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_awaited(self) -> bool:
-        """True if the pod has to wait for the volume: it is being created, or what creates it is not ready."""
-        return bool(self.selected_node or self.provisioner_pods)
+        """True if the pod has to wait for the volume: it is being created, or probably is not."""
+        return bool(self.selected_node) or self.is_stalled
+
+    @property
+    def is_stalled(self) -> bool:
+        """True if the volume is probably not being created: what creates it is not ready, or did not in time."""
+        return bool(self.provisioner_pods) or self.provisioner_workload is not None or self.given_up
 
     @property
     def is_told(self) -> bool:

@@ -21,11 +21,12 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import node_matches, requirement_holds, selector_text
 from dra_plan.api.well_known import INSTANCE_TYPE
-from dra_plan.api.workloads import AnyWorkload
+from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.cel.parts import strings
-from dra_plan.claims.owners import ended, is_ready, pod_spec, why_waiting
+from dra_plan.claims.owners import ended, is_ready, pod_spec, wanted, why_waiting
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.stories import DriverPod, MissingDriver, UnreadyPod
+from dra_plan.documents.volume_needs import PodlessWorkload
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.scheduler.new_pods import daemon_node
 from dra_plan.scheduler.plugins.node_affinity import required_terms
@@ -94,6 +95,7 @@ class DriverPods:
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
         self._provisioners: dict[str, list[UnreadyPod]] = {}
+        self._podless: dict[str, PodlessWorkload | None] = {}
 
     def missing(self, offer: NodeOffer, nodes: Sequence[Node]) -> list[DriverPod]:
         """Return why the pods of the needed drivers do not run on these nodes.
@@ -164,6 +166,32 @@ class DriverPods:
             known = sorted(unready, key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
             self._provisioners[provisioner] = known
         return known
+
+    def podless_provisioner(self, provisioner: str) -> PodlessWorkload | None:
+        """Return a workload whose pods would be the provisioner's, if the input has none of them; else None.
+
+        A workload without pods that should have some counts only if the input has pods of its namespace.
+        """
+        if provisioner not in self._podless:
+            self._podless[provisioner] = self._podless_of(_telling_parts(provisioner))
+        return self._podless[provisioner]
+
+    def _podless_of(self, parts: set[str]) -> PodlessWorkload | None:
+        pods = [pod for pod in self._inventory.pods if not ended(pod)]
+        if not parts or any(_provisions(pod, parts) for pod in pods):
+            return None
+        namespaces = {pod.metadata.namespace for pod in pods}
+        for one in sorted(self._inventory.workloads, key=lambda one: (one.metadata.namespace, one.metadata.name)):
+            if one.kind not in ("Deployment", "StatefulSet"):
+                continue
+            namespace, name, replicas = one.metadata.namespace, one.metadata.name, wanted(one, []).number
+            template = pod_template(one)
+            metadata = replace(template.metadata, namespace=namespace, name=name)
+            if _provisions(Pod(metadata=metadata, spec=template.spec), parts) and (
+                not replicas or namespace in namespaces
+            ):
+                return PodlessWorkload(kind=one.kind, namespace=namespace, name=name, replicas=replicas)
+        return None
 
     def _publishing(self, driver: str, nodes: frozenset[str]) -> list[tuple[str, str]]:
         """Return the DaemonSets that have a pod on each of the nodes and are most like the driver.

@@ -68,7 +68,7 @@ class _Whose:
 
 def _would_bind(whose: _Whose) -> str:
     of = whose.of
-    when = "once its volumes exist" if any(one.provisioner_pods for one in of.volume_claims) else "now"
+    when = "once its volumes exist" if any(one.is_stalled for one in of.volume_claims) else "now"
     if whose.is_pod:
         return f" would be bound to {whose.nodes} {when}."
     if of.kind == "ResourceClaim":

@@ -14,6 +14,7 @@ from dra_plan.documents.node_obstacles import (
     NodeRefusalReason,
     NodeShare,
     RefusingNodes,
+    RequirementOrigin,
     ResourceUser,
     ShortAlternative,
 )
@@ -318,7 +319,14 @@ def _label(of: NodeObstacle) -> str:
     there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
     there += [f"{more} more"] if (more := of.values_found - len(of.found)) > 0 else []
     near = f" (did you mean {of.near}?)" if of.near else ""
+    near += f" ({_origin(of.origin)})" if of.origin is not None else ""
     return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there, len(there))}" if there else "")
+
+
+def _origin(of: RequirementOrigin) -> str:
+    if of.annotation:
+        return f"set by annotation {of.annotation} of namespace {of.namespace}"
+    return f"{of.controller} does not ask for it"
 
 
 def _on(nodes: int, of: NodeObstacle) -> str:

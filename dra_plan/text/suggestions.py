@@ -312,7 +312,8 @@ def change(of: SuggestedChange) -> str:
         case PodRuleRelaxed():
             return f"do without host port {of.port}"
         case ResourceLowered():
-            return f"ask for {of.to} instead of {of.from_} {of.resource} in container {of.container}"
+            where = f"container {of.container}" if of.container else "spec.resources of the pod"
+            return f"ask for {of.to} instead of {of.from_} {of.resource} in {where}"
         case ResourceRenamed():
             return f"ask for {of.to} instead of {of.resource}"
         case ReplicasLowered():

@@ -386,7 +386,11 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
         return f"{missing} say why: add the output of {listing(of.partial)}"
     if of.verdict not in GOOD or of.depends_on_gates:
         return said
-    return f"{said} It would fit now." if of.kind == "Pod" else f"{said}. Now they would be created."
+    if of.kind != "Pod":
+        return f"{said.removesuffix('.')}. Now they would be created."
+    if any(one.given_up for one in of.volume_claims):
+        return said
+    return f"{said.removesuffix('.')}. It would fit now."
 
 
 _HOLDING = frozenset(["pods", "resourceclaims"])

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from dra_plan.api.well_known import HOSTNAME
-from dra_plan.documents.volume_needs import UnmatchedVolume, VolumeClaimNeeds, VolumesApart
+from dra_plan.documents.volume_needs import PodlessWorkload, UnmatchedVolume, VolumeClaimNeeds, VolumesApart
 from dra_plan.text import words
 from dra_plan.text.placed import unready_sentence
 
@@ -192,8 +192,19 @@ def _provisioner(of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
     if len(of.provisioner_pods) > 1:
         yield "None of its pods is ready."
     yield from map(unready_sentence, of.provisioner_pods[:1])
-    if not of.provisioner_pods:
+    if of.provisioner_workload is not None:
+        yield _podless(of.provisioner_workload)
+    elif not of.provisioner_pods:
         yield f"Its messages: {_describe(of, namespace)}"
+
+
+def _podless(of: PodlessWorkload) -> str:
+    """Return that a workload has no pods and, if it should have none, the command that gives it one."""
+    name = f"{of.kind} {of.namespace}/{of.name}"
+    if of.replicas:
+        return f"{name} should have {words.counted(of.replicas, 'pod')}, and has none."
+    scale = ["kubectl", "scale", of.kind.lower(), of.name, "-n", of.namespace, "--replicas=1"]
+    return f"{name} has 0 replicas: {shlex.join(scale)}"
 
 
 def _describe(of: VolumeClaimNeeds, namespace: str) -> str:

@@ -210,7 +210,10 @@ def add_affinity_namespaces(objects: Objects, change: dict[str, Any]) -> None:
 
 
 def lower_request(objects: Objects, change: dict[str, Any]) -> None:
+    """Without the name of a container, the pod requests it as a whole."""
     for spec in pod_specs(objects):
+        if not change["container"]:
+            spec["resources"]["requests"][change["resource"]] = change["to"]
         for container in spec["containers"]:
             asked = container.setdefault("resources", {}).setdefault("requests", {})
             if container["name"] == change["container"] and change["resource"] in asked:

@@ -17,6 +17,7 @@ from tests.build import (
     mounts,
     node,
     on_csi,
+    owned_by,
     placed,
     pod,
     storage_capacity,
@@ -24,6 +25,7 @@ from tests.build import (
     taint,
     volume,
     volume_claim,
+    workload,
 )
 
 from .apply import applied
@@ -270,6 +272,49 @@ def test_a_claim_that_waits_for_its_provisioner_names_its_pods(pods: list[Object
         f"provisioner rbd.csi.ceph.com has to create {'its volume for a' if is_chosen else 'it (StorageClass'}" in told
     )
     assert why in told
+
+
+PREBIND = 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded'
+
+
+@pytest.mark.parametrize("of", ["pod/p", "statefulset/db"])
+@pytest.mark.parametrize(
+    ("replicas", "others", "chosen", "why"),
+    [
+        (0, [], "a", "Deployment rbd-ceph/rbd has 0 replicas: kubectl scale deployment rbd -n rbd-ceph --replicas=1"),
+        (2, [placed("x", "a", namespace="rbd-ceph")], "", "Deployment rbd-ceph/rbd should have 2 pods, and has none."),
+        (2, [], "a", MESSAGES),  # its pods may not have been listed
+        (0, [provisioner("p-1")], "a", MESSAGES),
+        (0, [UNREADY], "a", CRASHES),
+        (None, [], "", MESSAGES),
+    ],
+)
+def test_a_pod_that_was_not_bound_in_time_waits_for_its_volume(
+    of: str, replicas: int | None, others: list[Object], chosen: str, why: str
+) -> None:
+    """The scheduler's PreBind gave up: the pod fits, and would not have run. A bound claim is not waited for."""
+    by = storage_class("nfs", "rbd.csi.ceph.com", WAIT)
+    node_chosen = {"annotations": {"volume.kubernetes.io/selected-node": chosen}} if chosen else {}
+    claim = volume_claim("data", of="nfs", metadata=node_chosen)
+    last = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "message": PREBIND}
+    waiting = owned_by(
+        pod("p", volumes=mounts("data"), status={"phase": "Pending", "conditions": [last]}), "StatefulSet", "db"
+    )
+    objects = [node("a"), by, waiting, workload("StatefulSet", "db", waiting, replicas=1), *others]
+    if replicas is not None:
+        shape = pod("x", containers=UNREADY["spec"]["containers"])
+        objects.append(workload("Deployment", "rbd", shape, replicas=replicas) | {"metadata": RBD})
+    told = " ".join(str(Cluster.of([*objects, claim]).explain(of)).split())
+    assert "would be bound" in told.partition("once its volumes exist")[0]
+    assert why in told
+    assert "now" not in told
+    bound = [volume("v", of="nfs"), volume_claim("data", of="nfs", bound="v")]
+    told = " ".join(str(Cluster.of([*objects, *bound]).explain(of)).split())
+    assert "volumes exist" not in told
+    assert f"{PREBIND}. It would fit now." in told or of != "pod/p"
+
+
+RBD = {"name": "rbd", "namespace": "rbd-ceph"}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, pod_tem
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
+from dra_plan.documents.suggestions import SuggestedChange
+from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.scheduler.cluster.pod_volumes import is_claim
 
 EditSpec = Callable[[PodSpec], PodSpec]
@@ -56,6 +58,16 @@ class OwnedPods:
         """The spec of the first pod without a node, which has the requests of a LimitRange; without one, the spec."""
         first = found(self._index.inventory, self.waiting[0]) if self.waiting else None
         return first.spec if isinstance(first, Pod) else self.spec
+
+    def sets_again(self, change: SuggestedChange) -> bool:
+        """Return whether a change of the pods has no effect, because something else sets it again in each new pod."""
+        return self._set_elsewhere is not None and self._set_elsewhere.sets_again(change)
+
+    @cached_property
+    def _set_elsewhere(self) -> SetElsewhere | None:
+        """What neither the first of the pending pods nor its controller decides."""
+        pods = [self.object] if isinstance(self.object, Pod) else [found(self.inventory, one) for one in self.waiting]
+        return next((SetElsewhere(self._index, pod) for pod in pods if isinstance(pod, Pod)), None)
 
     def claims_from(self, template: str) -> list[ObjectKey]:
         """Return the claims without devices that the workload's pending pods got from this template.

@@ -24,6 +24,7 @@ from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.questions.explain.bindings import is_unreachable
 from dra_plan.questions.explain.peaks import parts
 from dra_plan.questions.explain.reasons import VerdictRun
+from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.questions.explain.staying import why_it_stays
 from dra_plan.scheduler.cluster.nodes import PodInfo
 from dra_plan.scheduler.cluster.pod_requests import PODS, amount_text
@@ -53,6 +54,7 @@ class OnNodes(NamedTuple):
     leaving: Mapping[str, Pod]
     """The pods of the input that are being deleted, by NAMESPACE/NAME."""
     nodes: Mapping[str, Node]
+    set_elsewhere: SetElsewhere
     volume_claims: Sequence[VolumeClaimNeeds] = ()
     """The requirements of the pod's claims for volumes."""
 
@@ -100,6 +102,8 @@ def obstacle_on(same: Sequence[Obstacle], names: Sequence[str], there: OnNodes) 
             maker = there.pod.metadata.controller
             pins = maker is not None and maker.kind == "DaemonSet"
             return structs.replace(of, near=f"DaemonSet {maker.name}" if maker is not None and pins else "")
+        case "Label" if of.operator == "In" and len(of.values) == 1:
+            return structs.replace(of, origin=there.set_elsewhere.origin_of(of.label, of.values[0]))
         case "Affinity" if of.term == "affinity":
             return structs.replace(of, finished=_finished(of.selector, there)) if of.selector else of
         case "Spread" if of.emptiest:
@@ -159,7 +163,9 @@ def _with_parts(of: NodeObstacle, names: Sequence[str], there: OnNodes) -> NodeO
         limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
         of = structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
         return structs.replace(of, finished=[*islice(_finished_on(names, there), 1)])
-    of = structs.replace(of, parts=parts(there.pod, of.resource, there.limit_ranges))
+    asked = there.set_elsewhere.amount_of(of.resource)
+    own = parts(there.pod, of.resource, there.limit_ranges)
+    of = structs.replace(of, parts=[*own, *([asked] if asked else [])])
     has = (nodes[0].status.capacity or {}).get(of.resource, "0")
     if "/" not in of.resource or has == "0":
         return of

@@ -28,6 +28,7 @@ from dra_plan.api.well_known import (
     NODE_ROLE,
     REGION,
     UNSCHEDULABLE,
+    WINDOWS_BUILD,
     ZONE,
 )
 from dra_plan.api.workloads import CronJob, CustomWorkload, Job
@@ -63,7 +64,7 @@ from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import is_of_condition, may_recover
 from dra_plan.near import misspelt
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited
-from dra_plan.questions.explain.peaks import asked_of, overhead_of, peak
+from dra_plan.questions.explain.peaks import asked_of, containers_ask, overhead_of, peak, pod_level
 from dra_plan.questions.explain.spec_edits import (
     asking_for_label,
     asking_for_other,
@@ -106,7 +107,7 @@ _PLACES = (ZONE, REGION)
 """Labels for the location of a node, which nobody can change."""
 
 
-_OF_SYSTEM = ("kubernetes.io/arch", "kubernetes.io/os", HOSTNAME, "metadata.name")
+_OF_SYSTEM = ("kubernetes.io/arch", "kubernetes.io/os", WINDOWS_BUILD, HOSTNAME, "metadata.name")
 """Labels whose value a program depends on, and names of nodes."""
 
 
@@ -252,7 +253,7 @@ class ObstacleRemedies:
         if one.operator != "In" or one.label in ("metadata.name", HOSTNAME):
             return
         wanted_value, near = one.values[0], one.near
-        if one.label in _OF_SYSTEM and wanted_value in _PLATFORMS:
+        if one.label == WINDOWS_BUILD or (one.label in _OF_SYSTEM and wanted_value in _PLATFORMS):
             return
         if one.label in _PLACES:
             yield from self._in_other_place(
@@ -427,31 +428,27 @@ class ObstacleRemedies:
         if spec is None or own is None or not one.left:
             return
         need, left = amounts({one.resource: one.need})[one.resource], amounts({one.resource: one.left})[one.resource]
-        asking = peak(spec, one.resource)
-        each = [asked_of(container, one.resource) for container in asking]
-        known = sum(each) + overhead_of(spec, one.resource) == need and spec.resources is None
-        if not each or not known or left < (_LEAST_CPU if one.resource == "cpu" else _LEAST) * need:
+        whole = pod_level(spec, one.resource)
+        asking = (
+            [("", whole)]
+            if whole is not None
+            else [(container.name, asked_of(container, one.resource)) for container in peak(spec, one.resource)]
+        )
+        known = sum(each for _, each in asking) + overhead_of(spec, one.resource) == need
+        if not asking or not known or left < (_LEAST_CPU if one.resource == "cpu" else _LEAST) * need:
             return
-        at = each.index(max(each))
-        to = each[at] - (need - left)
+        name, most = max(asking, key=lambda each: each[1])
+        to = most - (need - left)
         to -= to % (_ROUND if to > _ROUND and one.resource == "memory" else 1)
-        if to <= 0:
+        if to <= 0 or (whole is not None and to < containers_ask(spec, one.resource)):
             return
-        container, text = asking[at], amount_text(one.resource, to)
-        if lowering(own, container.name, one.resource, text) == own:
+        text = amount_text(one.resource, to)
+        if lowering(own, name, one.resource, text) == own:
             return  # a webhook added the container to the pod
         told = ResourceLowered(
-            code="lower-request",
-            container=container.name,
-            resource=one.resource,
-            from_=amount_text(one.resource, each[at]),
-            to=text,
+            code="lower-request", container=name, resource=one.resource, from_=amount_text(one.resource, most), to=text
         )
-        yield from self._of_pod(
-            told,
-            lambda spec: lowering(spec, container.name, one.resource, text),
-            fixed=True,
-        )
+        yield from self._of_pod(told, lambda spec: lowering(spec, name, one.resource, text), fixed=True)
 
     def _repaired(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
         """Yield all that the node has of an extended resource, if its device plugin offers less."""

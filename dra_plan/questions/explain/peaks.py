@@ -2,7 +2,7 @@
 
 Init containers run one after another, each together with the earlier sidecars; the containers run together with all
 sidecars. The request of a pod is the largest of these sums (KEP-753). A LimitRange may add requests that containers do
-not have.
+not have. An amount in spec.resources of the pod replaces the sum (KEP-2837).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dra_plan.api.core import Container, LimitRange, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.documents.verdicts import DefaultedRequest
-from dra_plan.scheduler.cluster.pod_requests import amount_text, amounts
+from dra_plan.scheduler.cluster.pod_requests import CPU, MEMORY, amount_text, amounts
 from dra_plan.scheduler.new_pods import pod_of
 
 _LIMIT_RANGER = "kubernetes.io/limit-ranger"
@@ -48,6 +48,20 @@ def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
     return max(sums, key=lambda each: _sum(each, resource))
 
 
+def containers_ask(spec: PodSpec, resource: str) -> int:
+    """Return the amount of the resource that the containers together request."""
+    return _sum(peak(spec, resource), resource)
+
+
+def pod_level(spec: PodSpec, resource: str) -> int | None:
+    """Return the amount that the pod requests as a whole, which replaces those of its containers (KEP-2837), or None.
+
+    Only cpu, memory and huge pages have such an amount.
+    """
+    asked = amounts(spec.resources.requests) if spec.resources is not None else {}
+    return asked.get(resource) if resource in (CPU, MEMORY) or resource.startswith("hugepages-") else None
+
+
 def overhead_of(spec: PodSpec, resource: str) -> int:
     """Return the amount of the resource that the pod's RuntimeClass adds as overhead."""
     return amounts(spec.overhead).get(resource, 0)
@@ -60,11 +74,15 @@ def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[s
     the text names the LimitRange, unless several could have added the request.
     """
     spec = pod.spec
-    if spec.resources is not None:
-        return []
-    asking = [one for one in peak(spec, resource) if asked_of(one, resource)]
     overhead = overhead_of(spec, resource)
-    added = {one.name for one in asking} & _given(pod, resource)
+    extra = [f"overhead of its RuntimeClass {amount_text(resource, overhead)}"] if overhead else []
+    whole = pod_level(spec, resource)
+    if whole is not None:
+        own = amount_text(resource, containers_ask(spec, resource))
+        there = f"{amount_text(resource, whole)} in " if overhead else ""
+        return [f"{there}spec.resources of the pod; its containers request {own}", *extra]
+    asking = [one for one in peak(spec, resource) if asked_of(one, resource)]
+    added = {one.name for one in asking} & given_by_limit_range(pod, resource)
     if all(one in spec.containers for one in asking) and not overhead and not added:
         return []
     names = [one.metadata.name for one in limit_ranges if one.metadata.namespace == pod.metadata.namespace]
@@ -74,10 +92,10 @@ def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[s
         f"{source if one.name in added else ''}"
         for one in asking
     ]
-    return [*told, *([f"overhead of its RuntimeClass {amount_text(resource, overhead)}"] if overhead else [])]
+    return [*told, *extra]
 
 
-def _given(pod: Pod, resource: str) -> set[str]:
+def given_by_limit_range(pod: Pod, resource: str) -> set[str]:
     """Return the containers whose request the LimitRanger plugin of the API server has added."""
     said = (pod.metadata.annotations or {}).get(_LIMIT_RANGER, "")
     found = _GIVEN.finditer(said)

@@ -45,9 +45,10 @@ from dra_plan.questions.explain.reasons import (
     RunQuestion,
     VerdictRun,
 )
+from dra_plan.questions.explain.set_elsewhere import SetElsewhere
 from dra_plan.questions.explain.shared_claims import full_claims
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
-from dra_plan.questions.explain.volumes import needs_of
+from dra_plan.questions.explain.volumes import awaited_by, needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
@@ -165,8 +166,7 @@ class PendingPods:
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if self._is_at_length and (fate.held_by == "Volumes" or fate.is_good):
-            awaited = [one for one in needs_of(self._inventory, record.pod, self._drivers) if one.is_awaited]
-            made = structs.replace(made, volume_claims=awaited)
+            made = structs.replace(made, volume_claims=awaited_by(self._inventory, record.pod, self._drivers))
         made, record = self._of_gang(made, record)
         if fate.verdict == "Error":
             made = structs.replace(made, full_claims=full_claims(self._inventory, record.pod, run.result.claims))
@@ -282,6 +282,7 @@ class PendingPods:
             self._finished,
             self._leaving_pods,
             self._nodes,
+            SetElsewhere(self._index, record.pod),
             volume_claims,
         )
         return structs.replace(

@@ -177,7 +177,12 @@ class Remedies:
         for remedies in combinations:
             changes = [change for one in remedies for change in one.told]
             key = _key(changes)
-            if key in self._tried or left <= 0 or any({*_key(known.changes)} <= {*key} for known in helped):
+            if (
+                any(map(self._pods.sets_again, changes))
+                or key in self._tried
+                or left <= 0
+                or any({*_key(known.changes)} <= {*key} for known in helped)
+            ):
                 continue  # if a part of it helps, the rest is unnecessary
             before = _applied(self._inventory, [one for one in remedies if one.patches])
             changed = _applied(before, [one for one in remedies if not one.patches])

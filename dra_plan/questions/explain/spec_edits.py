@@ -222,7 +222,12 @@ def near_pods_in(spec: PodSpec, key: str, selector: str, namespaces: Sequence[st
 
 
 def lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
-    """Return the spec in which a container or init container requests this amount of a resource."""
+    """Return the spec in which a container or init container requests this amount of a resource.
+
+    Without a name, the pod requests it as a whole.
+    """
+    if not name and spec.resources is not None:
+        return structs.replace(spec, resources=_asked(spec.resources, resource, to))
     return with_containers(spec, lambda one: _asking(one, name, resource, to))
 
 
@@ -243,14 +248,16 @@ def asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
 
 
 def _asking(container: Container, name: str, resource: str, to: str) -> Container:
-    """Return the container of that name with another request; its limit follows where both must be equal."""
+    """Return the container, with another request if it has that name."""
     if container.name != name:
         return container
-    asked = container.resources
+    return structs.replace(container, resources=_asked(container.resources, resource, to))
+
+
+def _asked(asked: ResourceRequirements, resource: str, to: str) -> ResourceRequirements:
+    """Return the amounts with another request; the limit follows where both must be equal."""
     limits = {**asked.limits, resource: to} if is_scalar(resource) and resource in asked.limits else asked.limits
-    return structs.replace(
-        container, resources=structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
-    )
+    return structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
 
 
 # -- patches ----------------------------------------------------------------------------------------------------------
@@ -278,6 +285,8 @@ def of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperati
     for at, (old, new_entry) in enumerate(zip(before.resource_claims, after.resource_claims, strict=True)):
         if old != new_entry:
             yield PatchOperation(op="replace", path=f"{path}/resourceClaims/{at}", value=plain(new_entry))
+    if before.resources is not None and after.resources is not None:
+        yield from _of_resources(before.resources, after.resources, f"{path}/resources")
     for field, name in CONTAINER_LISTS.items():
         lists = [getattr(spec, name) for spec in (before, after)]
         for at, (had, has) in enumerate(zip(*lists, strict=True)):

@@ -53,6 +53,22 @@ def needs_of(inventory: Inventory, pod: Pod, drivers: DriverPods) -> list[Volume
     ]
 
 
+def awaited_by(inventory: Inventory, pod: Pod, drivers: DriverPods) -> list[VolumeClaimNeeds]:
+    """Return the claims for whose volumes a pod that gets a node has to wait.
+
+    If the scheduler already gave up waiting (VolumeBinding's PreBind), these are all claims without a volume.
+    """
+    gave_up = _could_not_bind(pod)
+    needs = [replace(one, given_up=gave_up and one.is_open) for one in needs_of(inventory, pod, drivers)]
+    return [one for one in needs if one.is_awaited]
+
+
+def _could_not_bind(pod: Pod) -> bool:
+    """Return whether the last message about the pod is that its volumes were not bound (RunPreBindPlugins)."""
+    said = (one.message for one in pod.status.conditions if one.type == "PodScheduled" and one.status == "False")
+    return any(one.startswith('running PreBind plugin "VolumeBinding":') for one in said)
+
+
 def _of_template(inventory: Inventory, pod: Pod, made: VolumeClaimNeeds) -> VolumeClaimNeeds:
     """Return the requirements with the StatefulSet that creates the claim, which no similar name can replace."""
     owner = pod.metadata.controller
@@ -90,7 +106,10 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim, drivers: DriverPods
         waits, provisions = found.volume_binding_mode == WAITS, found.provisions
         made = _with(made, waits=waits, labels=list(_of_class(found)), provisions=provisions)
         driver = provisioner_driver(found.provisioner) if provisions else ""
-        return _with(made, provisioner=driver, provisioner_pods=drivers.unready_provisioners(driver) if driver else [])
+        if not driver:
+            return made
+        unready, podless = drivers.unready_provisioners(driver), drivers.podless_provisioner(driver)
+        return _with(made, provisioner=driver, provisioner_pods=unready, provisioner_workload=podless)
     if claim.class_name and classes and all(one.faults for one in made.volumes):
         return _with(made, class_missing=True, near=the_nearest(claim.class_name, classes) or "", classes=[*classes])
     is_classless = pvc.spec.storage_class_name is None and not claim.class_name
