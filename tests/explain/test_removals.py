@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dra_plan import Cluster
-from tests.build import Object, deployment, node, owned, owned_by, pod, running, workload
+from tests.build import Object, deployment, manifest, node, owned, owned_by, pod, running, workload
 
 from .test_remedies import changes, helps, told
 
@@ -71,7 +71,8 @@ def test_pods_of_the_same_workload_do_not_hide_others() -> None:
 
 def test_a_workload_whose_requests_a_limit_range_sets() -> None:
     """The pods have the requests, which the workload can set; a container that was added to them it cannot change."""
-    objects = [node("a", cpu="4"), *replicas("d", pod("p", cpu="6"))]
+    limits = manifest("LimitRange", "l", spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "6"}}]})
+    objects = [node("a", cpu="4"), *replicas("d", pod("p", cpu="6")), limits]
     for each in objects[1:3]:
         each["spec"]["template"] = {"spec": {"containers": [{"name": "c", "image": "x"}]}}
     added = [
