@@ -63,6 +63,29 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
     return _reordered(name.lower(), names)
 
 
+_OF_DRIVERS = frozenset({"dra", "driver", "drivers", "k8s", "resource", "resources"})
+"""Words of a driver's name that say nothing about its devices."""
+
+
+def renamed_driver(name: str, known: Iterable[str]) -> str | None:
+    """Return the only known name with the words of this driver's name, or with some or more words; None without one.
+
+    For example, `gpu.intel.com` may be the new name of `gpu.resource.intel.com`. At least the vendor's name and a
+    further word must be the same, so `nic.example.com` is no name of `gpu.example.com`.
+    """
+    mine = _device_words(name)
+    found = set()
+    for other in set(known) - {name}:
+        theirs = _device_words(other)
+        if min(len(mine), len(theirs)) > 2 and (mine <= theirs or theirs <= mine):
+            found.add(other)
+    return found.pop() if len(found) == 1 else None
+
+
+def _device_words(driver: str) -> set[str]:
+    return {*_WORDS.findall(driver.lower())} - _OF_DRIVERS
+
+
 def _reordered(name: str, known: Iterable[str]) -> str | None:
     """Return the only known name with the words of this one in another order."""
     words = sorted(_WORDS.findall(name))

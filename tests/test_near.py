@@ -2,7 +2,7 @@
 
 import pytest
 
-from dra_plan.near import distance, misspelt, nearest
+from dra_plan.near import distance, misspelt, nearest, renamed_driver
 from tests.limits import at_most
 
 
@@ -53,3 +53,12 @@ def test_words_in_another_order() -> None:
     assert misspelt("nvidia.gpu.com", ["gpu.nvidia.com", "gpu.com.nvidia"]) is None
     assert misspelt("nvidia.gpu.com", ["gpu.nvidia.com", "nvidia.gpus.com"]) == "nvidia.gpus.com"
     assert misspelt("gpu-2.example.com", ["gpu-1.example.com", "example.gpu-1.com"]) is None
+
+
+def test_a_driver_keeps_the_names_of_its_vendor_and_of_its_devices() -> None:
+    assert renamed_driver("gpu.resource.intel.com", ["gpu.intel.com", "qat.intel.com"]) == "gpu.intel.com"
+    assert renamed_driver("gpu.dra.intel.com", ["gpu.resource.intel.com"]) == "gpu.resource.intel.com"
+    assert renamed_driver("gpu.intel.com", ["intel.com", "gpu.intel.org", "xe.gpu.intel.com"]) == "xe.gpu.intel.com"
+    assert renamed_driver("gpu.intel.com", ["a.gpu.intel.com", "b.gpu.intel.com"]) is None
+    for other in ("compute-domain.nvidia.com", "gpu.example.com", "nvidia.com", "gpu.nvidia.com"):
+        assert renamed_driver("gpu.nvidia.com", [other]) is None

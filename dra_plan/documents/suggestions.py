@@ -206,6 +206,10 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("tolerate-node-taint", "remove-node-taint")]
     tainted: Annotated[str, Meta(description="The node whose taint is tolerated or removed.")]
     taint: TaintName
+    cron_job: Annotated[
+        str,
+        Meta(description="tolerate-node-taint: the CronJob that creates the pod's Job, which cannot be edited."),
+    ] = ""
 
 
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):

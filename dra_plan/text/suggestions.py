@@ -285,7 +285,8 @@ def change(of: SuggestedChange) -> str:
                 "and repair the rest"
             )
         case NodeTaintMet(code="tolerate-node-taint"):
-            return f"add a toleration for taint {words.taint(of.taint)}"
+            to = f" to CronJob {of.cron_job}" if of.cron_job else ""
+            return f"add a toleration for taint {words.taint(of.taint)}{to}"
         case NodeTaintMet():
             return f"remove taint {words.taint(of.taint)} from {of.tainted}"
         case NodeSelectorChanged():

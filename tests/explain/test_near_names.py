@@ -272,3 +272,28 @@ def test_a_counter_set_that_a_device_names_in_vain_is_named_with_the_near_one() 
     assert "The driver must correct the slices of gpu.example.com/a. There are no other changes to try." in said
     why = "invalid pool gpu.example.com/a: counter set card0-luts not found (did you mean card-0-luts?)"
     assert why in str(allocate(objects))
+
+
+OLD = "gpu.resource.example.com"
+OF_OLD = f"device.driver == '{OLD}' && device.attributes['{OLD}'].model == 'A'"
+
+
+@pytest.mark.parametrize("of_class", [True, False], ids=["class", "request"])
+def test_the_new_name_of_a_driver_is_tried_wherever_the_old_one_is(of_class: bool) -> None:
+    """Another class of its devices is tried as well; devices of another kind are not taken instead."""
+    wanted = request("g", of="old") if of_class else request("g", OF_OLD, of="any")
+    asking = [claim("c", wanted), pod("p", claims={"g": "c"})]
+    objects = [node("a"), device_class("old", OF_OLD), device_class("any", "true"), *asking]
+    renamed = [*objects, slice_("a", device("gpu-0", model="A"))]
+    [verdict] = explain(renamed, "pod/p").to_dict()["verdicts"]
+    changed = [each["changes"][0] for each in verdict["suggestions"]]
+    assert [one["code"] for one in changed][: 1 + of_class] == ["fix-spelling", "change-class"][: 1 + of_class]
+    assert changed[0]["replacement"] == OF_OLD.replace(f"'{OLD}'", f'"{GPU}"')
+    for each in verdict["suggestions"]:
+        for after in (applied(renamed, each["changes"]), patched(renamed, each["patches"])):
+            [then] = explain(after, "pod/p").to_dict()["verdicts"]
+            assert (then["verdict"], then["nodeName"]) == ("WouldBind", each["node"])
+    other = [*objects, slice_("a", device("nic-0", model="A"), driver="nic.example.com")]
+    [verdict] = explain(other, "pod/p").to_dict()["verdicts"]
+    codes = {one["code"] for each in verdict.get("suggestions", []) for one in each["changes"]}
+    assert codes.isdisjoint(["fix-spelling", "change-class"])

@@ -294,6 +294,15 @@ def test_the_smallest_pod_leaves_and_what_belongs_to_its_node_stays() -> None:
     ]
 
 
+def test_a_toleration_names_the_cron_job_whose_jobs_create_the_pod() -> None:
+    job = workload("Job", "j", pod())
+    own = pod("p", metadata=owned("Job", "j"))
+    tainted = node("a", spec={"taints": [TAINT]})
+    for made, said in ((job, "ml:NoSchedule, or"), (owned_by(job, "CronJob", "c"), "ml:NoSchedule to CronJob c, or")):
+        made["metadata"]["uid"] = "u-j"
+        assert f"add a toleration for taint dedicated={said}" in str(explain([tainted, made, own], "pod/p"))
+
+
 def test_fewer_pods() -> None:
     objects = [node("a", cpu="4"), deployment("d", pod("x", cpu="2"), 3)]
     verdict = told(objects, "deploy/d")

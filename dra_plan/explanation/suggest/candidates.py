@@ -34,7 +34,7 @@ from dra_plan.api.resource import (
     ResourceClaim,
 )
 from dra_plan.cel.parts import clauses, references, strings
-from dra_plan.cel.rewrite import without_clause
+from dra_plan.cel.rewrite import comparison, with_driver, without_clause
 from dra_plan.documents.base import ClaimName
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import (
@@ -60,7 +60,7 @@ from dra_plan.explanation.names import claim_name, pods_using, pool_name, reques
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed
 from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
-from dra_plan.near import nearest
+from dra_plan.near import nearest, renamed_driver
 
 from .capacities import of_missing, of_policy, of_short
 from .nearness import memory_of, with_nearness
@@ -124,9 +124,10 @@ def _drivers(device_class: DeviceClass, devices: list[PoolDevice], offer: NodeOf
 
 
 def _named(device_class: DeviceClass, devices: list[PoolDevice]) -> set[str]:
-    """Return the drivers that the selectors of the class name."""
+    """Return the drivers that the selectors of the class name, or those that may be new names of these drivers."""
     named = {text for s in device_class.spec.selectors if s.cel is not None for text in strings(s.cel.expression)}
-    return {device.id.driver for device in devices} & named
+    drivers = {device.id.driver for device in devices}
+    return drivers & named or {new for one in named if (new := renamed_driver(one, drivers)) is not None}
 
 
 # -- selectors ---------------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def of_selector(
         )
         return Change(told, replacing(new))
 
-    for new in spelling_fixes(expression, found):
+    for new in [*_of_renamed_driver(expression, found, nowhere), *spelling_fixes(expression, found)]:
         yield change("fix-spelling", new)
     if not of_class:
         for new in other_values(expression, found):
@@ -173,6 +174,16 @@ def of_selector(
         yield change("drop-selector", None)
     elif of_class and given_up and len(clauses(expression)) == 1:
         yield change("loosen-class", None)
+
+
+def _of_renamed_driver(expression: str, found: Sequence[DecisivePart], nowhere: Collection[str]) -> Iterator[str]:
+    """Yield the expression with the name that its driver now has, if no device has a driver of the old name."""
+    for clause in (one.clause for one in found if one.clause in nowhere and _names_driver(one.clause)):
+        compared = comparison(clause)
+        drivers = {value for one in found if one.clause == clause for each in one.found for _, value in each.values}
+        driver = compared.value if compared is not None and compared.is_equal and compared.is_plain else None
+        if isinstance(driver, str) and (new := renamed_driver(driver, drivers)) is not None:
+            yield with_driver(expression, clause, driver, new)
 
 
 def _names_driver(clause: str) -> bool:

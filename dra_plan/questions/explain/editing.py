@@ -14,7 +14,7 @@ from dra_plan.api.core import Container, Namespace, Pod, PodSpec
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import ADMIN_ACCESS
-from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, pod_template
+from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
@@ -68,6 +68,15 @@ class OwnedPods:
         """What neither the first of the pending pods nor its controller decides."""
         pods = [self.object] if isinstance(self.object, Pod) else [found(self.inventory, one) for one in self.waiting]
         return next((SetElsewhere(self._index, pod) for pod in pods if isinstance(pod, Pod)), None)
+
+    @property
+    def cron_job(self) -> str:
+        """The name of the CronJob that created the Job, or the Job of the pod; "" if there is none."""
+        job = self.object
+        if isinstance(job, Pod):
+            job = self._index.controllers.of(job.metadata)
+        controller = job.metadata.controller if isinstance(job, Job) else None
+        return controller.name if controller is not None and controller.kind == "CronJob" else ""
 
     def claims_from(self, template: str) -> list[ObjectKey]:
         """Return the claims without devices that the workload's pending pods got from this template.

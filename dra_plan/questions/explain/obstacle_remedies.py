@@ -204,7 +204,7 @@ class ObstacleRemedies:
             key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
         )
         yield from self._of_pod(
-            NodeTaintMet(code="tolerate-node-taint", tainted=name, taint=taint),
+            NodeTaintMet(code="tolerate-node-taint", tainted=name, taint=taint, cron_job=self._pods.cron_job),
             lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration]),
         )
         if taint.key not in CONTROL_PLANE:
