@@ -14,6 +14,15 @@ BETA_REGION = "failure-domain.beta.kubernetes.io/region"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 """The label with a cloud provider's name for a kind of machine."""
 
+NOW_CALLED = {
+    BETA_ZONE: ZONE,
+    BETA_REGION: REGION,
+    "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+"""Former names of labels on nodes, with their present names (the reference of well-known labels lists both)."""
+
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint of a cordoned node, which the node controller keeps as long as `spec.unschedulable` is set."""
 

@@ -288,6 +288,8 @@ def change(of: SuggestedChange) -> str:
             )
         case PodRuleRelaxed(code="lower-min-domains"):
             return f"set minDomains to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
+        case PodRuleRelaxed(code="change-topology-key"):
+            return f"use topologyKey {of.to_key} instead of {of.topology_key}"
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
         case PodRuleRelaxed(code="relax-anti-affinity"):
