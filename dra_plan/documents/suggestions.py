@@ -112,6 +112,9 @@ class ClassChanged(RequestChange, frozen=True, kw_only=True):
     code: Annotated[str, one_of("change-class")]
     from_: str = ""
     to: str
+    amount: Annotated[
+        OtherAmount | None, Meta(description="How much less the devices have than those of the class asked for now.")
+    ] = None
 
 
 class AlternativeAdded(RequestChange, frozen=True, kw_only=True):
