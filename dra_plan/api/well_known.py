@@ -17,6 +17,15 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 WINDOWS_BUILD = "node.kubernetes.io/windows-build"
 """The label with a node's build of Windows, on which the images that the node can run depend."""
 
+NOW_CALLED = {
+    BETA_ZONE: ZONE,
+    BETA_REGION: REGION,
+    "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+"""Former names of labels on nodes, with their present names (the reference of well-known labels lists both)."""
+
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint of a cordoned node, which the node controller keeps as long as `spec.unschedulable` is set."""
 

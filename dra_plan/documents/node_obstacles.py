@@ -149,6 +149,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     domain: Annotated[
         str, Meta(description="The topology domain of the first node; empty if that node lacks the label.")
     ] = ""
+    nowhere: Annotated[
+        bool, Meta(description="True if no node has the topology key. `near` is then the label that replaced it.")
+    ] = False
     pods: Annotated[
         Amount, Meta(description="The number of pods in the domain that a topology spread constraint counts.")
     ] = 0

@@ -112,6 +112,9 @@ class ClassChanged(RequestChange, frozen=True, kw_only=True):
     code: Annotated[str, one_of("change-class")]
     from_: str = ""
     to: str
+    amount: Annotated[
+        OtherAmount | None, Meta(description="How much less the devices have than those of the class asked for now.")
+    ] = None
 
 
 class AlternativeAdded(RequestChange, frozen=True, kw_only=True):
@@ -265,12 +268,18 @@ class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
 
     `honor-taints`: a topology spread constraint no longer counts nodes with taints that the pod does not tolerate.
     `lower-min-domains`: the topology spread constraint requires only as many domains as there are.
+    `change-topology-key`: the rules have the label that nodes have instead of its former name, which no node has.
     """
 
     code: Annotated[
-        str, one_of("honor-taints", "lower-min-domains", "relax-spread", "relax-anti-affinity", "drop-host-port")
+        str,
+        one_of(
+            *("honor-taints", "lower-min-domains", "change-topology-key"),
+            *("relax-spread", "relax-anti-affinity", "drop-host-port"),
+        ),
     ]
     topology_key: str = ""
+    to_key: Annotated[str, Meta(description="change-topology-key: the new topology key.")] = ""
     from_: Annotated[Amount, Meta(description="lower-min-domains: the present value of minDomains.")] = 0
     to: Annotated[Amount, Meta(description="lower-min-domains: the new value of minDomains.")] = 0
     port: Amount = 0
@@ -443,6 +452,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "guard-selector": SelectorChanged,
     "fix-spelling": SelectorChanged,
     "change-node-selector": NodeSelectorChanged,
+    "change-topology-key": PodRuleRelaxed,
     "merge-node-requirements": NodeRequirementsMerged,
     "add-affinity-namespaces": AffinityNamespacesAdded,
     "rename-capacity": CapacityChanged,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
 
 from dra_plan.api.core import Node
+from dra_plan.api.well_known import NOW_CALLED
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle
 from dra_plan.near import nearest, the_nearest
@@ -64,6 +66,7 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
                 selector=selector,
                 elsewhere=list(elsewhere),
                 varies=_varies(same),
+                **_of_key(topology_key, nodes),
             )
         case SpreadUneven(topology_key, domain, pods, least, max_skew, emptiest, domains, min_domains, selector):
             return NodeObstacle(
@@ -78,6 +81,7 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
                 min_domains=min_domains,
                 selector=selector,
                 varies=_varies(same),
+                **_of_key(topology_key, nodes),
             )
         case VolumeUnfit(claim, volume, asked):
             return _volume(claim, volume, asked, [one.left for one in same if isinstance(one, VolumeUnfit)])
@@ -157,6 +161,17 @@ def _label(first: LabelUnmet, same: Sequence[LabelUnmet], nodes: Mapping[str, No
     )
 
 
+def _of_key(key: str, nodes: Mapping[str, Node]) -> dict[str, Any]:
+    """Return whether no node has a topology key, and the present name of the label if nodes have that."""
+    keys = {name for node in nodes.values() for name in node.metadata.labels or {}}
+    return {} if key in keys else {"nowhere": True, "near": _now_called(key, keys)}
+
+
+def _now_called(key: str, keys: Container[str]) -> str:
+    name = NOW_CALLED.get(key, "")
+    return name if name in keys else ""
+
+
 def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
     """Return a key similar to the wanted key, if no node has the wanted key; otherwise a value that nodes have."""
     if wanted.operator not in ("In", "Exists"):
@@ -164,7 +179,7 @@ def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
     labels = [node.metadata.labels or {} for node in nodes.values()]
     keys = {key for each in labels for key in each}
     if wanted.key not in keys:
-        return nearest(wanted.key, keys) or ""
+        return _now_called(wanted.key, keys) or nearest(wanted.key, keys) or ""
     values = {each[wanted.key] for each in labels if wanted.key in each}
     if not wanted.values or values & set(wanted.values):
         return ""

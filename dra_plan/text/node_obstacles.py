@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
 
-from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, UNSCHEDULABLE
+from dra_plan.api.well_known import AUTOSCALER_DELETES, HOSTNAME, NOT_READY, NOW_CALLED, UNSCHEDULABLE
 from dra_plan.documents.devices import DecidingClause, RemovedDevices
 from dra_plan.documents.node_obstacles import (
     FoundLabel,
@@ -318,7 +318,8 @@ def _label(of: NodeObstacle) -> str:
     there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
     there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
     there += [f"{more} more"] if (more := of.values_found - len(of.found)) > 0 else []
-    near = f" (did you mean {of.near}?)" if of.near else ""
+    meant = f" (did you mean {of.near}?)" if of.near else ""
+    near = _now(of) if NOW_CALLED.get(key) == of.near else meant
     near += f" ({_origin(of.origin)})" if of.origin is not None else ""
     return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there, len(there))}" if there else "")
 
@@ -364,10 +365,19 @@ def _where(of: NodeObstacle, where: str) -> str:
     return "on the same node" if of.topology_key == HOSTNAME else f"in their {of.topology_key}"
 
 
+def _lacks_key(of: NodeObstacle) -> str:
+    return f"{'no' if of.nowhere else 'the'} node has {'the' if of.nowhere else 'no'} label {of.topology_key}{_now(of)}"
+
+
+def _now(of: NodeObstacle) -> str:
+    """Return the label that replaced the one that the pod names, in brackets."""
+    return f" (replaced by {of.near})" if of.near else ""
+
+
 def _affinity(of: NodeObstacle) -> str:
     key, where = of.topology_key, f"{of.topology_key}={of.domain}"
     if not of.domain:
-        return f"pod affinity: the node has no label {key}"
+        return f"pod affinity: {_lacks_key(of)}"
     pods = f"with {of.selector}" if of.selector else "that its term selects"
     if of.term == "affinity":
         other = f"; namespace {words.listed(of.elsewhere)} has such pods" if of.elsewhere else ""
@@ -391,7 +401,7 @@ def _affinity(of: NodeObstacle) -> str:
 
 def _spread(of: NodeObstacle) -> str:
     if not of.domain:
-        return f"topology spread: the node has no label {of.topology_key}"
+        return f"topology spread: {_lacks_key(of)}"
     which = f"with {of.selector}" if of.selector else "that count"
     there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'pod')} {which}"
     if of.varies:

@@ -261,7 +261,7 @@ def change(of: SuggestedChange) -> str:
             return f"add an alternative to {words.request(of)}: class {of.class_}, count {of.count}"
         case ClassChanged():
             instead = f" instead of {of.from_}" if of.from_ else ""
-            return f"ask for class {of.to}{instead} in {words.request(of)}"
+            return f"ask for class {of.to}{instead} in {words.request(of)}{_amount(of)}"
         case RequestDropped():
             return f"leave out {words.request(of)}"
         case ConstraintDropped():
@@ -306,6 +306,8 @@ def change(of: SuggestedChange) -> str:
             )
         case PodRuleRelaxed(code="lower-min-domains"):
             return f"set minDomains to {of.to} instead of {of.from_} in the topology spread over {of.topology_key}"
+        case PodRuleRelaxed(code="change-topology-key"):
+            return f"use topologyKey {of.to_key} instead of {of.topology_key}"
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
         case PodRuleRelaxed(code="relax-anti-affinity"):
@@ -351,6 +353,14 @@ def _own_claim(of: ClaimTemplated) -> str:
         f"ResourceClaimTemplate {of.template} with the spec of the claim, and name it in the pod "
         "(resourceClaimTemplateName)"
     )
+
+
+def _amount(of: SelectorChanged | ClassChanged) -> str:
+    """Return how the devices differ in size from those that are asked for now."""
+    if of.amount is None:
+        return ""
+    which = "the matching" if isinstance(of, SelectorChanged) else "its"
+    return f"; {which} devices have {of.amount.name} {of.amount.to} instead of {of.amount.from_}"
 
 
 def _of_each(of: CountLowered) -> str:
@@ -401,8 +411,7 @@ def _selector(of: SelectorChanged) -> str:
     number = f" #{of.selector}" if of.selector else ""
     if of.code in _VERBS:
         said = f"{_VERBS[of.code]} the selector{number} of {whose} to {words.one_line(of.replacement or '')}"
-        if of.amount is not None:
-            said += f"; the matching devices have {of.amount.name} {of.amount.to} instead of {of.amount.from_}"
+        said += _amount(of)
     elif of.dropped:
         said = f"drop `{words.one_line(of.dropped)}` from the selector of {whose}"
     else:

@@ -243,6 +243,16 @@ def lower_min_domains(objects: Objects, change: dict[str, Any]) -> None:
                 each["minDomains"] = change["to"]
 
 
+def change_topology_key(objects: Objects, change: dict[str, Any]) -> None:
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    for spec in pod_specs(objects):
+        affinity = spec.get("affinity", {})
+        terms = [one for near in ("podAffinity", "podAntiAffinity") for one in affinity.get(near, {}).get(field, ())]
+        for each in (*spec.get("topologySpreadConstraints", ()), *terms):
+            if each["topologyKey"] == change["topologyKey"]:
+                each["topologyKey"] = change["toKey"]
+
+
 def honor_taints(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         for each in spec.get("topologySpreadConstraints", ()):
@@ -367,6 +377,7 @@ _APPLY = {
     "lower-request": lower_request,
     "rename-resource": rename_resource,
     "lower-replicas": lower_replicas,
+    "change-topology-key": change_topology_key,
     "honor-taints": honor_taints,
     "lower-min-domains": lower_min_domains,
     "relax-spread": relax_spread,

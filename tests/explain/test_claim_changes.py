@@ -15,6 +15,7 @@ from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.suggest.patches import RANKS, rank
 from dra_plan.questions.explain.owners import STILL_NONE
 from tests.build import (
+    GPU,
     Object,
     allocated,
     claim,
@@ -208,3 +209,27 @@ def test_the_only_request_of_a_pod_is_never_left_out() -> None:
     assert told([device_class(), *having("a", *gpus(1)), *one]) == []
     two = [of_template("t", request("gpu")), of_template("u", request("gpu")), pod("p", templates={"x": "t", "y": "u"})]
     assert told([device_class(), *having("a", *gpus(1)), *two]) == [(["drop-request"], "a", 0)] * 2
+
+
+@pytest.mark.parametrize(
+    ("memory", "codes"),
+    [
+        ("9728Mi", ["release-claim", "change-class"]),
+        ("40Gi", ["change-class", "release-claim"]),
+        ("60Gi", ["change-class", "release-claim"]),
+        ("80Gi", ["change-class", "release-claim"]),
+    ],
+)
+def test_another_class_comes_last_if_its_devices_are_much_smaller(memory: str, codes: list[str]) -> None:
+    classes = [device_class(name, f'device.attributes["{GPU}"].type == "{name}"') for name in ("whole", "part")]
+    devices = [device("a-0", type="whole", capacity={"memory": "80Gi"})]
+    devices += [device("b-0", type="part", capacity={"memory": memory})]
+    devices += [device("b-1", type="part", capacity={"memory": "80Gi"})]  # which is in use
+    holders = [allocated("large", "a/a-0", pod="w"), allocated("all", "a/b-1")]
+    asked = [of_template("t", request("gpu", of="whole")), pod("p", templates={"gpu": "t"})]
+    objects = [*classes, node("a"), slice_("a", *devices), *holders, running("w", "a", claims={"gpu": "large"}), *asked]
+    found = told(objects)
+    assert [code for one, _, _ in found for code in one if code in codes] == codes
+    lines = str(Cluster.of(objects).explain("pod/p"))
+    assert ("memory" in lines) == (memory != "80Gi")
+    assert (f"; its devices have memory {memory} instead of 80Gi (" in lines) == (memory != "80Gi")

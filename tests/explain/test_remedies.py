@@ -49,6 +49,15 @@ def terms(*alternatives: list[list[str]]) -> Object:
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
 
 
+FORMER_ZONE, OS = "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/os"
+
+
+def near(key: str) -> Object:
+    """An affinity for pods of app w in the same domain."""
+    term = {"labelSelector": {"matchLabels": {"app": "w"}}, "topologyKey": key}
+    return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
 TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 
 
@@ -93,6 +102,33 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
             pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
         ],
         [["relax-spread"]],
+    ),
+    "spread over the former name of a label": (
+        [
+            *(node(name, labels={ZONE: name}) for name in ("a", "b")),
+            pod("p", topologySpreadConstraints=[{**SPREAD, "topologyKey": FORMER_ZONE}]),
+        ],
+        [["change-topology-key"], ["relax-spread"]],
+    ),
+    "spread over a label that no node has": (
+        [node("a"), pod("p", topologySpreadConstraints=[{**SPREAD, "topologyKey": FORMER_ZONE}])],
+        [["relax-spread"]],
+    ),
+    "pods near, by the former name of a label": (
+        [
+            node("a", labels={ZONE: "x"}),
+            running("w", "a", labels={"app": "w"}),
+            pod("p", affinity=near(FORMER_ZONE)),
+        ],
+        [["change-topology-key"]],
+    ),
+    "the former name of a label": (
+        [node("a", labels={OS: "linux"}), pod("p", nodeSelector={f"beta.{OS}": "linux"})],
+        [["change-node-selector"]],
+    ),
+    "the former name of a label, with a value that no node has": (
+        [node("a", labels={OS: "linux"}), pod("p", nodeSelector={f"beta.{OS}": "windows"})],
+        [],
     ),
     "spread over a zone that is full": (
         [
@@ -449,3 +485,16 @@ def test_suggestions_hold_in_recorded_cases(corpus: str) -> None:
 @pytest.mark.parametrize("corpus", ["schedule", "volume", "gang", "nodealloc"])
 def test_suggestions_hold_in_whole_corpora(corpus: str) -> None:
     assert sum(map(check, recorded.cases(corpus))) > (0 if corpus == "nodealloc" else 3)
+
+
+def test_a_topology_key_that_no_node_has_is_named_with_its_replacement() -> None:
+    there = node("a", labels={ZONE: "x"})
+    spread = [{**SPREAD, "topologyKey": FORMER_ZONE}]
+    replaced = f"no node has the label {FORMER_ZONE} (replaced by {ZONE})"
+    assert f"topology spread: {replaced}" in str(explain([there, pod("p", topologySpreadConstraints=spread)], "p"))
+    assert f"pod affinity: {replaced}" in str(explain([there, pod("p", affinity=near(FORMER_ZONE))], "p"))
+    selects = pod("p", nodeSelector={FORMER_ZONE: "x"})
+    assert f"wants {FORMER_ZONE}=x (replaced by {ZONE}), has no label" in str(explain([there, selects], "p"))
+    elsewhere = node("b", labels={FORMER_ZONE: "x"}, cpu="500m")
+    some = str(explain([there, elsewhere, pod("p", topologySpreadConstraints=spread)], "p"))
+    assert f"topology spread: the node has no label {FORMER_ZONE}" in some

@@ -1,21 +1,28 @@
-"""How near other values for a selector come to the requested values, by their devices' amounts."""
+"""How near other values for a selector, and other classes, come to the requested ones, by their devices' amounts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from msgspec import structs
 
-from dra_plan.allocator import PoolDevice
+from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, PoolDevice
+from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
-from dra_plan.documents.suggestions import OtherAmount, SelectorChanged
+from dra_plan.documents.suggestions import ClassChanged, OtherAmount, SelectorChanged
 from dra_plan.explanation.funnel import NodeOffer
+from dra_plan.explanation.names import claim_name, request_name
+from dra_plan.explanation.placement import Budget, Placement
 from dra_plan.explanation.reasons import amount as text
 
 from .patches import Change
 
 _NEAR = 1 << 80
 """More than any amount: the nearness of a value whose devices can be compared with those that were asked for."""
+
+_STEPS = 3_000
+"""The number of search steps to find the devices that a request gets, after a change of its class was tried."""
 
 
 def with_nearness(offer: NodeOffer, change: Change) -> Change:
@@ -70,8 +77,62 @@ def _largest_amounts(offer: NodeOffer, expression: str) -> dict[str, int]:
                 continue
         except ValueError:
             continue
-        amounts = [(name, capacity.value) for name, capacity in each.device.capacity.items()]
-        amounts += ((n, c.value) for taken in each.device.consumes_counters for n, c in taken.counters.items())
-        for name, value in amounts:
-            found[name] = max(found.get(name, 0), quantity.parse(value).nano)
+        for name, amount in _amounts(each).items():
+            found[name] = max(found.get(name, 0), amount)
     return found
+
+
+def _amounts(device: PoolDevice) -> dict[str, int]:
+    """Return the capacities of a device, and the counters that it consumes, in nano-units."""
+    amounts = [(name, capacity.value) for name, capacity in device.device.capacity.items()]
+    amounts += ((n, c.value) for taken in device.device.consumes_counters for n, c in taken.counters.items())
+    found: dict[str, int] = {}
+    for name, value in amounts:
+        found[name] = max(found.get(name, 0), quantity.parse(value).nano)
+    return found
+
+
+def with_class_amount(first: Placement, changed: Placement, change: Change) -> Change:
+    """Return a change of the class with how much less the devices have that the request then gets on the node.
+
+    They are compared with the node's largest device of the class that is asked for now, in the most important of the
+    amounts that both have. A change to larger or equal devices is returned as it is.
+    """
+    told = change.told
+    if not isinstance(told, ClassChanged):
+        return change
+    outcome = changed.ask(Budget(_STEPS, _STEPS))
+    named = {"claim": told.claim, "request": told.request}
+    want = next((one for one in first.wants() if request_name(one) == named), None)
+    if outcome.outcome is not Outcome.FITS or want is None or want.device_class is None:
+        return change
+    devices = [device for pool in first.gathered[0] for device in pool.devices()]
+    asked = [_amounts(each) for each in devices if _is_wanted(want, each)]
+    given = [_amounts(each) for each in _given(outcome, changed, told, devices)]
+    shared = [name for name in set().union(*asked) if given and all(name in each for each in given)]
+    for name in sorted(shared, key=_importance)[:1]:
+        had, has = max(each.get(name, 0) for each in asked), min(each[name] for each in given)
+        if has < had:
+            amount = OtherAmount(name=name, from_=text(had), to=text(has))
+            return replace(change, told=structs.replace(told, amount=amount))
+    return change
+
+
+def _is_wanted(want: Want, device: PoolDevice) -> bool:
+    try:
+        return want.selector_refusal(device) is None
+    except (AllocationError, ValueError):
+        return False
+
+
+def _given(
+    outcome: NodeOutcome, changed: Placement, told: ClassChanged, devices: Sequence[PoolDevice]
+) -> list[PoolDevice]:
+    """Return the devices that the request gets."""
+    ids = {
+        (one.driver, one.pool, one.device)
+        for claim, allocation in zip(changed.claims, outcome.allocations, strict=True)
+        for one in allocation.devices.results
+        if claim_name(claim) == told.claim and one.request == told.request
+    }
+    return [each for each in devices if (each.id.driver, each.id.pool, each.id.device) in ids]

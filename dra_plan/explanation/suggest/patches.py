@@ -26,6 +26,7 @@ from dra_plan.documents.suggestions import (
     CHANGES,
     CapacityChanged,
     ClaimReleased,
+    ClassChanged,
     CountLowered,
     GateEnabled,
     NodeRequirementDropped,
@@ -88,7 +89,7 @@ def _share(told: SuggestedChange) -> Fraction | None:
         return Fraction(parse(told.to).nano, parse(told.from_).nano or 1)
     if isinstance(told, CapacityChanged) and told.code == "lower-capacity":
         return Fraction(parse(told.to).nano, parse(told.from_).nano or 1)
-    if isinstance(told, SelectorChanged) and told.amount is not None:
+    if isinstance(told, SelectorChanged | ClassChanged) and told.amount is not None:
         return Fraction(parse(told.amount.to).nano, parse(told.amount.from_).nano or 1)
     return _share_of_bound(told) if isinstance(told, SelectorChanged) and told.code == "change-value" else None
 

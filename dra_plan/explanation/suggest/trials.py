@@ -37,6 +37,7 @@ from dra_plan.explanation.placement import Budget, Placement, Placements
 from dra_plan.explanation.selectors import look_up
 
 from . import candidates, patches
+from .nearness import with_class_amount
 from .other_nodes import OtherNodes, applied
 from .patches import Change, gives_up_alternative, of_class
 
@@ -425,7 +426,7 @@ class SuggestionSearch:
             self._templates = [made_from(claim, self._inventory) for claim in first.claims]
         return Suggestion(
             changes=tuple(
-                self._with_template(first, self._with_users(change))
+                self._with_template(first, self._with_users(with_class_amount(first, changed, change)))
                 for change in sorted(made, key=lambda change: change.rank)
             ),
             node=node,

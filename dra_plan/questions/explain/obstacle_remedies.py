@@ -364,7 +364,7 @@ class ObstacleRemedies:
                 return  # in the host's network, every port that the process listens on is the node's
             told = PodRuleRelaxed(code="drop-host-port", port=one.port)
             yield from self._of_pod(told, lambda spec: without_port(spec, one.port, one.protocol), fixed=True)
-        elif one.kind == "Spread" and one.domain:
+        elif one.kind == "Spread" and (one.domain or one.nowhere):
             if one.tainted and self._pods.spec is not None and self._pods.spec.topology_spread_constraints:
                 told = PodRuleRelaxed(code="honor-taints", topology_key=key)
                 yield from self._of_pod(told, lambda spec: honoring_taints(spec, key), fixed=True)

@@ -46,6 +46,7 @@ from dra_plan.questions.explain.obstacle_remedies import ObstacleRemedies, Remed
 from dra_plan.questions.explain.removals import is_of_pods, priority_of, removals
 from dra_plan.questions.explain.shared_claims import claim_per_pod, own_claim
 from dra_plan.questions.explain.spec_edits import of_spec
+from dra_plan.questions.explain.topology_keys import replaced_key
 from dra_plan.scheduler.cluster.pod_requests import amounts
 
 MOST_GROUPS = 4
@@ -275,6 +276,7 @@ class Remedies:
 
     def _alone(self, one: NodeObstacle, group: RefusingNodes, verdict: OwnerVerdict) -> Iterator[Remedy]:
         """Yield the changes for an obstacle, except changes of what claims request."""
+        yield from replaced_key(self._pods, one)
         yield from self._of_obstacles.of(one, group)
         yield from own_claim(self._inventory, self._pods, verdict, one)
 

@@ -339,6 +339,9 @@ def _of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
         if had.when_unsatisfiable != has.when_unsatisfiable:
             place = f"{path}/topologySpreadConstraints/{at}/whenUnsatisfiable"
             yield PatchOperation(op="replace", path=place, value=has.when_unsatisfiable)
+        if had.topology_key != has.topology_key:
+            place = f"{path}/topologySpreadConstraints/{at}/topologyKey"
+            yield PatchOperation(op="replace", path=place, value=has.topology_key)
         if had.min_domains != has.min_domains:
             place = f"{path}/topologySpreadConstraints/{at}/minDomains"
             to = {} if has.min_domains is None else {"value": has.min_domains}

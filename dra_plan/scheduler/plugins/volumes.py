@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dra_plan.api.core import Pod
 from dra_plan.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
-from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
+from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, NOW_CALLED, REGION, ZONE
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 from dra_plan.scheduler.cluster.pod_volumes import Disk, pod_volumes
 from dra_plan.scheduler.cluster.volumes import (
@@ -404,7 +404,6 @@ def _after_attachment(pod: Pod, _old: VolumeAttachment | None, _new: VolumeAttac
 # -- VolumeZone --------------------------------------------------------------------------------------------------------
 
 _KEYS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
-_NOW_CALLED = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 
 _CONFLICT = unresolvable("node(s) had no available volume zone")
 
@@ -428,7 +427,7 @@ def _topologies(volume: PersistentVolume) -> Iterator[_Topology]:
 
 def _key_on(node: NodeInfo, key: str) -> str:
     """Return the node's key to compare; a volume's old key matches a node's new key, but not the reverse."""
-    return key if key in node.labels else _NOW_CALLED.get(key, key)
+    return key if key in node.labels else NOW_CALLED.get(key, key)
 
 
 class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
