@@ -285,10 +285,9 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
     message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so the claim is not known"
     maker = index.inventory.template_makers.get((namespace, name))
     if maker is not None:
-        message += (
-            f"; the controller of {maker[0]} {maker[1]}/{maker[2]} creates it in the cluster: "
-            "add the output of `kubectl get resourceclaimtemplates -A -o yaml`"
-        )
+        message += f"; the controller of {maker[0]} {maker[1]}/{maker[2]} creates it in the cluster"
+        if not any(one.metadata.is_stored for one in index.inventory.templates):  # a dump has all of them
+            message += ": add the output of `kubectl get resourceclaimtemplates -A -o yaml`"
     elif meant := the_nearest(name, index.templates_in(namespace)):
         message += f" (did you mean {meant}?)"
     origin = index.inventory.origins.get(owner)

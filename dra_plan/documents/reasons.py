@@ -68,6 +68,16 @@ class TriedRewrite(DocumentPart, frozen=True, kw_only=True):
     outcome: str
 
 
+class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that is not ready, and the reason for this."""
+
+    pod: Annotated[Text, Meta(description="The pod, as NAMESPACE/NAME.")]
+    node: str
+    reason: Annotated[str, Meta(description="The reason why its first waiting container waits, in one word.")] = ""
+    message: Annotated[str, Meta(description="The message of the kubelet or the scheduler.")] = ""
+    container: Annotated[str, Meta(description="The name of that container.")] = ""
+
+
 class AttemptFault(DocumentPart, frozen=True, kw_only=True):
     """The error that ended the scheduling attempt."""
 
@@ -78,6 +88,12 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description="If `object` is a claim that is created from a template: the template.")
     ] = ""
     missing: ObjectName | None = None
+    maker: Annotated[
+        ObjectName | None, Meta(description="The object from which a controller creates `missing`, a claim template.")
+    ] = None
+    maker_pods: Annotated[
+        list[UnreadyPod], Meta(description="The pods of this controller that were found and are not ready.")
+    ] = []
     source: str | None = None
     device: DeviceName | None = None
     rewrite: TriedRewrite | None = None

@@ -154,16 +154,6 @@ class DriverPod(DocumentPart, frozen=True, kw_only=True):
     taint: TaintName | None = None
 
 
-class UnreadyPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that is not ready, and the reason for this."""
-
-    pod: Annotated[Text, Meta(description="The pod, as NAMESPACE/NAME.")]
-    node: str
-    reason: Annotated[str, Meta(description="The reason why its first waiting container waits, in one word.")] = ""
-    message: Annotated[str, Meta(description="The message of the kubelet or the scheduler.")] = ""
-    container: Annotated[str, Meta(description="The name of that container.")] = ""
-
-
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
     """The result for a claim set on nodes that are alike."""
 

@@ -23,7 +23,8 @@ from .base import (
 )
 from .devices import ClaimHolder, TaintName
 from .node_obstacles import NodeObstacle, RefusingNodes
-from .stories import AbsentName, DriverPod, SharedClaim, UnreadyPod
+from .reasons import UnreadyPod
+from .stories import AbsentName, DriverPod, SharedClaim
 from .suggestions import TriedChanges
 from .volume_needs import VolumeClaimNeeds, VolumeElsewhere, VolumesApart
 

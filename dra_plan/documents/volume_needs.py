@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from .base import DocumentPart, one_of
-from .stories import UnreadyPod
+from .reasons import UnreadyPod
 
 
 class UnmatchedVolume(DocumentPart, frozen=True, kw_only=True):

@@ -25,7 +25,8 @@ from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.cel.parts import strings
 from dra_plan.claims.owners import ended, is_ready, pod_spec, wanted, why_waiting
 from dra_plan.documents.devices import TaintName
-from dra_plan.documents.stories import DriverPod, MissingDriver, UnreadyPod
+from dra_plan.documents.reasons import UnreadyPod
+from dra_plan.documents.stories import DriverPod, MissingDriver
 from dra_plan.documents.volume_needs import PodlessWorkload
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.scheduler.new_pods import daemon_node
@@ -151,6 +152,24 @@ class DriverPods:
         every = [(node, pod) for pods in self._daemons.values() for node, pod in pods.items()]
         plugins = [(node, pod) for node, pod in every if _is_plugin(pod)]
         return [unready_pod(pod, node) for node, pod in plugins or every if not is_ready(pod)]
+
+    def unready_controllers(self, kind: str) -> list[UnreadyPod]:
+        """Return the pods that are not ready of the controller of a driver's own kind. Crashing pods come first.
+
+        The driver is the one that has the name of the kind in its own: compute-domain.nvidia.com for a ComputeDomain.
+        Its controller runs beside its DaemonSet.
+        """
+        places: dict[str, set[str]] = {}
+        for one in self._inventory.slices:
+            if kind.lower() in one.spec.driver.replace("-", "").replace(".", ""):
+                places.setdefault(one.spec.driver, set()).update(filter(None, [one.spec.node_name]))
+        found: dict[str, UnreadyPod] = {}
+        for driver, nodes in places.items():
+            spaces = {namespace for namespace, _ in self._publishing(driver, frozenset(nodes))}
+            for pod in self._inventory.pods:
+                if pod.metadata.namespace in spaces and not is_ready(pod) and _is_controller(pod, driver):
+                    found[pod.key] = unready_pod(pod, pod.spec.node_name)
+        return sorted(found.values(), key=lambda one: (not one.container, one.pod))[:MOST_FOUND]
 
     def unready_provisioners(self, provisioner: str) -> list[UnreadyPod]:
         """Return the pods of a volume provisioner if none of them is ready. Crashing pods come first.
@@ -295,6 +314,14 @@ def _joined(found: Iterable[DriverPod]) -> Iterator[DriverPod]:
 def _is_plugin(pod: Pod) -> bool:
     paths = (volume.get("hostPath") for volume in pod.spec.volumes)
     return any(isinstance(path, dict) and str(path.get("path", "")).startswith(_PLUGINS) for path in paths)
+
+
+def _is_controller(pod: Pod, driver: str) -> bool:
+    """Return whether the pod may run a driver's controller: a Deployment or StatefulSet, named alike, has it."""
+    by = pod.metadata.controller
+    if by is None or by.kind not in ("ReplicaSet", "Deployment", "StatefulSet") or ended(pod):
+        return False
+    return _likeness(driver, ("", pod.metadata.name), pod) > 0
 
 
 _COMMON = frozenset(("com", "net", "org", "io", "k8s", "sigs", "dra", "driver", "device", "example", "gpu", "nic"))

@@ -10,10 +10,12 @@ from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.inventory import Inventory, ObjectKey, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import ClaimSet
+from dra_plan.documents.reasons import UnreadyPod
 from dra_plan.near import misspelt, nearest
 from dra_plan.scheduler.dra.filter import check_requests
 
 from . import edits
+from .driver_pods import DriverPods
 from .names import CLAIM, made_from, source
 from .placement import Budget, Placement
 from .selectors import mended
@@ -44,7 +46,8 @@ class ErrorDetails:
     `selector` is the index of a selector in the object. If the object is a claim that was generated from a `template`,
     only the template can be corrected. `known` are the names that may have been meant, and `hint` is the most similar
     of them. `gate` is the feature gate that is off. `missing` is the kind, namespace and name of the object that does
-    not exist.
+    not exist; `maker` is the one from which a controller creates it, and `maker_pods` are this controller's pods that
+    are not ready.
     """
 
     code: str
@@ -61,6 +64,8 @@ class ErrorDetails:
     hint: str | None = None
     gate: str | None = None
     missing: ObjectKey | None = None
+    maker: ObjectKey | None = None
+    maker_pods: list[UnreadyPod] = field(default_factory=list)
     want: Want | None = None
     """The request whose selector failed."""
 
@@ -73,6 +78,10 @@ def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
         kind, namespace, name = missing
         objects = inventory.claims if kind == "ResourceClaim" else inventory.templates
         details.missing = missing
+        details.maker = inventory.template_makers.get((namespace, name)) if objects is inventory.templates else None
+        if details.maker is not None:  # it is not created by hand, and no other template replaces it
+            details.maker_pods = DriverPods(inventory).unready_controllers(details.maker[0])
+            return details
         own = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
         details.known, details.hint = own, nearest(name, own)
         elsewhere = sorted(obj.metadata.namespace for obj in objects if obj.metadata.name == name)

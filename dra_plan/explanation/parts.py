@@ -78,6 +78,8 @@ def fault(found: ErrorDetails) -> AttemptFault:
         object=_object(found.object),
         template=found.template,
         missing=_object(found.missing),
+        maker=_object(found.maker),
+        maker_pods=found.maker_pods,
         source=str(found.origin) if found.origin is not None else None,
         device=device_name(found.device) if found.device is not None else None,
         rewrite=TriedRewrite(expression=rewrite.expression, outcome=rewrite.outcome) if rewrite is not None else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from dra_plan.documents.reasons import (
 )
 from dra_plan.text import columns, words
 from dra_plan.text.columns import Lines, Verbatim, indented
+from dra_plan.text.placed import unready_sentence
 from dra_plan.text.words import scheduler_says
 
 
@@ -258,12 +260,27 @@ def _set_error(of: AttemptFault) -> list[str]:
     if of.missing is None:
         return [f"{_where(of)} cannot use its claims."]
     missing = of.missing
+    if of.maker is not None:
+        return [f"{_where(of)} needs {missing.kind} {words.claim(missing)}, which is not in the input.", _made(of)]
     said = f"{_where(of)} needs {missing.kind} {words.claim(missing)}, which is not in the input.{_meant(of)}"
+    made = " (or the object from which a controller creates it)" if missing.kind == "ResourceClaimTemplate" else ""
     create = (
-        f"Create this {missing.kind} in namespace {missing.namespace}, or name another {missing.kind} in the pod's "
-        "resourceClaims."
+        f"Create this {missing.kind} in namespace {missing.namespace}{made}, or name another {missing.kind} in the "
+        "pod's resourceClaims."
     )
     return [said, *([] if of.hint else [create])]
+
+
+def _made(of: AttemptFault) -> str:
+    """Return whose controller creates what is missing, and why this controller's pod is not ready, if that is known."""
+    maker = of.maker
+    if maker is None:
+        return ""
+    said = f"The controller of {maker.kind} {words.claim(maker)} creates it."
+    if of.maker_pods:
+        return f"{said} {unready_sentence(of.maker_pods[0])}"
+    describe = shlex.join(["kubectl", "describe", maker.kind.lower(), maker.name, "-n", maker.namespace])
+    return f"{said} Its messages: {describe}"
 
 
 ABOUT_POOLS = ("all-and-broken-pool", "invalid-pool")

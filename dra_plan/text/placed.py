@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from dra_plan.claims.owners import CRASHING, RUNNING, STARTING
 from dra_plan.documents.claim_sets import UnplannedOwner, WaitingContainer
-from dra_plan.documents.stories import DriverPod, UnreadyPod
+from dra_plan.documents.reasons import UnreadyPod
+from dra_plan.documents.stories import DriverPod
 from dra_plan.documents.verdicts import OwnerVerdict, PodEvent
 from dra_plan.text import words
 

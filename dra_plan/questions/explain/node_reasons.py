@@ -26,8 +26,8 @@ from dra_plan.documents.node_obstacles import (
     RefusingNodes,
     ShortAlternative,
 )
-from dra_plan.documents.reasons import LeadingReason, NotTogether
-from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere, UnreadyPod
+from dra_plan.documents.reasons import LeadingReason, NotTogether, UnreadyPod
+from dra_plan.documents.stories import AbsentName, MissingDriver, PoolElsewhere
 from dra_plan.explanation.suggest.admissions import is_of_condition
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.obstacle_details import MOST_EACH, OnNodes, blocking_pod, differing, obstacle_on
