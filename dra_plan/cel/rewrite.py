@@ -232,15 +232,6 @@ def with_domain(text: str, domain: str, to: str) -> str:
     return _replaced(text, [(place, _as_written(text, place, to)) for place in places])
 
 
-def with_driver(text: str, clause: str, driver: str, to: str) -> str:
-    """Return the expression for devices of another driver.
-
-    `clause` is the part that compares the driver. The name is also replaced where it is a domain.
-    """
-    compared = comparison(clause)
-    return with_domain(with_clause(text, clause, compared.with_value(to)) if compared is not None else text, driver, to)
-
-
 def _as_written(text: str, place: TextSpan, name: str) -> str:
     """Return the name in the form of the text that it replaces, which is bare after a dot and otherwise in quotes."""
     return name if is_identifier(place.of(text)) else constant_text(name)

@@ -34,7 +34,7 @@ from dra_plan.api.resource import (
     ResourceClaim,
 )
 from dra_plan.cel.parts import clauses, references, strings
-from dra_plan.cel.rewrite import comparison, with_driver, without_clause
+from dra_plan.cel.rewrite import comparison, with_clause, with_domain, without_clause
 from dra_plan.documents.base import ClaimName
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import (
@@ -181,9 +181,11 @@ def _of_renamed_driver(expression: str, found: Sequence[DecisivePart], nowhere: 
     for clause in (one.clause for one in found if one.clause in nowhere and _names_driver(one.clause)):
         compared = comparison(clause)
         drivers = {value for one in found if one.clause == clause for each in one.found for _, value in each.values}
-        driver = compared.value if compared is not None and compared.is_equal and compared.is_plain else None
-        if isinstance(driver, str) and (new := renamed_driver(driver, drivers)) is not None:
-            yield with_driver(expression, clause, driver, new)
+        if compared is None or not (compared.is_equal and compared.is_plain and isinstance(compared.value, str)):
+            continue
+        old, new = compared.value, renamed_driver(compared.value, drivers)
+        if new is not None:
+            yield with_domain(with_clause(expression, clause, compared.with_value(new)), old, new)
 
 
 def _names_driver(clause: str) -> bool:
