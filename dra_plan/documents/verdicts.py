@@ -447,6 +447,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
             "bound, or waits for its volumes: those whose volume is being created, or whose provisioner is not ready."
         ),
     ] = []
+    uncreated: Annotated[
+        list[str],
+        Meta(
+            description="Of a pod that would be bound: the ResourceClaimTemplates from which its claims have not been "
+            "created yet."
+        ),
+    ] = []
     limits_unknown: Annotated[
         bool,
         Meta(

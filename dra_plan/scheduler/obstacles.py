@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from dra_plan.api.core import Node
-from dra_plan.api.well_known import NOW_CALLED
+from dra_plan.api.well_known import HOSTNAME, NOW_CALLED
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.node_obstacles import FoundLabel, NodeObstacle
 from dra_plan.near import nearest, the_nearest
@@ -183,4 +183,7 @@ def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
     values = {each[wanted.key] for each in labels if wanted.key in each}
     if not wanted.values or values & set(wanted.values):
         return ""
+    alike = [one for one in values if one.partition(".")[0] == wanted.values[0].partition(".")[0]]
+    if wanted.key == HOSTNAME and len(alike) == 1:
+        return alike[0]  # with or without the domain of the network
     return the_nearest(wanted.values[0], values) or ""

@@ -69,6 +69,8 @@ class _Whose:
 def _would_bind(whose: _Whose) -> str:
     of = whose.of
     when = "once its volumes exist" if any(one.is_stalled for one in of.volume_claims) else "now"
+    if of.uncreated:
+        when = "once its claims are created" if len(of.uncreated) > 1 else "once its claim is created"
     if whose.is_pod:
         return f" would be bound to {whose.nodes} {when}."
     if of.kind == "ResourceClaim":

@@ -269,6 +269,12 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield from _unknown_lines(of)
     if of.held_by == "OtherScheduler":
         yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
+    if of.uncreated:
+        yield (
+            f"kube-controller-manager creates {'it' if len(of.uncreated) == 1 else 'them'} from {'template' if len(of.uncreated) == 1 else 'templates'} "
+            f"{words.listed(of.uncreated)}. If that takes more than a few seconds, look at the events of the pod and "
+            "at the pods of kube-controller-manager."
+        )
     yield from map(_lost, of.lost_claims)
     for leaving in of.leaving_claims:
         yield _leaving(leaving)
@@ -388,7 +394,7 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
         return said
     if of.kind != "Pod":
         return f"{said.removesuffix('.')}. Now they would be created."
-    if any(one.given_up for one in of.volume_claims):
+    if of.uncreated or any(one.given_up for one in of.volume_claims):
         return said
     return f"{said.removesuffix('.')}. It would fit now."
 

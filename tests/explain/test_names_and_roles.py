@@ -71,3 +71,27 @@ def test_every_taint_that_keeps_the_pod_away_is_named() -> None:
     assert f"b: taint {down}:NoSchedule (the node is not ready)\n" in said
     tolerating = bare_pod("p", tolerations=[{"key": "spot", "operator": "Exists"}])
     assert "a: taint gpu=here:NoSchedule\n" in text([*objects[:2], tolerating])
+
+
+def test_a_host_name_without_its_domain() -> None:
+    host = "kubernetes.io/hostname"
+    labels = [{host: name} for name in ("db-1.corp", "cp-1.corp", "db-2.corp")]
+    reserved = {"taints": [taint("dedicated")]}
+    nodes = [node(each[host], labels=each, spec=reserved if each[host] == "db-1.corp" else None) for each in labels]
+    objects = [*nodes, bare_pod("p", nodeSelector={host: "db-1"})]
+    assert "wants kubernetes.io/hostname=db-1 (did you mean db-1.corp?)" in text(objects)
+    assert sorted(suggested(objects)[0]) == ["change-node-selector", "tolerate-node-taint"]
+
+
+def test_a_claim_that_is_not_created_yet_is_awaited() -> None:
+    known = {"uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    wanting = bare_pod("p", templates={"gpu": "one"})
+    wanting["metadata"] |= known
+    made = template("one", request())
+    objects = [node("a"), slice_("a", "gpu-0"), device_class(), made, wanting]
+    assert "would be bound to a now" in text(objects)  # the claims may be missing from the input
+    made["metadata"] |= known
+    said = " ".join(text(objects).split())
+    assert "pod/default/p would be bound to a once its claim is created. kube-controller-manager creates it" in said
+    del wanting["metadata"]["uid"]
+    assert "would be bound to a now" in text(objects)

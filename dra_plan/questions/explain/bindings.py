@@ -1,4 +1,4 @@
-"""`explain`: what a pod waits for: conditions of its devices, volumes that other nodes use, a Kueue queue."""
+"""`explain`: what a pod waits for: conditions of its devices, new claims, volumes that other nodes use, a queue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
 from dra_plan.api.well_known import KUEUE_QUEUE, OUT_OF_SERVICE, UNREACHABLE
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claims.index import only_nodes
+from dra_plan.claims.index import Index, only_nodes
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import named_claims
 from dra_plan.documents.base import DeviceName
@@ -175,3 +175,24 @@ def is_unreachable(node: Node | None) -> bool:
 
 
 _UNREACHABLE = (UNREACHABLE, OUT_OF_SERVICE)
+
+
+def uncreated_claims(index: Index, pod: Pod) -> list[str]:
+    """Return the templates from which claims of the pod have not been created.
+
+    Only pods that were read from an API server have some. kube-controller-manager creates their claims, and the
+    scheduler waits for them. Without claims and templates of a cluster, the claims may just be missing from the input.
+    """
+    inventory = index.inventory
+    given = next((one for one in inventory.pods if one.key == pod.key), None)
+    has_claims = bool(inventory.claims) or any(one.metadata.uid for one in inventory.templates)
+    if given is None or not (given.metadata.uid and given.metadata.creation_timestamp and has_claims):
+        return []
+    made = {status.name for status in given.status.resource_claim_statuses}
+    return [
+        entry.resource_claim_template_name
+        for entry in given.spec.resource_claims
+        if entry.resource_claim_template_name
+        and entry.name not in made
+        and index.generated_claims.of(given, entry.name) is None
+    ]

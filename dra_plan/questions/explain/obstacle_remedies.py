@@ -250,7 +250,7 @@ class ObstacleRemedies:
         return _added(group.nodes[0]) if any(map(may_be_new, about)) and not any(one.never for one in about) else None
 
     def _label(self, one: NodeObstacle, node: Node) -> Iterator[Remedy]:
-        if one.operator != "In" or one.label in ("metadata.name", HOSTNAME):
+        if one.operator != "In" or one.label == "metadata.name" or (one.label == HOSTNAME and not one.near):
             return
         wanted_value, near = one.values[0], one.near
         if one.label == WINDOWS_BUILD or (one.label in _OF_SYSTEM and wanted_value in _PLATFORMS):

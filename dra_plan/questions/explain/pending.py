@@ -34,7 +34,13 @@ from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted
 from dra_plan.planner.rivals import OwnersOfPods, gained, rivals, that_come_first
 from dra_plan.questions.allocate.answer import AllocationPlan
-from dra_plan.questions.explain.bindings import awaited_conditions, claims_of_lost_nodes, leaving_claims, queue_of
+from dra_plan.questions.explain.bindings import (
+    awaited_conditions,
+    claims_of_lost_nodes,
+    leaving_claims,
+    queue_of,
+    uncreated_claims,
+)
 from dra_plan.questions.explain.contradictions import label_conflict, volumes_apart
 from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive
@@ -167,6 +173,8 @@ class PendingPods:
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if self._is_at_length and (fate.held_by == "Volumes" or fate.is_good):
             made = structs.replace(made, volume_claims=awaited_by(self._inventory, record.pod, self._drivers))
+        if fate.is_good and owner.kind == POD:
+            made = structs.replace(made, uncreated=uncreated_claims(self._index, record.pod))
         made, record = self._of_gang(made, record)
         if fate.verdict == "Error":
             made = structs.replace(made, full_claims=full_claims(self._inventory, record.pod, run.result.claims))
