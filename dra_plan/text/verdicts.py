@@ -270,9 +270,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.held_by == "OtherScheduler":
         yield from (f"To look for its pods: kubectl get pods -A | grep -e {shlex.quote(name)}" for name in of.held)
     if of.uncreated:
+        them = "it from template" if len(of.uncreated) == 1 else "them from templates"
         yield (
-            f"kube-controller-manager creates {'it' if len(of.uncreated) == 1 else 'them'} from {'template' if len(of.uncreated) == 1 else 'templates'} "
-            f"{words.listed(of.uncreated)}. If that takes more than a few seconds, look at the events of the pod and "
+            f"kube-controller-manager creates {them} {words.listed(of.uncreated)}. If that takes more than a few seconds, look at the events of the pod and "
             "at the pods of kube-controller-manager."
         )
     yield from map(_lost, of.lost_claims)
