@@ -272,7 +272,8 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.uncreated:
         them = "it from template" if len(of.uncreated) == 1 else "them from templates"
         yield (
-            f"kube-controller-manager creates {them} {words.listed(of.uncreated)}. If that takes more than a few seconds, look at the events of the pod and "
+            f"kube-controller-manager creates {them} {words.listed(of.uncreated)}. If that takes "
+            "more than a few seconds, look at the events of the pod and "
             "at the pods of kube-controller-manager."
         )
     yield from map(_lost, of.lost_claims)
