@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from dra_plan.api.well_known import HOSTNAME
+from dra_plan.api.well_known import HOSTNAME, SELECTED_NODE
 from dra_plan.documents.volume_needs import PodlessWorkload, UnmatchedVolume, VolumeClaimNeeds, VolumesApart
 from dra_plan.text import words
 from dra_plan.text.placed import unready_sentence
@@ -29,6 +29,12 @@ def volume_claim(of: VolumeClaimNeeds, namespace: str) -> str:
 
 def _awaited(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
     """Yield the sentences about a claim whose volume is created when the pod has a node, or is being created."""
+    if of.selected_node and of.nowhere:
+        yield (
+            f"{claim} waits for a volume for node {of.selected_node}, and there is no such node. If it is gone for "
+            f"good, remove the annotation: {_unselecting(of.name, namespace)}"
+        )
+        return
     where = f" on nodes with {words.listed(of.labels)}" if of.labels else " for the node of the pod"
     if of.selected_node:
         where = f" for {of.selected_node}, where the pod then runs"
@@ -37,6 +43,10 @@ def _awaited(claim: str, of: VolumeClaimNeeds, namespace: str) -> Iterator[str]:
         return
     yield f"{claim}: {_whom(of)} has to create its volume{where}."
     yield from _provisioner(of, namespace)
+
+
+def _unselecting(name: str, namespace: str) -> str:
+    return shlex.join(["kubectl", "annotate", "pvc", name, "-n", namespace, f"{SELECTED_NODE}-"])
 
 
 # -- a claim that names its volume -------------------------------------------------------------------------------------

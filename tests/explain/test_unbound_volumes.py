@@ -348,3 +348,12 @@ def test_limits_of_volumes_that_are_not_known_are_told_where_a_pod_may_fit(fits:
     assert told.verdict == ("WouldBind" if fits else "Unschedulable")
     assert ("volumes-missing" in {one.code for one in told.document.warnings}) == fits
     assert ("How many volumes a node can attach is not known" in str(told)) != fits
+
+
+def test_a_claim_whose_selected_node_is_gone() -> None:
+    selected = {"annotations": {"volume.kubernetes.io/selected-node": "gone"}}
+    objects = [node("a"), storage_class(), volume_claim("c", metadata=selected), pod("p", volumes=mounts("c"))]
+    said = " ".join(str(Cluster.of(objects).explain("pod/p")).split())
+    assert "c waits for a volume for node gone, and there is no such node." in said
+    assert "kubectl annotate pvc c -n default volume.kubernetes.io/selected-node-" in said
+    assert "no such node" not in str(Cluster.of([*objects, node("gone")]).explain("pod/p"))

@@ -98,7 +98,9 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim, drivers: DriverPods
     )
     if claim.volume_name:
         return _with_its_volume(inventory, claim, made)
-    made = _with(made, selected_node=claim.selected_node or "")
+    selected = claim.selected_node or ""
+    is_gone = bool(selected) and all(one.metadata.name != selected for one in inventory.nodes)
+    made = _with(made, selected_node=selected, nowhere=is_gone)
     classes = {one.metadata.name: one for one in inventory.storage_classes}
     found = classes.get(claim.class_name)
     made = _with(made, volumes=list(_offered(inventory, claim)))
