@@ -94,7 +94,10 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         bool, Meta(description=("True if the volume is created only when the pod has a node (WaitForFirstConsumer)."))
     ] = False
     labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
-    nowhere: Annotated[bool, Meta(description="True if no node in the input can use the volume.")] = False
+    nowhere: Annotated[
+        bool,
+        Meta(description="True if no node in the input can use the volume, or if `selectedNode` is not in the input."),
+    ] = False
     again: Annotated[
         str,
         one_of("", "provisioned", "free-volume", "no-volume", "no-node", "class-missing", "unknown"),
