@@ -315,13 +315,13 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
     """
     if was_listed(inventory, "Pod"):
         return
-    if inventory.nodes and not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
+    if inventory.nodes and not any(is_of_cluster(node.metadata) for node in inventory.nodes):
         return
-    pods = {pod.metadata.namespace for pod in inventory.pods if _is_of_cluster(pod.metadata)}
+    pods = {pod.metadata.namespace for pod in inventory.pods if is_of_cluster(pod.metadata)}
     if len(pods) != 1:
         return
     [namespace] = pods
-    claims = {claim.metadata.namespace for claim in inventory.claims if _is_of_cluster(claim.metadata)}
+    claims = {claim.metadata.namespace for claim in inventory.claims if is_of_cluster(claim.metadata)}
     both = claims <= pods and not was_listed(inventory, "ResourceClaim")
     subject, free, command = (
         ("pods and claims", "cpu, memory and devices", "`kubectl get pods,resourceclaims -A -o yaml`")
@@ -329,7 +329,7 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         else ("pods", "cpu and memory", "`kubectl get pods -A -o yaml`")
     )
     of_others = [one for one in inventory.workloads if one.metadata.namespace != namespace]
-    if namespace == SYSTEM_NAMESPACE and any(_is_of_cluster(one.metadata) for one in of_others):
+    if namespace == SYSTEM_NAMESPACE and any(is_of_cluster(one.metadata) for one in of_others):
         return  # nobody lists these of one namespace, and the others' pods of another: the others have no pods
     has_others = any(space not in ("", namespace) for _, space, _ in inventory.origins)
     supposed, others = (
@@ -350,15 +350,15 @@ def _nothing_runs(inventory: Inventory) -> Iterator[Notice]:
     if was_listed(inventory, "Pod") or was_listed(inventory, "ResourceClaim"):
         return
     hardware = (
-        any(_is_of_cluster(node.metadata) for node in inventory.nodes),
-        any(_is_of_cluster(slice_.metadata) for slice_ in inventory.slices),
+        any(is_of_cluster(node.metadata) for node in inventory.nodes),
+        any(is_of_cluster(slice_.metadata) for slice_ in inventory.slices),
     )
     users = [pod.metadata for pod in inventory.pods] + [claim.metadata for claim in inventory.claims]
-    if all(hardware) and not any(map(_is_of_cluster, users)):
+    if all(hardware) and not any(map(is_of_cluster, users)):
         yield Notice("nothing-running", "the input has no running pods or claims: every device counts as free")
 
 
-def _is_of_cluster(metadata: ObjectMeta) -> bool:
+def is_of_cluster(metadata: ObjectMeta) -> bool:
     """Return whether the object was read from an API server, and not written by hand."""
     return bool(metadata.uid and metadata.creation_timestamp)
 

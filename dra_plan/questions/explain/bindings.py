@@ -12,11 +12,12 @@ from dra_plan.api.well_known import KUEUE_QUEUE, OUT_OF_SERVICE, UNREACHABLE
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.index import Index, only_nodes
 from dra_plan.claims.owners import ended
-from dra_plan.claims.pod_claims import named_claims
+from dra_plan.claims.pod_claims import is_unmade, named_claims
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.verdicts import AwaitedCondition, ClaimOfLostNode, LeavingClaim
 from dra_plan.documents.volume_needs import VolumeElsewhere
 from dra_plan.near import the_nearest
+from dra_plan.planner.nodes import is_of_cluster
 from dra_plan.scheduler.cluster.pod_volumes import pod_volumes
 
 MANY_NODES = ("ReadWriteMany", "ReadOnlyMany")
@@ -183,16 +184,13 @@ def uncreated_claims(index: Index, pod: Pod) -> list[str]:
     Only pods that were read from an API server have some. kube-controller-manager creates their claims, and the
     scheduler waits for them. Without claims and templates of a cluster, the claims may just be missing from the input.
     """
-    inventory = index.inventory
-    given = next((one for one in inventory.pods if one.key == pod.key), None)
-    has_claims = bool(inventory.claims) or any(one.metadata.uid for one in inventory.templates)
-    if given is None or not (given.metadata.uid and given.metadata.creation_timestamp and has_claims):
+    entries = [entry for entry in pod.spec.resource_claims if is_unmade(pod, entry)]
+    if not (entries and is_of_cluster(pod.metadata)):
         return []
-    made = {status.name for status in given.status.resource_claim_statuses}
+    if not index.inventory.claims and not any(one.metadata.uid for one in index.inventory.templates):
+        return []
     return [
-        entry.resource_claim_template_name
-        for entry in given.spec.resource_claims
-        if entry.resource_claim_template_name
-        and entry.name not in made
-        and index.generated_claims.of(given, entry.name) is None
+        entry.resource_claim_template_name or ""
+        for entry in entries
+        if index.generated_claims.of(pod, entry.name) is None
     ]

@@ -173,8 +173,8 @@ class PendingPods:
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if self._is_at_length and (fate.held_by == "Volumes" or fate.is_good):
             made = structs.replace(made, volume_claims=awaited_by(self._inventory, record.pod, self._drivers))
-        if fate.is_good and owner.kind == POD:
-            made = structs.replace(made, uncreated=uncreated_claims(self._index, record.pod))
+        if fate.is_good and (given := self._fates.existing.get(owner)) is not None:
+            made = structs.replace(made, uncreated=uncreated_claims(self._index, given))
         made, record = self._of_gang(made, record)
         if fate.verdict == "Error":
             made = structs.replace(made, full_claims=full_claims(self._inventory, record.pod, run.result.claims))
