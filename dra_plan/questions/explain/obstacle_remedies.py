@@ -421,7 +421,9 @@ class ObstacleRemedies:
 
     def _resource(self, one: NodeObstacle) -> Iterator[Remedy]:
         """Yield the request lowered to the free amount, if that is not too little of the request."""
-        if one.room == "0" and "/" in one.resource:
+        if one.room == "0" and one.resource.startswith(IMPLICIT_PREFIX):
+            yield from self._of_other_class(one.resource)  # only the class with this name serves it
+        elif one.room == "0" and "/" in one.resource:
             yield from self._renamed(one.resource)
             yield from self._served(one.resource)
         spec, own = self._pods.spec_as_created, self._pods.spec
@@ -468,9 +470,6 @@ class ObstacleRemedies:
 
     def _renamed(self, resource: str) -> Iterator[Remedy]:
         """Yield resources that a class serves or a node has: one with a similar name, or else others of its family."""
-        if resource.startswith(IMPLICIT_PREFIX):
-            yield from self._of_other_class(resource)
-            return
         names = {name for node in self._inventory.nodes for name, has in node.status.allocatable.items() if has != "0"}
         there = resource in names
         names |= {one.spec.extended_resource_name for one in self._inventory.classes if one.spec.extended_resource_name}
@@ -492,8 +491,6 @@ class ObstacleRemedies:
 
     def _served(self, resource: str) -> Iterator[Remedy]:
         """Yield device classes that serve no resource yet, and that are about devices of the same vendor."""
-        if resource.startswith(IMPLICIT_PREFIX):
-            return  # only the class with this name serves it
         vendor = vendor_of(resource)
         free = [one for one in self._inventory.classes if not one.spec.extended_resource_name]
         for one in [one for one in free if vendor in _vendors(one)][:MOST_CLASSES]:

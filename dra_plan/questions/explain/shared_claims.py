@@ -7,7 +7,7 @@ other pods keep on a node that the pod cannot use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -126,15 +126,8 @@ def claim_per_pod(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict) 
     """
     if not verdict.shared_claims:
         return
-    namespace = verdict.namespace
-    known = {one.metadata.name for one in inventory.templates if one.metadata.namespace == namespace}
-    claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == namespace}
-    for shared in verdict.shared_claims:
-        name = shared.claim if shared.claim not in known else f"{shared.claim}-of-each-pod"
-        template = _template_of(claims[shared.claim], name)
-        named = ClaimName(namespace=namespace, name=shared.claim)
-        told = ClaimTemplated(code="use-claim-template", shared=named, template=name)
-        yield Remedy((told,), _templating(pods, shared.claim, template), fixed=True, patches=(_created(template),))
+    claims = {one.metadata.name: one for one in inventory.claims if one.metadata.namespace == verdict.namespace}
+    yield from (_templated(inventory, pods, claims[shared.claim]) for shared in verdict.shared_claims)
 
 
 def own_claim(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict, one: NodeObstacle) -> Iterator[Remedy]:
@@ -144,30 +137,33 @@ def own_claim(inventory: Inventory, pods: OwnedPods, verdict: OwnerVerdict, one:
     namespace, shared = verdict.namespace, {each.claim for each in verdict.shared_claims}
     named = {entry.resource_claim_name for entry in pods.spec.resource_claims} - shared
     own = {verdict.name, *(waiting.name for waiting in pods.waiting)}
-    known = {each.metadata.name for each in inventory.templates if each.metadata.namespace == namespace}
     for claim in inventory.claims:
         name = claim.metadata.name
         if claim.metadata.namespace != namespace or name not in named or name != one.devices.name:
             continue
-        users = claim.status.reserved_for if claim.status is not None else ()
-        kept_by = [user.name for user in users if user.name not in own]
-        if claim.allocation is None or not kept_by:
-            continue
-        template = _template_of(claim, name if name not in known else f"{name}-of-each-pod")
-        told = ClaimTemplated(
-            code="use-claim-template",
-            shared=ClaimName(namespace=namespace, name=name),
-            template=template.metadata.name,
-            kept_by=kept_by,
-            on=_only_node(inventory, claim),
-        )
-        yield Remedy((told,), _templating(pods, name, template), fixed=True, patches=(_created(template),))
+        kept_by = [user.name for user in _users(claim) if user.name not in own]
+        if claim.allocation is not None and kept_by:
+            yield _templated(inventory, pods, claim, kept_by, _only_node(inventory, claim))
 
 
-def _template_of(claim: ResourceClaim, name: str) -> ResourceClaimTemplate:
-    """Return a template with the specification of the claim."""
-    metadata = ObjectMeta(name=name, namespace=claim.metadata.namespace)
-    return ResourceClaimTemplate(metadata=metadata, spec=ResourceClaimTemplateSpec(spec=claim.spec))
+def _templated(
+    inventory: Inventory, pods: OwnedPods, claim: ResourceClaim, kept_by: Sequence[str] = (), on: str = ""
+) -> Remedy:
+    """Return the change of the pods to a new template with the specification of the claim."""
+    namespace, name = claim.metadata.namespace, claim.metadata.name
+    is_taken = any((one.metadata.namespace, one.metadata.name) == (namespace, name) for one in inventory.templates)
+    template = ResourceClaimTemplate(
+        metadata=ObjectMeta(name=f"{name}-of-each-pod" if is_taken else name, namespace=namespace),
+        spec=ResourceClaimTemplateSpec(spec=claim.spec),
+    )
+    told = ClaimTemplated(
+        code="use-claim-template",
+        shared=ClaimName(namespace=namespace, name=name),
+        template=template.metadata.name,
+        kept_by=list(kept_by),
+        on=on,
+    )
+    return Remedy((told,), _templating(pods, name, template), fixed=True, patches=(_created(template),))
 
 
 def _templating(pods: OwnedPods, claim: str, template: ResourceClaimTemplate) -> Callable[[Inventory], Inventory]:
