@@ -82,6 +82,20 @@ class Trial(NamedTuple):
     evicts: tuple[str, ...] = ()
     without_place: frozenset[str] = frozenset()
 
+    def helps(self, before: int) -> bool:
+        """Return whether all pods fit, or more pods than `before`."""
+        return self.is_whole or self.bound > before
+
+    def after(self, changes: Iterable[SuggestedChange], made: Sequence[ObjectPatch]) -> TriedChanges:
+        """Return the suggestion of the changes that led to this result."""
+        return TriedChanges(
+            changes=[_without_place(one, self) for one in changes],
+            node=self.node,
+            evicts=list(self.evicts),
+            patches=list(made),
+            would_bind=0 if self.is_whole else self.bound,
+        )
+
 
 Tries = Callable[[Inventory], Trial | None]
 """Returns the result of a changed input for the owner's pods; None if it is useless."""
@@ -193,20 +207,12 @@ class Remedies:
             self._tried.add(key)
             self.tried += 1
             trial = self._tries(changed)
-            if trial is None or not (trial.is_whole or trial.bound > verdict.would_bind):
+            if trial is None or not trial.helps(verdict.would_bind):
                 continue
             made = [patch for one in remedies for patch in one.patches]
             made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
             made += [*_of_nodes(before, changed), *_of_classes(before, changed)]
-            some = 0 if trial.is_whole else trial.bound
-            together = TriedChanges(
-                changes=[_without_place(one, trial) for one in changes],
-                node=trial.node,
-                evicts=list(trial.evicts),
-                patches=made,
-                would_bind=some,
-            )
-            helped += self._parts(remedies, trial, verdict) or [together]
+            helped += self._parts(remedies, trial, verdict) or [trial.after(changes, made)]
         return helped
 
     def _parts(self, remedies: Sequence[Remedy], trial: Trial, verdict: OwnerVerdict) -> list[TriedChanges]:

@@ -16,7 +16,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, SuggestedChange, TriedChanges
+from dra_plan.documents.suggestions import ClaimReleased, NodeLabelled, PodsGone, TriedChanges
 from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
 from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
@@ -190,13 +190,9 @@ class OwnerTrials:
 
         found = freed_volumes(self._ground.index.inventory, made.namespace, made.volume_claims)
         trial = self._tries(owner)(found.changed) if found is not None else None
-        if found is None or trial is None or not (trial.is_whole or trial.bound > made.would_bind):
+        if found is None or trial is None or not trial.helps(made.would_bind):
             return None
-        some = 0 if trial.is_whole else trial.bound
-        suggestion = TriedChanges(
-            changes=found.told, node=trial.node, evicts=list(trial.evicts), patches=found.patches, would_bind=some
-        )
-        return structs.replace(made, suggestions=[suggestion], tried=1)
+        return structs.replace(made, suggestions=[trial.after(found.told, found.patches)], tried=1)
 
     def with_quotas(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """Return the verdict on pods that a quota keeps from being created, with a raise of the quota that helps."""
@@ -208,14 +204,9 @@ class OwnerTrials:
         waiting = [pod for pod in ground.run.simulation.pods if not pod.spec.node_name]
         found = raised(ground.index.inventory, waiting, lambda pod: owner in ground.owners_of.of(pod))
         trial = self._tries(owner)(found.changed) if found is not None else None
-        if found is None or trial is None or not (trial.is_whole or trial.bound > made.would_bind):
+        if found is None or trial is None or not trial.helps(made.would_bind):
             return made
-        some = 0 if trial.is_whole else trial.bound
-        changes: list[SuggestedChange] = [*found.told]
-        suggestion = TriedChanges(
-            changes=changes, node=trial.node, evicts=list(trial.evicts), patches=found.patches, would_bind=some
-        )
-        return structs.replace(made, suggestions=[suggestion])
+        return structs.replace(made, suggestions=[trial.after(found.told, found.patches)])
 
     def _siblings(self, owner: Owner) -> set[str]:
         """Return the other pods of the owner's controllers: when one is deleted, another is created."""
