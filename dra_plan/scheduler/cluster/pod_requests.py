@@ -1,8 +1,8 @@
 """The CPU, memory and other resources that a pod requests from its node, and its host ports.
 
 CPU is in thousandths and everything else in units, both rounded up. The rules for init containers, sidecars, overhead,
-pod-level resources and pods that are being resized are those in `k8s.io/component-helpers/resource`. The resources that
-the devices in claims take from the node (KEP-5517) are also included.
+pod-level resources and pods being resized are those of `k8s.io/component-helpers/resource`. The node resources that
+devices of claims use (KEP-5517) are included.
 """
 
 from __future__ import annotations
@@ -26,17 +26,14 @@ _DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
 """The requests that scoring assumes for a container without requests, in billionths."""
 
 Amounts = dict[str, int]
-"""Amounts by resource name; CPU is in thousandths."""
+"""Amounts by resource name. CPU is in thousandths."""
 
 _CORE = frozenset({CPU, MEMORY, EPHEMERAL})
 _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is the name of an extended resource.
-
-    The domain of such a name is not one of Kubernetes' own domains.
-    """
+    """Return whether the name is that of an extended resource, whose domain is not one of Kubernetes' own."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
