@@ -1,4 +1,4 @@
-"""The NodeAffinity plugin: node selector, required and preferred node terms, and the configuration's added affinity."""
+"""The NodeAffinity plugin: node selectors, required and preferred node terms, and the configured addedAffinity."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity"
 
 
 def required_terms(pod: Pod) -> NodeSelector | None:
-    """Return the pod's required node terms, or None if the pod has no such terms."""
+    """Return the pod's required node terms, or None."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return None
