@@ -45,7 +45,7 @@ class ResourceRemedies:
         self._inventory, self._pods = inventory, pods
 
     def of(self, one: NodeObstacle) -> Iterator[Remedy]:
-        """Yield other resources to request, and the request lowered to the free amount if that is a large part of it."""
+        """Yield other resources to request, and the request lowered to the free amount if little is missing."""
         if one.room == "0" and one.resource.startswith(IMPLICIT_PREFIX):
             yield from self._of_other_class(one.resource)  # only the class with this name serves it
         elif one.room == "0" and "/" in one.resource:
